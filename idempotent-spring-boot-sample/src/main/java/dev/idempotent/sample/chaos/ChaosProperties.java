@@ -1,0 +1,14 @@
+package dev.idempotent.sample.chaos;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Whether clients may ask for chaos.
+ *
+ * @param enabled whether the header {@code X-Chaos} has an effect
+ */
+@ConfigurationProperties("sample.chaos")
+record ChaosProperties(@DefaultValue("true") boolean enabled) {
+
+}

@@ -1,0 +1,46 @@
+package dev.idempotent.sample.order;
+
+import java.net.URI;
+import java.util.List;
+import java.util.UUID;
+
+import dev.idempotent.idempotency.Idempotent;
+import jakarta.validation.Valid;
+
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+@RestController
+@RequestMapping("/api/orders")
+class OrderController {
+
+	private final Orders orders;
+
+	OrderController(Orders orders) {
+		this.orders = orders;
+	}
+
+	@PostMapping
+	@Idempotent
+	ResponseEntity<Order> place(@Valid @RequestBody PlaceOrder command) {
+		Order order = this.orders.place(command);
+		return ResponseEntity.created(URI.create("/api/orders/" + order.orderId())).body(order);
+	}
+
+	@GetMapping("/{orderId}")
+	Order get(@PathVariable UUID orderId) {
+		return this.orders.get(orderId);
+	}
+
+	@GetMapping
+	List<Order> placedBy(@RequestParam String userId) {
+		return this.orders.placedBy(userId);
+	}
+
+}

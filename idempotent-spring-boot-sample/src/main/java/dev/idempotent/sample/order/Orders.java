@@ -1,0 +1,73 @@
+package dev.idempotent.sample.order;
+
+import java.util.List;
+import java.util.UUID;
+
+import dev.idempotent.sample.chaos.Chaos;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * The orders of the shop.
+ */
+@Service
+public class Orders {
+
+	private final JdbcClient jdbc;
+
+	private final Chaos chaos;
+
+	Orders(JdbcClient jdbc, Chaos chaos) {
+		this.jdbc = jdbc;
+		this.chaos = chaos;
+	}
+
+	@Transactional
+	Order place(PlaceOrder command) {
+		Order order = this.jdbc.sql("""
+				insert into orders (order_id, user_id, item, amount, note)
+				values (:id, :userId, :item, :amount, :note)
+				returning order_id, user_id, item, amount, status, created_at
+				""")
+			.param("id", UUID.randomUUID())
+			.param("userId", command.userId())
+			.param("item", command.item())
+			.param("amount", command.amount())
+			.param("note", command.note())
+			.query(Order.class)
+			.single();
+		this.chaos.strike();
+		return order;
+	}
+
+	/**
+	 * Returns the order with the given id; one that does not exist is answered 404.
+	 */
+	public Order get(UUID orderId) {
+		return this.jdbc.sql("""
+				select order_id, user_id, item, amount, status, created_at from orders where order_id = :id
+				""").param("id", orderId).query(Order.class).optional().orElseThrow(UnknownOrderException::new);
+	}
+
+	List<Order> placedBy(String userId) {
+		return this.jdbc.sql("""
+				select order_id, user_id, item, amount, status, created_at from orders
+				where user_id = :userId order by created_at desc, order_id
+				""").param("userId", userId).query(Order.class).list();
+	}
+
+	/**
+	 * Marks an order as paid unless it is, and keeps its row locked until the caller's
+	 * transaction ends: whoever else wants to pay it waits.
+	 * @return whether this call has marked it
+	 */
+	@Transactional
+	public boolean markPaid(UUID orderId) {
+		return this.jdbc.sql("update orders set status = 'PAID' where order_id = :id and status = 'CREATED'")
+			.param("id", orderId)
+			.update() == 1;
+	}
+
+}

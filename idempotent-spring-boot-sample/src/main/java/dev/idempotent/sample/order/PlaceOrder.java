@@ -1,0 +1,12 @@
+package dev.idempotent.sample.order;
+
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a client sends to place an order.
+ */
+record PlaceOrder(@NotBlank String userId, @NotBlank String item, @Min(1) int amount, @Nullable String note) {
+
+}

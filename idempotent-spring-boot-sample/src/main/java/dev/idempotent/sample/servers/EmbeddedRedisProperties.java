@@ -1,0 +1,18 @@
+package dev.idempotent.sample.servers;
+
+import java.nio.file.Path;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * The embedded Redis.
+ *
+ * @param executable the redis-server to start, also {@code EMBEDDED_REDIS_EXECUTABLE} in
+ * the environment; by default the one that the application brings along
+ */
+@ConfigurationProperties("embedded.redis")
+record EmbeddedRedisProperties(@Nullable Path executable) {
+
+}

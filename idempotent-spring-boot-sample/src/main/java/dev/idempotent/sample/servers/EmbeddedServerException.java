@@ -1,0 +1,24 @@
+package dev.idempotent.sample.servers;
+
+/**
+ * An embedded server did not start. Carries what to do about it.
+ */
+class EmbeddedServerException extends RuntimeException {
+
+	private final String action;
+
+	EmbeddedServerException(String message, String action) {
+		super(message);
+		this.action = action;
+	}
+
+	EmbeddedServerException(String message, String action, Throwable cause) {
+		super(message, cause);
+		this.action = action;
+	}
+
+	String action() {
+		return this.action;
+	}
+
+}

@@ -1,0 +1,16 @@
+package dev.idempotent.sample.servers;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/**
+ * Says why an embedded server did not start and what to do, in place of a stack trace.
+ */
+class EmbeddedServerFailureAnalyzer extends AbstractFailureAnalyzer<EmbeddedServerException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, EmbeddedServerException cause) {
+		return new FailureAnalysis(cause.getMessage(), cause.action(), cause);
+	}
+
+}

@@ -1,0 +1,68 @@
+package dev.idempotent.sample.servers;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Starts each server that the application was not pointed at.
+ */
+@Configuration(proxyBeanMethods = false)
+class EmbeddedServers {
+
+	@Bean
+	@Conditional(OnNoRedisConfigured.class)
+	RedisServer redisServer(EmbeddedRedisProperties properties) {
+		return RedisServer.start(properties.executable());
+	}
+
+	@Bean
+	@Conditional(OnNoDatabaseConfigured.class)
+	PostgresServer postgresServer() {
+		return PostgresServer.start();
+	}
+
+	static class OnNoRedisConfigured extends NoneNestedConditions {
+
+		OnNoRedisConfigured() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnProperty("spring.data.redis.host")
+		static class Host {
+
+		}
+
+		@ConditionalOnProperty("spring.data.redis.url")
+		static class Url {
+
+		}
+
+		@ConditionalOnProperty("spring.data.redis.cluster.nodes")
+		static class Cluster {
+
+		}
+
+		@ConditionalOnProperty("spring.data.redis.sentinel.master")
+		static class Sentinel {
+
+		}
+
+	}
+
+	static class OnNoDatabaseConfigured extends NoneNestedConditions {
+
+		OnNoDatabaseConfigured() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnProperty("spring.datasource.url")
+		static class Url {
+
+		}
+
+	}
+
+}

@@ -1,0 +1,75 @@
+package dev.idempotent.sample.servers;
+
+import java.io.IOException;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+
+/**
+ * A real PostgreSQL on a free port of the loopback address, which starts empty and stops
+ * with the application.
+ */
+final class PostgresServer implements JdbcConnectionDetails, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(PostgresServer.class);
+
+	private static final String ACTION = "Set spring.datasource.url, spring.datasource.username and "
+			+ "spring.datasource.password to a PostgreSQL that runs. PostgreSQL refuses to run as root: as root, this "
+			+ "application needs the command unshare and a kernel that lets it, so another user may be all it takes.";
+
+	private final EmbeddedPostgres postgres;
+
+	private PostgresServer(EmbeddedPostgres postgres) {
+		this.postgres = postgres;
+	}
+
+	/**
+	 * Starts a server and waits until it is ready.
+	 * @throws EmbeddedServerException if it does not start
+	 */
+	static PostgresServer start() {
+		try {
+			PostgresServer server = new PostgresServer(EmbeddedPostgres.builder()
+				.setServerConfig("listen_addresses", "127.0.0.1")
+				// The library's default forgets commits when the server is killed.
+				.setServerConfig("synchronous_commit", "on")
+				// The hook stops it beneath the requests that a graceful shutdown waits
+				// for.
+				.setRegisterShutdownHook(false)
+				.start());
+			logger.info(
+					"PostgreSQL runs on 127.0.0.1:{}. Another instance shares it with --spring.datasource.url={} "
+							+ "--spring.datasource.username={} --spring.datasource.password={}",
+					server.postgres.getPort(), server.getJdbcUrl(), server.getUsername(), server.getPassword());
+			return server;
+		}
+		catch (IOException | RuntimeException ex) {
+			throw new EmbeddedServerException("The embedded PostgreSQL could not be started: " + ex.getMessage(),
+					ACTION, ex);
+		}
+	}
+
+	@Override
+	public String getJdbcUrl() {
+		return "jdbc:postgresql://127.0.0.1:" + this.postgres.getPort() + "/postgres";
+	}
+
+	@Override
+	public String getUsername() {
+		return "postgres";
+	}
+
+	@Override
+	public String getPassword() {
+		return "postgres";
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.postgres.close();
+	}
+
+}

@@ -1,0 +1,105 @@
+package dev.idempotent.sample.servers;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.embedded.core.ExecutableProvider;
+import redis.embedded.core.PortProvider;
+
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+
+/**
+ * A real Redis on a free port of the loopback address, which keeps nothing on disk and
+ * stops with the application.
+ */
+final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisServer.class);
+
+	private static final String READY = "Ready to accept connections";
+
+	private static final String ACTION = "Install OpenSSL 3 (libssl.so.3, the package libssl3 on Debian and Ubuntu), which "
+			+ "the Redis that comes with this application needs on Linux; or set EMBEDDED_REDIS_EXECUTABLE to the path "
+			+ "of a redis-server of yours; or set spring.data.redis.host and spring.data.redis.port to a Redis that runs.";
+
+	private final Process process;
+
+	private final int port;
+
+	private RedisServer(Process process, int port) {
+		this.process = process;
+		this.port = port;
+	}
+
+	/**
+	 * Starts a server and waits until it is ready.
+	 * @param executable the redis-server to start, or {@code null} for the bundled one
+	 * @throws EmbeddedServerException if it does not start
+	 */
+	static RedisServer start(@Nullable Path executable) {
+		int port = PortProvider.newEphemeralPortProvider().get();
+		try {
+			// Not the library's own RedisServer: its shutdown hook stops Redis beneath
+			// the
+			// requests that a graceful shutdown waits for.
+			Path binary = (executable != null) ? executable
+					: ExecutableProvider.newJarResourceProvider().get().toPath();
+			Process process = new ProcessBuilder(binary.toString(), "--bind", "127.0.0.1", "--port",
+					Integer.toString(port), "--save", "", "--appendonly", "no")
+				.redirectErrorStream(true)
+				.start();
+			awaitReady(process);
+			logger
+				.info("Redis runs on 127.0.0.1:{}. Another instance shares it with --spring.data.redis.host=127.0.0.1 "
+						+ "--spring.data.redis.port={}", port, port);
+			return new RedisServer(process, port);
+		}
+		catch (IOException ex) {
+			throw new EmbeddedServerException("The embedded Redis could not be started: " + ex.getMessage(), ACTION,
+					ex);
+		}
+	}
+
+	private static void awaitReady(Process process) throws IOException {
+		BufferedReader output = process.inputReader();
+		StringBuilder said = new StringBuilder();
+		for (String line = output.readLine(); line != null; line = output.readLine()) {
+			if (line.contains(READY)) {
+				drain(output);
+				return;
+			}
+			said.append(System.lineSeparator()).append(line);
+		}
+		throw new EmbeddedServerException("The embedded Redis ended before it was ready. It said:" + said, ACTION);
+	}
+
+	private static void drain(BufferedReader output) {
+		Thread thread = new Thread(() -> {
+			try {
+				output.lines().forEach(logger::debug);
+			}
+			catch (UncheckedIOException ex) {
+				logger.debug("The output of Redis has ended", ex);
+			}
+		}, "redis-output");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	@Override
+	public Standalone getStandalone() {
+		return Standalone.of("127.0.0.1", this.port);
+	}
+
+	@Override
+	public void close() {
+		this.process.destroy();
+		this.process.onExit().join();
+	}
+
+}

@@ -1,0 +1,32 @@
+create table if not exists orders (
+  order_id   uuid        primary key,
+  user_id    text        not null,
+  item       text        not null,
+  amount     integer     not null check (amount > 0),
+  note       text,
+  status     text        not null default 'CREATED' check (status in ('CREATED', 'PAID')),
+  created_at timestamptz not null default now()
+);
+create index if not exists orders_by_user on orders (user_id, created_at);
+
+create table if not exists payments (
+  payment_id uuid        primary key,
+  order_id   uuid        not null unique references orders,
+  method     text        not null,
+  created_at timestamptz not null default now()
+);
+
+-- The gateway's own book, one row per call: no constraint of ours holds there.
+create table if not exists charges (
+  charge_id  bigint      generated always as identity primary key,
+  order_id   uuid        not null,
+  approved   boolean     not null,
+  created_at timestamptz not null default now()
+);
+
+create table if not exists feedback (
+  feedback_id uuid        primary key,
+  user_id     text        not null,
+  text        text        not null,
+  created_at  timestamptz not null default now()
+);

@@ -1,0 +1,90 @@
+package dev.idempotent.sample.servers;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Test;
+import redis.embedded.core.ExecutableProvider;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+class EmbeddedServersIntegrationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				JdbcTemplateAutoConfiguration.class, JdbcClientAutoConfiguration.class))
+		.withUserConfiguration(TestConfiguration.class);
+
+	@Test
+	void startsRealServersAndStopsThemWithTheApplication() {
+		AtomicInteger redisPort = new AtomicInteger();
+		AtomicInteger postgresPort = new AtomicInteger();
+		this.runner.run((context) -> {
+			StringRedisTemplate redis = context.getBean(StringRedisTemplate.class);
+			redis.opsForValue().set("coupon", "coffee");
+			assertThat(redis.opsForValue().get("coupon")).isEqualTo("coffee");
+			redisPort.set(context.getBean(RedisServer.class).getStandalone().getPort());
+			JdbcClient jdbc = context.getBean(JdbcClient.class);
+			assertThat(jdbc.sql("select version()").query(String.class).single()).startsWith("PostgreSQL");
+			postgresPort.set(jdbc.sql("select inet_server_port()").query(Integer.class).single());
+		});
+		assertThatNothingListensOn(redisPort.get());
+		assertThatNothingListensOn(postgresPort.get());
+	}
+
+	@Test
+	void sharesTheServersOfAnotherInstance() {
+		this.runner.run((first) -> {
+			RedisServer redis = first.getBean(RedisServer.class);
+			PostgresServer postgres = first.getBean(PostgresServer.class);
+			first.getBean(StringRedisTemplate.class).opsForValue().set("coupon", "tea");
+			this.runner
+				.withPropertyValues("spring.data.redis.host=127.0.0.1",
+						"spring.data.redis.port=" + redis.getStandalone().getPort(),
+						"spring.datasource.url=" + postgres.getJdbcUrl(),
+						"spring.datasource.username=" + postgres.getUsername(),
+						"spring.datasource.password=" + postgres.getPassword())
+				.run((second) -> {
+					assertThat(second).doesNotHaveBean(RedisServer.class).doesNotHaveBean(PostgresServer.class);
+					assertThat(second.getBean(StringRedisTemplate.class).opsForValue().get("coupon")).isEqualTo("tea");
+					assertThat(second.getBean(JdbcClient.class).sql("select 1").query(Integer.class).single()).isOne();
+				});
+		});
+	}
+
+	@Test
+	void startsTheRedisThatItWasGiven() throws IOException {
+		Path executable = ExecutableProvider.newJarResourceProvider().get().toPath();
+		try (RedisServer redis = RedisServer.start(executable)) {
+			new Socket(InetAddress.getLoopbackAddress(), redis.getStandalone().getPort()).close();
+		}
+	}
+
+	private static void assertThatNothingListensOn(int port) {
+		assertThatIOException().isThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableConfigurationProperties(EmbeddedRedisProperties.class)
+	@Import(EmbeddedServers.class)
+	static class TestConfiguration {
+
+	}
+
+}

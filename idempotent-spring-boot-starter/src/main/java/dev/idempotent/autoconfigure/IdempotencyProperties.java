@@ -1,0 +1,56 @@
+package dev.idempotent.autoconfigure;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.OnStoreFailure;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What holds for all idempotent operations of an application.
+ *
+ * @param enabled Whether the @Idempotent annotation has an effect.
+ * @param namespace Name that sets the keys of this application apart from those of others
+ * in a shared store. Defaults to spring.application.name.
+ * @param guarantee Guarantee of operations that name none. Only LEASE in this version.
+ * @param lease How long a claim on a key holds if its owner falls silent. Renewed while
+ * the handler runs.
+ * @param retention How long a completed key is replayed.
+ * @param maxRun How long a lease is renewed at most, so that a hung handler does not hold
+ * its key for ever.
+ * @param onStoreFailure What becomes of a request whose key cannot be claimed because the
+ * store is unreachable.
+ */
+@ConfigurationProperties("idempotent")
+record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
+		@DefaultValue("lease") Guarantee guarantee, @DefaultValue("30s") Duration lease,
+		@DefaultValue("24h") Duration retention, @DefaultValue("10m") Duration maxRun,
+		@DefaultValue("reject") OnStoreFailure onStoreFailure) {
+
+	IdempotencyProperties {
+		requirePositive("idempotent.lease", lease);
+		requirePositive("idempotent.max-run", maxRun);
+		if (retention.compareTo(lease) < 0) {
+			throw new IdempotencyConfigurationException(
+					"idempotent.retention (%s) is shorter than idempotent.lease (%s).".formatted(retention, lease),
+					"Let idempotent.retention be at least as long as idempotent.lease.", null);
+		}
+		if (guarantee == Guarantee.TRANSACTION) {
+			throw new IdempotencyConfigurationException(
+					"idempotent.guarantee asks for TRANSACTION, which this version does not have yet.",
+					"Set idempotent.guarantee=lease, or leave it out.", null);
+		}
+	}
+
+	static void requirePositive(String property, Duration value) {
+		if (value.toMillis() <= 0) {
+			throw new IdempotencyConfigurationException("%s is %s, which is no time at all.".formatted(property, value),
+					"Set %s to a millisecond or more, such as 30s.".formatted(property), null);
+		}
+	}
+
+}

@@ -1,0 +1,51 @@
+package dev.idempotent.autoconfigure;
+
+import dev.idempotent.idempotency.IdempotencyGuard;
+import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.OperationDefaults;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/**
+ * Reads the annotations when all handlers are known and before the first request comes,
+ * and says what is protected.
+ */
+final class IdempotencyStartup implements SmartInitializingSingleton {
+
+	/**
+	 * By name: the actuator brings a second mapping of the same type.
+	 */
+	static final String HANDLER_MAPPING = "requestMappingHandlerMapping";
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyStartup.class);
+
+	private final BeanFactory beanFactory;
+
+	private final IdempotentOperations operations;
+
+	private final IdempotencyGuard guard;
+
+	private final OperationDefaults defaults;
+
+	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
+			OperationDefaults defaults) {
+		this.beanFactory = beanFactory;
+		this.operations = operations;
+		this.guard = guard;
+		this.defaults = defaults;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
+				RequestMappingHandlerMapping.class);
+		int handlers = this.operations.load(mapping, this.defaults);
+		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
+				(handlers == 1) ? "handler" : "handlers");
+	}
+
+}

@@ -1,0 +1,200 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One request's bid for a key: claims it once, and if it was acquired completes or
+ * releases it once. The lease is renewed in between.
+ */
+public final class Claimant {
+
+	private static final Logger logger = LoggerFactory.getLogger(Claimant.class);
+
+	private static final int RENEWALS_PER_LEASE = 3;
+
+	private final IdempotencyGuard guard;
+
+	private final IdempotencyKey key;
+
+	private final Fingerprint fingerprint;
+
+	private final String token;
+
+	private final Duration lease;
+
+	private final Duration retention;
+
+	/**
+	 * Keeps a renewal that is under way from taking the key back after it was settled.
+	 */
+	private final ReentrantLock settling = new ReentrantLock();
+
+	private boolean settled;
+
+	private @Nullable Future<?> renewal;
+
+	Claimant(IdempotencyGuard guard, IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			Duration retention) {
+		this.guard = guard;
+		this.key = key;
+		this.fingerprint = fingerprint;
+		this.token = token;
+		this.lease = lease;
+		this.retention = retention;
+	}
+
+	/**
+	 * Claims the key in one step of the store. While the store is unreachable the outcome
+	 * is {@link Claim.Acquired} under {@link OnStoreFailure#PROCEED}.
+	 * @return the outcome
+	 * @throws IdempotencyStoreUnavailableException if the store is unreachable under
+	 * {@link OnStoreFailure#REJECT}; a claim that it may have taken is released as soon
+	 * as it answers
+	 * @throws IdempotencyStoreException if the key cannot be used
+	 */
+	public Claim claim() {
+		Claim claim = askStore();
+		if (claim instanceof Claim.Acquired) {
+			renewWhileHeld();
+		}
+		return claim;
+	}
+
+	/**
+	 * Keeps the answer for retries. Never throws: while the store is unreachable the
+	 * lease is kept and the answer stored in the background, or at least the fact that
+	 * the work was done.
+	 * @param response the answer
+	 */
+	public void complete(StoredResponse response) {
+		settle("complete", keep(response), (complete) -> {
+			BackgroundWork background = this.guard.background();
+			if (!background.retry("complete", response.size(), complete)) {
+				background.retry("complete", 0, onceUnsettled(keep(StoredResponse.notKept())));
+			}
+		});
+	}
+
+	/**
+	 * Frees the key, so that a retry runs. Never throws: while the store is unreachable
+	 * the key is freed in the background, or by the end of its lease.
+	 */
+	public void release() {
+		settle("release", () -> this.guard.store().release(this.key, this.token),
+				(release) -> this.guard.background().retry("release", 0, release));
+	}
+
+	/**
+	 * Leaves the key to the lease that it has, for work whose end may go unnoticed.
+	 */
+	public void stopRenewal() {
+		whileUnsettled(this::cancelRenewal);
+	}
+
+	private Claim askStore() {
+		try {
+			Claim claim = this.guard.store().claim(this.key, this.fingerprint, this.token, this.lease);
+			this.guard.storeAnswered();
+			return claim;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			this.guard.storeFailed(ex);
+			if (this.guard.proceedsWithoutStore()) {
+				return new Claim.Acquired();
+			}
+			this.guard.background().retry("release", 0, () -> this.guard.store().release(this.key, this.token));
+			throw ex;
+		}
+	}
+
+	private Runnable keep(StoredResponse response) {
+		return () -> {
+			if (!this.guard.store().complete(this.key, this.fingerprint, this.token, response, this.retention)) {
+				logger.warn("Key {} was taken over while its owner was silent for longer than the lease of {}; "
+						+ "the work may have run twice and this answer is not kept", this.key, this.lease);
+			}
+		};
+	}
+
+	private void settle(String verb, Runnable step, Consumer<Runnable> later) {
+		Runnable settle = onceUnsettled(step);
+		try {
+			settle.run();
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			this.guard.storeFailed(ex);
+			later.accept(settle);
+		}
+		catch (RuntimeException ex) {
+			stopRenewal();
+			logger.error("Could not {} key {}; it is left to its lease of {}", verb, this.key, this.lease, ex);
+		}
+	}
+
+	private Runnable onceUnsettled(Runnable step) {
+		return () -> whileUnsettled(() -> {
+			step.run();
+			this.guard.storeAnswered();
+			this.settled = true;
+			cancelRenewal();
+		});
+	}
+
+	private void renewWhileHeld() {
+		long start = System.nanoTime();
+		whileUnsettled(() -> this.renewal = this.guard.background()
+			.every(this.lease.dividedBy(RENEWALS_PER_LEASE), () -> whileUnsettled(() -> renew(start))));
+	}
+
+	private void renew(long start) {
+		try {
+			if (System.nanoTime() - start > this.guard.maxRun().toNanos()) {
+				cancelRenewal();
+				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
+						this.key, this.guard.maxRun());
+			}
+			else if (!this.guard.store().renew(this.key, this.token, this.lease) && !takeBack()) {
+				cancelRenewal();
+				logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.key);
+			}
+			this.guard.storeAnswered();
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			this.guard.storeFailed(ex);
+		}
+	}
+
+	/**
+	 * A store that was wiped, or that was away when an unprotected run began, grants the
+	 * key to whoever asks first: that should be the one that already runs.
+	 */
+	private boolean takeBack() {
+		return this.guard.store().claim(this.key, this.fingerprint, this.token, this.lease) instanceof Claim.Acquired;
+	}
+
+	private void whileUnsettled(Runnable step) {
+		this.settling.lock();
+		try {
+			if (!this.settled) {
+				step.run();
+			}
+		}
+		finally {
+			this.settling.unlock();
+		}
+	}
+
+	private void cancelRenewal() {
+		if (this.renewal != null) {
+			this.renewal.cancel(false);
+		}
+	}
+
+}

@@ -1,0 +1,37 @@
+package dev.idempotent.idempotency;
+
+import java.util.List;
+
+/**
+ * A digest of what a request asks for: equal for retries, different for another request
+ * under the same key. Fingerprints of different format versions cannot be compared.
+ *
+ * @param version the format version of the digest's input
+ * @param digest 64 lower-case hexadecimal digits
+ */
+public record Fingerprint(int version, String digest) {
+
+	/**
+	 * The format version that this release writes.
+	 */
+	public static final int CURRENT_VERSION = 1;
+
+	/**
+	 * Digests the parts of a request in the current version.
+	 * @param parts the parts in order; their lengths are part of the digest
+	 * @return the fingerprint
+	 */
+	public static Fingerprint of(List<byte[]> parts) {
+		return new Fingerprint(CURRENT_VERSION, LengthPrefixedDigest.of(parts));
+	}
+
+	/**
+	 * Tells whether this fingerprint is proof that another request was made.
+	 * @param other the fingerprint that was stored
+	 * @return {@code false} when equal or of another format version
+	 */
+	public boolean contradicts(Fingerprint other) {
+		return this.version == other.version && !this.digest.equals(other.digest);
+	}
+
+}

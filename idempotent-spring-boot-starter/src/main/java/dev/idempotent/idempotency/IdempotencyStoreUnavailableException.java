@@ -1,0 +1,13 @@
+package dev.idempotent.idempotency;
+
+/**
+ * A store could not be reached, or did not answer in time: the verb may or may not have
+ * been carried out.
+ */
+public class IdempotencyStoreUnavailableException extends IdempotencyStoreException {
+
+	public IdempotencyStoreUnavailableException(String message, Throwable cause) {
+		super(message, cause);
+	}
+
+}

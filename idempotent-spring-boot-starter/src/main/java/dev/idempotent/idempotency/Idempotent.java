@@ -1,0 +1,69 @@
+package dev.idempotent.idempotency;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Gives a web handler method one run and one answer per idempotency key: the first
+ * request runs it, a retry gets the stored response without running it again, a
+ * concurrent one is told to wait, and the same key for another request is refused.
+ * <p>
+ * Every attribute is checked at start-up: a bad expression or duration stops the
+ * application with the method's name.
+ *
+ * @see <a href=
+ * "https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/">The
+ * Idempotency-Key HTTP Header Field</a>
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+public @interface Idempotent {
+
+	/**
+	 * Where the key comes from. Ignored when {@link #key()} is set.
+	 * @return the source of the key
+	 */
+	KeySource from() default KeySource.HEADER;
+
+	/**
+	 * A SpEL expression that yields the key from {@code #headers}, {@code #query},
+	 * {@code #path} (the variables of the URL's pattern), {@code #body} (the JSON tree)
+	 * and {@code #principal}. A request for which it yields nothing is answered 400.
+	 * @return the expression, or an empty string to use {@link #from()}
+	 */
+	String key() default "";
+
+	/**
+	 * The name of the operation that a key which is not a header belongs to, so that two
+	 * handlers never share a derived key. Set it before renaming a method whose keys must
+	 * outlive the deployment.
+	 * @return the name, or an empty string for class, method and parameter types
+	 */
+	String name() default "";
+
+	/**
+	 * How strong the promise is.
+	 * @return the guarantee, by default that of {@code idempotent.guarantee}
+	 */
+	Guarantee guarantee() default Guarantee.DEFAULT;
+
+	/**
+	 * How long the claim on a key holds if its owner falls silent, such as {@code 30s}.
+	 * It is renewed while the handler runs.
+	 * @return a duration, or an empty string for {@code idempotent.lease}
+	 */
+	String lease() default "";
+
+	/**
+	 * How long a completed key is replayed, such as {@code 24h}; at least the lease. Must
+	 * be stated with {@link KeySource#FINGERPRINT}, which merges honest equal requests
+	 * for that long.
+	 * @return a duration, or an empty string for {@code idempotent.retention}
+	 */
+	String retention() default "";
+
+}

@@ -1,0 +1,75 @@
+package dev.idempotent.idempotency.json;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * One text for all JSON documents that say the same: free of white space, keys sorted,
+ * strings and numbers spelt in one way.
+ * <p>
+ * The layout is that of RFC 8785, but numbers keep their exact decimal value instead of
+ * being rounded to doubles, and lone surrogates are escaped instead of refused.
+ *
+ * @see <a href="https://www.rfc-editor.org/rfc/rfc8785">JSON Canonicalization Scheme</a>
+ */
+public final class CanonicalJson {
+
+	private static final int MAX_DEPTH = 128;
+
+	private static final JsonFactory FACTORY = JsonFactory.builder()
+		// A name can be as long as any string: the size of the document bounds both.
+		.streamReadConstraints(StreamReadConstraints.builder()
+			.maxNestingDepth(MAX_DEPTH)
+			.maxNameLength(StreamReadConstraints.DEFAULT_MAX_STRING_LEN)
+			.build())
+		.enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+		// Names whose hashes collide break the shared symbol table for later documents.
+		.disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
+		.build();
+
+	private CanonicalJson() {
+	}
+
+	/**
+	 * Returns the canonical form of a JSON document in UTF-8.
+	 * @param json any bytes
+	 * @return the canonical form, or {@code null} if there is none and the bytes must
+	 * speak for themselves: they are not exactly one valid document, an object has a key
+	 * twice, or the nesting or a number's length is beyond bounds
+	 */
+	public static @Nullable String of(byte[] json) {
+		try {
+			CharBuffer chars = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json));
+			try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), chars.array(), chars.arrayOffset(),
+					chars.length())) {
+				return onlyValue(parser);
+			}
+		}
+		catch (CharacterCodingException | JacksonException ex) {
+			return null;
+		}
+	}
+
+	private static @Nullable String onlyValue(JsonParser parser) {
+		CanonicalText text = new CanonicalText();
+		while (parser.nextToken() != null) {
+			text.append(parser);
+			if (parser.streamReadContext().inRoot()) {
+				return (parser.nextToken() == null) ? text.toString() : null;
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,96 @@
+package dev.idempotent.idempotency.json;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HexFormat;
+
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/**
+ * The canonical text as it grows, token by token.
+ */
+final class CanonicalText {
+
+	private final StringBuilder text = new StringBuilder();
+
+	private final Deque<OpenObject> openObjects = new ArrayDeque<>();
+
+	/**
+	 * Appends the token that the parser stands at.
+	 */
+	void append(JsonParser parser) {
+		JsonToken token = parser.currentToken();
+		if (!token.isStructEnd()) {
+			separate();
+		}
+		switch (token) {
+			case START_OBJECT -> startObject();
+			case END_OBJECT -> endObject();
+			case START_ARRAY -> this.text.append('[');
+			case END_ARRAY -> this.text.append(']');
+			case PROPERTY_NAME -> name(parser.getString());
+			case VALUE_STRING -> string(parser.getString());
+			case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> this.text.append(CanonicalNumber.of(parser.getString()));
+			default -> this.text.append(token.asString());
+		}
+	}
+
+	private void separate() {
+		int last = this.text.length() - 1;
+		// No complete value ends with one of these: a string ends with its quote.
+		if (last >= 0 && "[{:".indexOf(this.text.charAt(last)) < 0) {
+			this.text.append(',');
+		}
+	}
+
+	private void startObject() {
+		this.text.append('{');
+		this.openObjects.push(new OpenObject());
+	}
+
+	private void endObject() {
+		this.openObjects.pop().sortMembers(this.text);
+		this.text.append('}');
+	}
+
+	private void name(String name) {
+		this.openObjects.element().addMember(name, this.text.length());
+		string(name);
+		this.text.append(':');
+	}
+
+	private void string(String value) {
+		this.text.append('"');
+		value.codePoints().forEach(this::character);
+		this.text.append('"');
+	}
+
+	private void character(int codePoint) {
+		switch (codePoint) {
+			case '"', '\\' -> this.text.append('\\').append((char) codePoint);
+			case '\b' -> this.text.append("\\b");
+			case '\t' -> this.text.append("\\t");
+			case '\n' -> this.text.append("\\n");
+			case '\f' -> this.text.append("\\f");
+			case '\r' -> this.text.append("\\r");
+			default -> otherCharacter(codePoint);
+		}
+	}
+
+	private void otherCharacter(int codePoint) {
+		// Encoded raw, every lone surrogate would become the same replacement character.
+		if (codePoint < ' ' || Character.getType(codePoint) == Character.SURROGATE) {
+			this.text.append("\\u").append(HexFormat.of().toHexDigits((char) codePoint));
+		}
+		else {
+			this.text.appendCodePoint(codePoint);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.text.toString();
+	}
+
+}

@@ -1,0 +1,113 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request whose body has been read into memory and can be read again.
+ */
+final class BufferedRequest extends HttpServletRequestWrapper {
+
+	private final byte[] body;
+
+	private @Nullable ServletInputStream stream;
+
+	private @Nullable BufferedReader reader;
+
+	private BufferedRequest(HttpServletRequest request, byte[] body) {
+		super(request);
+		this.body = body;
+	}
+
+	/**
+	 * Reads the body.
+	 * @throws RefusedRequestException if it is longer than the limit, in bytes
+	 * @throws IOException if it does not arrive
+	 */
+	static BufferedRequest read(HttpServletRequest request, int limit) throws IOException {
+		byte[] body = (request.getContentLengthLong() <= limit) ? request.getInputStream().readNBytes(limit + 1)
+				: new byte[0];
+		if (request.getContentLengthLong() > limit || body.length > limit) {
+			throw new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
+					"The body of a request with an idempotency key may have " + limit + " bytes here.");
+		}
+		return new BufferedRequest(request, body);
+	}
+
+	byte[] body() {
+		return this.body;
+	}
+
+	@Override
+	public ServletInputStream getInputStream() {
+		if (this.reader != null) {
+			throw new IllegalStateException("getReader() has been called for this request");
+		}
+		if (this.stream == null) {
+			this.stream = new BodyStream(this.body);
+		}
+		return this.stream;
+	}
+
+	@Override
+	public BufferedReader getReader() throws IOException {
+		if (this.reader == null) {
+			if (this.stream != null) {
+				throw new IllegalStateException("getInputStream() has been called for this request");
+			}
+			String encoding = getCharacterEncoding();
+			this.reader = new BufferedReader(
+					new InputStreamReader(new BodyStream(this.body), (encoding != null) ? encoding : "ISO-8859-1"));
+		}
+		return this.reader;
+	}
+
+	private static final class BodyStream extends ServletInputStream {
+
+		private final ByteArrayInputStream body;
+
+		BodyStream(byte[] body) {
+			this.body = new ByteArrayInputStream(body);
+		}
+
+		@Override
+		public int read() {
+			return this.body.read();
+		}
+
+		@Override
+		public int read(byte[] target, int offset, int length) {
+			return this.body.read(target, offset, length);
+		}
+
+		@Override
+		public int available() {
+			return this.body.available();
+		}
+
+		@Override
+		public boolean isFinished() {
+			return this.body.available() == 0;
+		}
+
+		@Override
+		public boolean isReady() {
+			return true;
+		}
+
+		@Override
+		public void setReadListener(ReadListener listener) {
+			throw new IllegalStateException("The body has been read already; read it without a listener");
+		}
+
+	}
+
+}

@@ -1,0 +1,135 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+import dev.idempotent.idempotency.StoredResponse;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpHeaders;
+
+/**
+ * An HTTP answer as it is stored: status, the headers that mean the same on a later day,
+ * and the body before compression.
+ */
+@SuppressWarnings("ArrayRecordComponent")
+record CapturedResponse(int status, List<Header> headers, byte[] body) {
+
+	static final String REPLAYED = "Idempotent-Replayed";
+
+	private static final byte FORMAT = 1;
+
+	/**
+	 * Hop by hop (RFC 9110, section 7.6.1), of the moment, or of the one connection.
+	 */
+	private static final Set<String> NOT_KEPT = Set.of("connection", "content-length", "content-type", "date",
+			"keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding",
+			"upgrade");
+
+	static CapturedResponse of(HttpServletResponse response, byte[] body) {
+		List<Header> headers = new ArrayList<>();
+		if (response.getContentType() != null) {
+			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType()));
+		}
+		for (String name : response.getHeaderNames()) {
+			if (isKept(name.toLowerCase(Locale.ROOT))) {
+				response.getHeaders(name).forEach((value) -> headers.add(new Header(name, value)));
+			}
+		}
+		return new CapturedResponse(response.getStatus(), headers, body);
+	}
+
+	private static boolean isKept(String lowerCaseName) {
+		return !NOT_KEPT.contains(lowerCaseName) && !lowerCaseName.startsWith("access-control-");
+	}
+
+	/**
+	 * Sends the answer again. A header that is on the response already stays as it is.
+	 */
+	void replayTo(HttpServletResponse response) throws IOException {
+		Set<String> present = Set.copyOf(response.getHeaderNames());
+		response.setStatus(this.status);
+		for (Header header : this.headers) {
+			if (header.name().equals(HttpHeaders.CONTENT_TYPE)) {
+				response.setContentType(header.value());
+			}
+			else if (present.stream().noneMatch(header.name()::equalsIgnoreCase)) {
+				response.addHeader(header.name(), header.value());
+			}
+		}
+		response.setHeader(REPLAYED, "true");
+		if (this.body.length > 0) {
+			response.setContentLength(this.body.length);
+			response.getOutputStream().write(this.body);
+		}
+	}
+
+	StoredResponse encode() {
+		try {
+			ByteArrayOutputStream bytes = new ByteArrayOutputStream(this.body.length + 256);
+			DataOutputStream out = new DataOutputStream(bytes);
+			out.writeByte(FORMAT);
+			out.writeInt(this.status);
+			out.writeInt(this.headers.size());
+			for (Header header : this.headers) {
+				write(out, header.name().getBytes(StandardCharsets.UTF_8));
+				write(out, header.value().getBytes(StandardCharsets.UTF_8));
+			}
+			write(out, this.body);
+			return StoredResponse.of(bytes.toByteArray());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Decodes what {@link #encode()} gave.
+	 * @return the answer, or {@code null} if it was not kept or a later version wrote it
+	 */
+	static @Nullable CapturedResponse decode(StoredResponse stored) {
+		try {
+			DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored.bytes()));
+			if (!stored.isKept() || in.readByte() != FORMAT) {
+				return null;
+			}
+			int status = in.readInt();
+			int count = in.readInt();
+			List<Header> headers = new ArrayList<>();
+			for (int i = 0; i < count; i++) {
+				headers.add(new Header(readText(in), readText(in)));
+			}
+			return new CapturedResponse(status, headers, read(in));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("A stored response is cut short", ex);
+		}
+	}
+
+	private static void write(DataOutputStream out, byte[] bytes) throws IOException {
+		out.writeInt(bytes.length);
+		out.write(bytes);
+	}
+
+	private static byte[] read(DataInputStream in) throws IOException {
+		return in.readNBytes(in.readInt());
+	}
+
+	private static String readText(DataInputStream in) throws IOException {
+		return new String(read(in), StandardCharsets.UTF_8);
+	}
+
+	record Header(String name, String value) {
+	}
+
+}

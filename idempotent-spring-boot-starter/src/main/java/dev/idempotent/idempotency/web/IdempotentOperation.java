@@ -1,0 +1,109 @@
+package dev.idempotent.idempotency.web;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.ParseException;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * What an annotated handler method asks for, checked and with the defaults filled in.
+ *
+ * @param name the operation that derived keys belong to
+ * @param from where the key comes from unless there is an expression
+ * @param key the expression that yields the key
+ * @param lease how long a claim holds without renewal
+ * @param retention how long a response is replayed
+ */
+record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression key, Duration lease,
+		Duration retention) {
+
+	/**
+	 * Reads an annotation.
+	 * @throws IdempotencyConfigurationException if it asks for what cannot be
+	 */
+	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
+			OperationDefaults defaults) {
+		String described = describe(handlerType, method);
+		Duration lease = duration(described, "lease", annotation.lease(), defaults.lease());
+		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
+		if (retention.compareTo(lease) < 0) {
+			throw mistake(described, "has a retention of " + retention + ", shorter than its lease of " + lease,
+					"Let the retention be at least as long as the lease.", null);
+		}
+		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
+				&& annotation.retention().isEmpty()) {
+			throw mistake(described, "takes its key from the fingerprint and states no retention",
+					"Say for how long two equal requests are one, such as retention = \"1m\".", null);
+		}
+		checkGuarantee(described, annotation.guarantee(), defaults.guarantee());
+		return new IdempotentOperation(annotation.name().isEmpty() ? described : annotation.name(), annotation.from(),
+				expression(described, annotation.key()), lease, retention);
+	}
+
+	private static void checkGuarantee(String described, Guarantee stated, Guarantee byDefault) {
+		if (stated == Guarantee.TRANSACTION) {
+			throw mistake(described, "asks for Guarantee.TRANSACTION, which this version does not have yet",
+					"Use Guarantee.LEASE.", null);
+		}
+		if (stated == Guarantee.DEFAULT && byDefault == Guarantee.TRANSACTION) {
+			throw mistake(described, "asks for Guarantee.TRANSACTION through idempotent.guarantee, which this version "
+					+ "does not have yet", "Set idempotent.guarantee=lease, or leave it out.", null);
+		}
+	}
+
+	private static Duration duration(String described, String attribute, String text, Duration byDefault) {
+		if (text.isEmpty()) {
+			return byDefault;
+		}
+		try {
+			Duration duration = DurationFormatterUtils.detectAndParse(text);
+			if (duration.toMillis() > 0) {
+				return duration;
+			}
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw badDuration(described, attribute, text, ex);
+		}
+		throw badDuration(described, attribute, text, null);
+	}
+
+	private static @Nullable KeyExpression expression(String described, String text) {
+		try {
+			return text.isEmpty() ? null : KeyExpression.parse(text);
+		}
+		catch (ParseException | IllegalArgumentException ex) {
+			throw mistake(described, "has the key expression '" + text + "': " + ex.getMessage(),
+					"Correct the SpEL expression in its attribute 'key'.", ex);
+		}
+	}
+
+	private static IdempotencyConfigurationException badDuration(String described, String attribute, String text,
+			@Nullable Exception cause) {
+		return mistake(described,
+				"has the " + attribute + " '" + text + "', which is no duration of a millisecond or more",
+				"Write it like 30s, 24h or PT30S.", cause);
+	}
+
+	private static IdempotencyConfigurationException mistake(String described, String mistake, String action,
+			@Nullable Exception cause) {
+		return new IdempotencyConfigurationException("The @Idempotent method " + described + " " + mistake + ".",
+				action, cause);
+	}
+
+	private static String describe(Class<?> handlerType, Method method) {
+		return handlerType.getName() + "." + method.getName()
+				+ Arrays.stream(method.getParameterTypes())
+					.map(Class::getTypeName)
+					.collect(Collectors.joining(", ", "(", ")"));
+	}
+
+}

@@ -1,0 +1,118 @@
+package dev.idempotent.idempotency.web;
+
+import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.idempotency.json.CanonicalJson;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.expression.spel.support.MapAccessor;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
+import org.springframework.util.LinkedCaseInsensitiveMap;
+import org.springframework.web.servlet.HandlerMapping;
+
+/**
+ * A SpEL expression that yields a request's key. It sees the request as variables and
+ * reaches no types, beans or constructors.
+ */
+final class KeyExpression {
+
+	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
+
+	private static final JsonMapper json = JsonMapper.builder()
+		.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+		.build();
+
+	private final SpelExpression expression;
+
+	private final boolean readsBody;
+
+	private KeyExpression(SpelExpression expression) {
+		this.expression = expression;
+		this.readsBody = refersTo("body", expression.getAST());
+	}
+
+	/**
+	 * Parses an expression.
+	 * @throws ParseException if it is malformed
+	 * @throws IllegalArgumentException if it names a variable that does not exist
+	 */
+	static KeyExpression parse(String text) throws ParseException {
+		SpelExpression expression = new SpelExpressionParser().parseRaw(text);
+		checkVariables(expression.getAST());
+		return new KeyExpression(expression);
+	}
+
+	/**
+	 * Evaluates the expression.
+	 * @return the canonical JSON of its value, or {@code null} if it has none for this
+	 * request
+	 */
+	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
+		SimpleEvaluationContext context = SimpleEvaluationContext
+			.forPropertyAccessors(new MapAccessor(false), DataBindingPropertyAccessor.forReadOnlyAccess())
+			.withInstanceMethods()
+			.build();
+		context.setVariable("headers", headers(request));
+		context.setVariable("query", QueryParameters.first(request));
+		context.setVariable("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
+		context.setVariable("principal", request.getUserPrincipal());
+		try {
+			context.setVariable("body", this.readsBody ? json.readValue(body, Object.class) : null);
+			Object value = this.expression.getValue(context);
+			return isNothing(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
+		}
+		catch (EvaluationException | JacksonException ex) {
+			return null;
+		}
+	}
+
+	private static boolean isNothing(@Nullable Object value) {
+		return value == null || (value instanceof CharSequence text && text.toString().isBlank());
+	}
+
+	private static Map<String, String> headers(HttpServletRequest request) {
+		Map<String, String> headers = new LinkedCaseInsensitiveMap<>();
+		request.getHeaderNames().asIterator().forEachRemaining((name) -> headers.put(name, request.getHeader(name)));
+		return headers;
+	}
+
+	private static void checkVariables(SpelNode node) {
+		if (node instanceof VariableReference variable && !VARIABLES.contains(name(variable))) {
+			throw new IllegalArgumentException(
+					"there is no variable #" + name(variable) + ", only " + VARIABLES.stream().sorted().toList());
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			checkVariables(node.getChild(i));
+		}
+	}
+
+	private static boolean refersTo(String name, SpelNode node) {
+		if (node instanceof VariableReference variable && name(variable).equals(name)) {
+			return true;
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			if (refersTo(name, node.getChild(i))) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static String name(VariableReference variable) {
+		return variable.toStringAST().substring(1);
+	}
+
+}

@@ -1,0 +1,72 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import jakarta.servlet.http.HttpServletResponse;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+
+/**
+ * The answers that are this library's own, as problem details of
+ * <a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>. Each has a stable type.
+ */
+enum Problem {
+
+	KEY_MISSING(HttpStatus.BAD_REQUEST, "Idempotency key missing"),
+
+	KEY_MALFORMED(HttpStatus.BAD_REQUEST, "Idempotency key malformed"),
+
+	REQUEST_TOO_LARGE(HttpStatus.CONTENT_TOO_LARGE, "Request body too large"),
+
+	IN_PROGRESS(HttpStatus.CONFLICT, "Request in progress"),
+
+	RESPONSE_NOT_KEPT(HttpStatus.CONFLICT, "Completed, response not kept"),
+
+	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused"),
+
+	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable"),
+
+	STORE_FAILED(HttpStatus.INTERNAL_SERVER_ERROR, "Idempotency store failed");
+
+	private static final String TYPE_PREFIX = "urn:problem-type:idempotency:";
+
+	private static final JsonMapper json = JsonMapper.builder().build();
+
+	private final HttpStatus status;
+
+	private final String title;
+
+	Problem(HttpStatus status, String title) {
+		this.status = status;
+		this.title = title;
+	}
+
+	void send(HttpServletResponse response, String detail) throws IOException {
+		Map<String, Object> members = new LinkedHashMap<>();
+		members.put("type", TYPE_PREFIX + name().toLowerCase(Locale.ROOT).replace('_', '-'));
+		members.put("title", this.title);
+		members.put("status", this.status.value());
+		members.put("detail", detail);
+		byte[] body = json.writeValueAsBytes(members);
+		response.setStatus(this.status.value());
+		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+		response.setContentLength(body.length);
+		response.getOutputStream().write(body);
+	}
+
+	/**
+	 * Asks the client to come back in a second, the shortest time that the header can
+	 * tell: most handlers are done by then.
+	 */
+	void sendRetryable(HttpServletResponse response, String detail) throws IOException {
+		response.setHeader(HttpHeaders.RETRY_AFTER, "1");
+		send(response, detail);
+	}
+
+}

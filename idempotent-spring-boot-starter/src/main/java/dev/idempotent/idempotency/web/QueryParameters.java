@@ -1,0 +1,61 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import jakarta.servlet.http.HttpServletRequest;
+
+/**
+ * The parameters of a request's URL. Read from the query string itself: asking the
+ * request would consume the body of a form, and count its fields in.
+ */
+final class QueryParameters {
+
+	private QueryParameters() {
+	}
+
+	/**
+	 * All parameters by name, each with its values in the order sent.
+	 */
+	static SortedMap<String, List<String>> of(HttpServletRequest request) {
+		SortedMap<String, List<String>> parameters = new TreeMap<>();
+		String query = request.getQueryString();
+		if (query == null) {
+			return parameters;
+		}
+		for (String pair : query.split("&", -1)) {
+			if (!pair.isEmpty()) {
+				int equals = pair.indexOf('=');
+				String name = (equals < 0) ? pair : pair.substring(0, equals);
+				String value = (equals < 0) ? "" : pair.substring(equals + 1);
+				parameters.computeIfAbsent(decode(name), (key) -> new ArrayList<>()).add(decode(value));
+			}
+		}
+		return parameters;
+	}
+
+	/**
+	 * The first value of each parameter.
+	 */
+	static Map<String, String> first(HttpServletRequest request) {
+		Map<String, String> first = new HashMap<>();
+		of(request).forEach((name, values) -> first.put(name, values.get(0)));
+		return first;
+	}
+
+	private static String decode(String encoded) {
+		try {
+			return URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+		}
+		catch (IllegalArgumentException ex) {
+			return encoded;
+		}
+	}
+
+}

@@ -1,0 +1,32 @@
+package dev.idempotent.idempotency.web;
+
+/**
+ * A request that cannot be claimed as it was sent.
+ */
+@SuppressWarnings("serial")
+final class RefusedRequestException extends RuntimeException {
+
+	private final Problem problem;
+
+	private final String detail;
+
+	/**
+	 * Refuses a request.
+	 * @param problem the kind of problem
+	 * @param detail what the client should do about it, without anything that it sent
+	 */
+	RefusedRequestException(Problem problem, String detail) {
+		super(detail, null, false, false);
+		this.problem = problem;
+		this.detail = detail;
+	}
+
+	String detail() {
+		return this.detail;
+	}
+
+	Problem problem() {
+		return this.problem;
+	}
+
+}

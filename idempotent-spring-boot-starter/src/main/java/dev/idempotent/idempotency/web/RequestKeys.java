@@ -1,0 +1,59 @@
+package dev.idempotent.idempotency.web;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.KeySource;
+import jakarta.servlet.http.HttpServletRequest;
+
+/**
+ * Finds the key of a request, as its operation says, in the scope of its caller.
+ */
+public final class RequestKeys {
+
+	private final String namespace;
+
+	private final KeyHeader header;
+
+	private final IdempotencyScopeResolver scopeResolver;
+
+	/**
+	 * Creates the source of an application's keys.
+	 * @param namespace the application
+	 * @param headerName the header that carries keys
+	 * @param scopeResolver tells whose key it is
+	 */
+	public RequestKeys(String namespace, String headerName, IdempotencyScopeResolver scopeResolver) {
+		this.namespace = namespace;
+		this.header = new KeyHeader(headerName);
+		this.scopeResolver = scopeResolver;
+	}
+
+	/**
+	 * Finds the key.
+	 * @throws RefusedRequestException if the request lacks it or it is malformed
+	 */
+	IdempotencyKey resolve(IdempotentOperation operation, BufferedRequest request, Fingerprint fingerprint) {
+		KeyExpression expression = operation.key();
+		if (expression != null) {
+			String value = expression.evaluate(request, request.body());
+			if (value == null) {
+				throw new RefusedRequestException(Problem.KEY_MISSING,
+						"This operation derives its idempotency key from the request, and this request lacks what it needs.");
+			}
+			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.name(), value);
+		}
+		String value = (operation.from() != KeySource.FINGERPRINT) ? this.header.read(request) : null;
+		if (value != null) {
+			return key(IdempotencyKey.Kind.HEADER, request, "", value);
+		}
+		if (operation.from() == KeySource.HEADER) {
+			throw this.header.missing();
+		}
+		return key(IdempotencyKey.Kind.FINGERPRINT, request, operation.name(), fingerprint.digest());
+	}
+
+	private IdempotencyKey key(IdempotencyKey.Kind kind, HttpServletRequest request, String operation, String value) {
+		return IdempotencyKey.of(kind, this.namespace, this.scopeResolver.resolveScope(request), operation, value);
+	}
+
+}

@@ -1,0 +1,23 @@
+-- Keeps the response of a key that the token owns or that nobody owns, for its retention.
+-- Repeatable: a record that the token has completed stays as it is. Returns KEPT, REFUSED or FOREIGN.
+local key = KEYS[1]
+local token, version, fingerprint, response, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+local record = redis.pcall('HMGET', key, 'state', 'token')
+if record.err then
+  return 'FOREIGN'
+end
+local state, owner = unpack(record)
+
+if not state and redis.call('EXISTS', key) == 1 then
+  return 'FOREIGN'
+end
+if state and owner ~= token then
+  return 'REFUSED'
+end
+if state ~= 'COMPLETED' then
+  redis.call('HSET', key, 'state', 'COMPLETED', 'token', token, 'version', version, 'fingerprint', fingerprint,
+    'response', response)
+  redis.call('PEXPIRE', key, retention)
+end
+return 'KEPT'

@@ -1,0 +1,73 @@
+package dev.idempotent.testing;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+import redis.embedded.core.ExecutableProvider;
+
+import org.springframework.test.util.TestSocketUtils;
+
+/**
+ * Redis as a process of this machine, from the binary in a Maven artifact or the one that
+ * the environment variable {@code EMBEDDED_REDIS_EXECUTABLE} names.
+ */
+final class EmbeddedRedis implements RedisServer {
+
+	private static final String HOST = "127.0.0.1";
+
+	private final int port = TestSocketUtils.findAvailableTcpPort();
+
+	private final redis.embedded.RedisServer process;
+
+	EmbeddedRedis() {
+		try {
+			this.process = redis.embedded.RedisServer.newRedisServer()
+				.executableProvider(executable())
+				.bind(HOST)
+				.port(this.port)
+				.setting("save \"\"")
+				.build();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static ExecutableProvider executable() {
+		String path = System.getenv(ExecutableProvider.ENVIRONMENT_EXECUTABLE_LOCATION);
+		return (path != null) ? () -> new File(path) : ExecutableProvider.newJarResourceProvider();
+	}
+
+	@Override
+	public String host() {
+		return HOST;
+	}
+
+	@Override
+	public int port() {
+		return this.port;
+	}
+
+	@Override
+	public void start() {
+		try {
+			this.process.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("The embedded Redis did not start. On Linux its binary needs libssl.so.3: "
+					+ "install that, or name another redis-server with EMBEDDED_REDIS_EXECUTABLE", ex);
+		}
+	}
+
+	@Override
+	public void stop() {
+		try {
+			this.process.stop();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,117 @@
+package dev.idempotent.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * A Boot application on a free port of this machine, spoken to over real HTTP.
+ */
+public final class WebApplication implements AutoCloseable {
+
+	/**
+	 * Lets an application have Spring Security, which is left out otherwise.
+	 */
+	public static final String WITH_SECURITY = "spring.autoconfigure.exclude=";
+
+	private static final String SECURITY = "org.springframework.boot.security.autoconfigure.";
+
+	private static final String WITHOUT_SECURITY = WITH_SECURITY + SECURITY + "SecurityAutoConfiguration," + SECURITY
+			+ "UserDetailsServiceAutoConfiguration," + SECURITY + "web.servlet.SecurityFilterAutoConfiguration,"
+			+ SECURITY + "web.servlet.ServletWebSecurityAutoConfiguration," + SECURITY
+			+ "actuate.web.servlet.ManagementWebSecurityAutoConfiguration";
+
+	private final ConfigurableApplicationContext context;
+
+	private final HttpClient client = HttpClient.newHttpClient();
+
+	private WebApplication(ConfigurableApplicationContext context) {
+		this.context = context;
+	}
+
+	/**
+	 * Starts an application.
+	 * @param source its configuration
+	 * @param redis the Redis that it uses
+	 * @param properties further properties, as {@code name=value}
+	 */
+	public static WebApplication start(Class<?> source, RealRedis redis, String... properties) {
+		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--server.address=127.0.0.1",
+				"--spring.application.name=test", "--spring.main.banner-mode=off",
+				"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port()));
+		List<String> stated = List.of(properties);
+		if (!stated.contains(WITH_SECURITY)) {
+			arguments.add("--" + WITHOUT_SECURITY);
+		}
+		stated.forEach((property) -> arguments.add("--" + property));
+		SpringApplication application = new SpringApplication(source);
+		application.setWebApplicationType(WebApplicationType.SERVLET);
+		return new WebApplication(application.run(arguments.toArray(String[]::new)));
+	}
+
+	public <T> T bean(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
+	/**
+	 * A request to this application, without its method.
+	 */
+	public HttpRequest.Builder request(String path) {
+		String port = this.context.getEnvironment().getRequiredProperty("local.server.port");
+		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
+	}
+
+	/**
+	 * Posts JSON.
+	 * @param headers names and values in turn
+	 */
+	public HttpResponse<byte[]> post(String path, String json, String... headers) {
+		return send(postRequest(path, json, headers));
+	}
+
+	public CompletableFuture<HttpResponse<byte[]>> postAsync(String path, String json, String... headers) {
+		return this.client.sendAsync(postRequest(path, json, headers), BodyHandlers.ofByteArray());
+	}
+
+	public HttpResponse<byte[]> send(HttpRequest request) {
+		try {
+			return this.client.send(request, BodyHandlers.ofByteArray());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	public static String text(HttpResponse<byte[]> response) {
+		return new String(response.body(), StandardCharsets.UTF_8);
+	}
+
+	private HttpRequest postRequest(String path, String json, String... headers) {
+		HttpRequest.Builder request = request(path).header("Content-Type", "application/json")
+			.POST(BodyPublishers.ofString(json));
+		return ((headers.length > 0) ? request.headers(headers) : request).build();
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+}
