@@ -4,6 +4,7 @@ import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
+import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotentOperations;
@@ -18,6 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -30,6 +32,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.StringUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -61,6 +64,12 @@ public final class IdempotencyAutoConfiguration {
 					null);
 		}
 		return new IdempotencyGuard(store, properties.onStoreFailure(), properties.maxRun());
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static HandlerEntryAdvisor idempotentHandlerEntryAdvisor() {
+		return new HandlerEntryAdvisor();
 	}
 
 	@Bean

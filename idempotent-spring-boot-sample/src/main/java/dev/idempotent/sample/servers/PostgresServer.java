@@ -36,8 +36,7 @@ final class PostgresServer implements JdbcConnectionDetails, AutoCloseable {
 				.setServerConfig("listen_addresses", "127.0.0.1")
 				// The library's default forgets commits when the server is killed.
 				.setServerConfig("synchronous_commit", "on")
-				// The hook stops it beneath the requests that a graceful shutdown waits
-				// for.
+				// The library's hook does not wait for a graceful shutdown.
 				.setRegisterShutdownHook(false)
 				.start());
 			logger.info(

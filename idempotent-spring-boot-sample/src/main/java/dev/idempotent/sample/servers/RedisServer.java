@@ -44,9 +44,8 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 	static RedisServer start(@Nullable Path executable) {
 		int port = PortProvider.newEphemeralPortProvider().get();
 		try {
-			// Not the library's own RedisServer: its shutdown hook stops Redis beneath
-			// the
-			// requests that a graceful shutdown waits for.
+			// Not the library's own RedisServer: its shutdown hook would stop Redis
+			// beneath the requests that a graceful shutdown waits for.
 			Path binary = (executable != null) ? executable
 					: ExecutableProvider.newJarResourceProvider().get().toPath();
 			Process process = new ProcessBuilder(binary.toString(), "--bind", "127.0.0.1", "--port",
@@ -54,9 +53,8 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 				.redirectErrorStream(true)
 				.start();
 			awaitReady(process);
-			logger
-				.info("Redis runs on 127.0.0.1:{}. Another instance shares it with --spring.data.redis.host=127.0.0.1 "
-						+ "--spring.data.redis.port={}", port, port);
+			logger.info("Redis runs on 127.0.0.1:{}. Another instance shares it with "
+					+ "--spring.data.redis.host=127.0.0.1 --spring.data.redis.port={}", port, port);
 			return new RedisServer(process, port);
 		}
 		catch (IOException ex) {

@@ -153,12 +153,10 @@ class PageIntegrationTests {
 	}
 
 	private List<String> awaitOutcomes(int count) {
-		Awaitility.await()
+		List<String> outcomes = Awaitility.await()
 			.atMost(PATIENCE)
-			.until(() -> texts("#answers .answer:not(.waiting)").size() == count
-					&& texts("#answers .answer").size() == count);
+			.until(() -> texts("#answers .outcome"), (shown) -> shown.size() == count && !shown.contains("Waiting"));
 		List<String> statuses = texts("#answers .status");
-		List<String> outcomes = texts("#answers .outcome");
 		return IntStream.range(0, count).mapToObj((i) -> statuses.get(i) + " " + outcomes.get(i)).toList();
 	}
 

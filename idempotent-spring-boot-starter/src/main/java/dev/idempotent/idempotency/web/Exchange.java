@@ -13,6 +13,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.util.WebUtils;
 
 /**
@@ -32,15 +34,33 @@ final class Exchange {
 
 	private final int maxResponseBody;
 
-	private Exchange(Claimant claimant, int maxResponseBody) {
+	private volatile boolean entered;
+
+	private Exchange(Claimant claimant, boolean entryIsNoted, int maxResponseBody) {
 		this.claimant = claimant;
+		this.entered = !entryIsNoted;
 		this.maxResponseBody = maxResponseBody;
 	}
 
-	static Exchange begin(ServletRequest request, Claimant claimant, int maxResponseBody) {
-		Exchange exchange = new Exchange(claimant, maxResponseBody);
+	/**
+	 * Begins the run of an acquired key.
+	 * @param entryIsNoted whether {@link #handlerEntered()} will be called
+	 */
+	static Exchange begin(ServletRequest request, Claimant claimant, boolean entryIsNoted, int maxResponseBody) {
+		Exchange exchange = new Exchange(claimant, entryIsNoted, maxResponseBody);
 		request.setAttribute(ATTRIBUTE, exchange);
 		return exchange;
+	}
+
+	/**
+	 * Notes that the handler method of the current request was entered.
+	 */
+	static void handlerEntered() {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		Object exchange = (request != null) ? request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST) : null;
+		if (exchange != null) {
+			((Exchange) exchange).entered = true;
+		}
 	}
 
 	/**
@@ -77,7 +97,7 @@ final class Exchange {
 	}
 
 	private void settle(HttpServletRequest request, HoldingResponse response) throws IOException {
-		if (!isStored(response.getStatus())) {
+		if (!this.entered || !isStored(response.getStatus())) {
 			free(request);
 		}
 		else if (response.isErrorSent()) {

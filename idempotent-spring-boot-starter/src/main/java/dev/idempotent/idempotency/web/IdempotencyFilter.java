@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -63,30 +64,30 @@ public final class IdempotencyFilter implements Filter {
 			throws IOException, ServletException {
 		HttpServletRequest http = (HttpServletRequest) request;
 		Exchange open = Exchange.of(request);
-		IdempotentOperation operation = (open == null) ? operationOf(http) : null;
+		Target target = (open == null) ? targetOf(http) : null;
 		if (open != null) {
 			open.dispatch(http, (HttpServletResponse) response, chain);
 		}
-		else if (operation != null) {
-			claimAndRun(operation, http, (HttpServletResponse) response, chain);
+		else if (target != null) {
+			claimAndRun(target, http, (HttpServletResponse) response, chain);
 		}
 		else {
 			chain.doFilter(request, response);
 		}
 	}
 
-	private @Nullable IdempotentOperation operationOf(HttpServletRequest request) {
+	private @Nullable Target targetOf(HttpServletRequest request) {
 		return (request.getDispatcherType() == DispatcherType.REQUEST) ? this.operations.find(request) : null;
 	}
 
-	private void claimAndRun(IdempotentOperation operation, HttpServletRequest request, HttpServletResponse response,
-			FilterChain chain) throws IOException, ServletException {
-		Bid bid = bid(operation, request, response);
+	private void claimAndRun(Target target, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws IOException, ServletException {
+		Bid bid = bid(target.operation(), request, response);
 		if (bid == null) {
 			return;
 		}
 		if (bid.claim() instanceof Claim.Acquired) {
-			Exchange.begin(bid.request(), bid.claimant(), this.maxResponseBody)
+			Exchange.begin(bid.request(), bid.claimant(), target.entryIsNoted(), this.maxResponseBody)
 				.dispatch(bid.request(), response, chain);
 		}
 		else {

@@ -55,7 +55,7 @@ public final class IdempotentOperations {
 	 * Finds the operation that a request is for. Requests that match the URL pattern and
 	 * method of no annotated handler cost no more than that comparison.
 	 */
-	@Nullable IdempotentOperation find(HttpServletRequest request) {
+	@Nullable Target find(HttpServletRequest request) {
 		Table loaded = this.table;
 		if (loaded == null || loaded.mappings.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
 			return null;
@@ -64,13 +64,22 @@ public final class IdempotentOperations {
 		RequestPath path = parsedBefore ? ServletRequestPathUtils.getParsedRequestPath(request)
 				: ServletRequestPathUtils.parseAndCache(request);
 		try {
-			return loaded.mayMatch(request.getMethod(), path) ? loaded.handlerOf(request) : null;
+			return loaded.mayMatch(request.getMethod(), path) ? loaded.targetOf(request) : null;
 		}
 		finally {
 			if (!parsedBefore) {
 				ServletRequestPathUtils.clearParsedRequestPath(request);
 			}
 		}
+	}
+
+	/**
+	 * What a request is for.
+	 *
+	 * @param operation the operation of its handler method
+	 * @param entryIsNoted whether {@link Exchange} learns that the method was entered
+	 */
+	record Target(IdempotentOperation operation, boolean entryIsNoted) {
 	}
 
 	private record Table(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> mappings,
@@ -97,7 +106,7 @@ public final class IdempotentOperations {
 				.anyMatch((pattern) -> pattern.matches(path.pathWithinApplication()));
 		}
 
-		@Nullable IdempotentOperation handlerOf(HttpServletRequest request) {
+		@Nullable Target targetOf(HttpServletRequest request) {
 			HandlerExecutionChain chain;
 			try {
 				chain = this.mapping.getHandler(request);
@@ -107,8 +116,11 @@ public final class IdempotentOperations {
 				// it.
 				return null;
 			}
-			return (chain != null && chain.getHandler() instanceof HandlerMethod handler)
-					? this.operations.get(Handler.of(handler)) : null;
+			if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
+				return null;
+			}
+			IdempotentOperation operation = this.operations.get(Handler.of(handler));
+			return (operation != null) ? new Target(operation, HandlerEntryAdvisor.advises(handler.getBean())) : null;
 		}
 
 	}

@@ -7,6 +7,8 @@ import dev.idempotent.idempotency.json.CanonicalJson;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -31,7 +33,9 @@ final class KeyExpression {
 
 	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
 
-	private static final JsonMapper json = JsonMapper.builder()
+	private static final JsonMapper json = JsonMapper
+		// Names whose hashes collide break the shared symbol table for later documents.
+		.builder(JsonFactory.builder().disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build())
 		.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
 		.build();
 

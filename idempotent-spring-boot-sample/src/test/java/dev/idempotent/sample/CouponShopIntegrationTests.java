@@ -1,0 +1,41 @@
+package dev.idempotent.sample;
+
+import java.net.http.HttpResponse;
+
+import com.jayway.jsonpath.JsonPath;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.web.server.LocalServerPort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ShopTest
+class CouponShopIntegrationTests {
+
+	private final ShopClient shop;
+
+	CouponShopIntegrationTests(@LocalServerPort int port) {
+		this.shop = new ShopClient(port);
+	}
+
+	@Test
+	void isHealthyOnItsEmbeddedServers() {
+		String health = this.shop.get("/actuator/health").body();
+		assertThat(JsonPath.<String>read(health, "$.status")).isEqualTo("UP");
+		assertThat(JsonPath.<String>read(health, "$.components.redis.status")).isEqualTo("UP");
+		assertThat(JsonPath.<String>read(health, "$.components.db.details.database")).isEqualTo("PostgreSQL");
+	}
+
+	@Test
+	void offersMetrics() {
+		assertThat(this.shop.get("/actuator/metrics/http.server.requests.active").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void servesItsPageFromItself() {
+		HttpResponse<String> page = this.shop.get("/");
+		assertThat(page.statusCode()).isEqualTo(200);
+		assertThat(page.body()).contains("app.js", "style.css").doesNotContain("http:", "https:");
+	}
+
+}

@@ -1,0 +1,103 @@
+package dev.idempotent;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * What each room may know.
+ */
+@AnalyzeClasses(packages = "dev.idempotent", importOptions = DoNotIncludeTests.class)
+class ArchitectureTests {
+
+	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure";
+
+	private static final String ROOT = "dev.idempotent.idempotency";
+
+	private static final String JSON = ROOT + ".json";
+
+	private static final String REDIS = ROOT + ".redis";
+
+	private static final String SECURITY = ROOT + ".security";
+
+	private static final String WEB = ROOT + ".web";
+
+	// A new room states below what it may know.
+	@ArchTest
+	static final ArchRule thereAreNoOtherRooms = classes().should()
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, JSON, REDIS, SECURITY, WEB);
+
+	@ArchTest
+	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
+
+	@ArchTest
+	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.core..", "org.springframework.dao..", "org.springframework.data.redis..",
+			"io.lettuce..");
+
+	@ArchTest
+	static final ArchRule webKnowsNoStore = room(WEB, ROOT, JSON, "java..", "org.slf4j..", "org.jspecify..",
+			"jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.core..",
+			"org.springframework.expression..", "org.springframework.format..", "org.springframework.http..",
+			"org.springframework.util..", "org.springframework.web..", "tools.jackson..");
+
+	@ArchTest
+	static final ArchRule securityKnowsPrincipalsAlone = room(SECURITY, "java..", "org.jspecify..",
+			"org.springframework.security..", "org.springframework.core..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
+		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.springframework.boot..");
+
+	@ArchTest
+	static final ArchRule nothingKnowsTheAutoConfiguration = noClasses().that()
+		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
+		.should()
+		.notDependOnEachOther()
+		.ignoreDependency(resideInAPackage(WEB), resideInAPackage(JSON));
+
+	@ArchTest
+	static final ArchRule roomsFormNoCycle = slices().matching("dev.idempotent.(**)").should().beFreeOfCycles();
+
+	@ArchTest
+	static final ArchRule roomsAreNullMarked = classes().should(ArchCondition.from(DescribedPredicate
+		.describe("be in a @NullMarked package", (type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
+
+	@ArchTest
+	static final ArchRule namesSayTheRole = noClasses().should()
+		.haveNameMatching(".*\\b(\\w*(Utils?|Helper|Manager|Impl)|Base[A-Z]\\w*)(\\$.*)?");
+
+	@ArchTest
+	static final ArchRule roomsAreNamedForPromisesOrTechnologies = noClasses().should()
+		.resideInAnyPackage("..model..", "..spi..", "..service..", "..util..", "..common..", "..config..", "..impl..");
+
+	private static ArchRule room(String room, String... mayKnow) {
+		return classes().that()
+			.resideInAPackage(room)
+			.should()
+			.onlyDependOnClassesThat(resideInAPackage(room).or(JavaClass.Predicates.resideInAnyPackage(mayKnow)));
+	}
+
+}

@@ -1,0 +1,256 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.util.Random;
+
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What every store promises, one test for each way through the state machine of a key.
+ */
+public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces {
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
+	private static final Duration INSTANT = Duration.ofMillis(20);
+
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final Fingerprint OTHER_REQUEST = Samples.fingerprint("other request");
+
+	private static final StoredResponse RESPONSE = Samples.response("response");
+
+	private final IdempotencyKey key = Samples.key();
+
+	@Test
+	void grantsAnAbsentKey() {
+		assertThat(claim("owner")).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void tellsAnotherClaimantHowLongTheKeyIsStillHeld() {
+		claim("owner");
+		assertThat(remainingLease()).isPositive().isLessThanOrEqualTo(MINUTE);
+	}
+
+	@Test
+	void grantsAPendingKeyToItsOwnerAgainAndLetsTheLeaseStartAnew() {
+		claim("owner");
+		assertThat(store().claim(this.key, REQUEST, "owner", MINUTE.multipliedBy(2))).isEqualTo(new Claim.Acquired());
+		assertThat(remainingLease()).isGreaterThan(MINUTE);
+	}
+
+	@Test
+	void refusesAnotherRequestUnderAPendingKey() {
+		claim("owner");
+		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(claim("rival")).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void refusesAnotherRequestUnderACompletedKey() {
+		claim("owner");
+		complete("owner", RESPONSE);
+		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void neverComparesFingerprintsOfDifferentVersions() {
+		Fingerprint incomparable = new Fingerprint(Fingerprint.CURRENT_VERSION + 1, OTHER_REQUEST.digest());
+		claim("owner");
+		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
+		complete("owner", RESPONSE);
+		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void bringsTheResponseOfACompletedKeyToItsOwnerToo() {
+		claim("owner");
+		complete("owner", RESPONSE);
+		assertThat(claim("owner")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void keepsEveryByteOfAResponse() {
+		byte[] megabyte = new byte[1024 * 1024];
+		new Random(1).nextBytes(megabyte);
+		assertThat(complete("owner", StoredResponse.of(megabyte))).isTrue();
+		assertThat(claim("rival")).asInstanceOf(InstanceOfAssertFactories.type(Claim.Completed.class))
+			.extracting((completed) -> completed.response().bytes())
+			.isEqualTo(megabyte);
+	}
+
+	@Test
+	void keepsTheMarkOfAResponseThatWasNotKept() {
+		claim("owner");
+		assertThat(complete("owner", StoredResponse.notKept())).isTrue();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(StoredResponse.notKept()));
+	}
+
+	@Test
+	void keepsTheFirstOfAnOwnersResponsesForItsFirstRetention() {
+		complete("owner", RESPONSE);
+		assertThat(store().complete(this.key, REQUEST, "owner", Samples.response("second"), INSTANT)).isTrue();
+		awaitTheEndOfALease();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void refusesToCompleteAKeyThatAnotherHolds() {
+		claim("owner");
+		assertThat(complete("rival", RESPONSE)).isFalse();
+		assertThat(claim("third")).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void refusesToCompleteAKeyThatAnotherHasCompleted() {
+		complete("owner", RESPONSE);
+		assertThat(complete("rival", Samples.response("second"))).isFalse();
+		assertThat(claim("third")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void completesAnAbsentKeyTogetherWithItsFingerprint() {
+		assertThat(complete("owner", RESPONSE)).isTrue();
+		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void releasesAPendingKeyForItsOwnerAsOftenAsAsked() {
+		claim("owner");
+		assertThat(release("owner")).isTrue();
+		assertThat(release("owner")).isTrue();
+		assertThat(claim("rival")).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void refusesToReleaseAKeyThatAnotherHolds() {
+		claim("owner");
+		assertThat(release("rival")).isFalse();
+		assertThat(claim("third")).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void refusesToReleaseACompletedKeyEvenForItsOwner() {
+		complete("owner", RESPONSE);
+		assertThat(release("owner")).isFalse();
+		assertThat(release("rival")).isFalse();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void letsTheLeaseStartAnewWhenItsOwnerRenews() {
+		claim("owner");
+		assertThat(renew("owner", MINUTE.multipliedBy(2))).isTrue();
+		assertThat(remainingLease()).isGreaterThan(MINUTE);
+	}
+
+	@Test
+	void refusesToRenewAnAbsentKeyAndLeavesItAbsent() {
+		assertThat(renew("owner", MINUTE)).isFalse();
+		assertThat(claim("rival")).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void refusesToRenewAKeyThatAnotherHolds() {
+		claim("owner");
+		assertThat(renew("rival", MINUTE.multipliedBy(2))).isFalse();
+		assertThat(remainingLease()).isLessThanOrEqualTo(MINUTE);
+	}
+
+	@Test
+	void refusesToRenewACompletedKeyAndLeavesItItsRetention() {
+		complete("owner", RESPONSE);
+		assertThat(renew("owner", INSTANT)).isFalse();
+		awaitTheEndOfALease();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void freesAKeyWhenItsLeaseEnds() {
+		store().claim(this.key, OTHER_REQUEST, "owner", INSTANT);
+		await().until(() -> claim("rival").equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void freesAKeyWhenItsRetentionEndsThoughItsLeaseWasLonger() {
+		claim("owner");
+		store().complete(this.key, OTHER_REQUEST, "owner", RESPONSE, INSTANT);
+		await().until(() -> claim("rival").equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void keepsACompletedKeyBeyondTheEndOfItsLease() {
+		store().claim(this.key, REQUEST, "owner", INSTANT);
+		complete("owner", RESPONSE);
+		awaitTheEndOfALease();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void refusesTheOwnerOfALapsedLeaseOnceAnotherHasTheKey() {
+		store().claim(this.key, REQUEST, "late", INSTANT);
+		await().until(() -> claim("owner").equals(new Claim.Acquired()));
+		assertThat(renew("late", MINUTE.multipliedBy(2))).isFalse();
+		assertThat(complete("late", RESPONSE)).isFalse();
+		assertThat(release("late")).isFalse();
+		assertThat(remainingLease()).isLessThanOrEqualTo(MINUTE);
+	}
+
+	@Test
+	void keepsTheLateResponseOfALapsedLeaseWhileTheKeyIsFree() {
+		store().claim(this.key, REQUEST, "late", INSTANT);
+		await().until(() -> release("nobody"));
+		assertThat(complete("late", RESPONSE)).isTrue();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	@Test
+	void keepsKeysApart() {
+		IdempotencyKey other = Samples.key();
+		claim("owner");
+		assertThat(store().claim(other, OTHER_REQUEST, "other owner", MINUTE)).isEqualTo(new Claim.Acquired());
+		complete("owner", RESPONSE);
+		assertThat(store().claim(other, OTHER_REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
+		assertThat(store().release(other, "other owner")).isTrue();
+		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+	}
+
+	private Claim claim(String token) {
+		return store().claim(this.key, REQUEST, token, MINUTE);
+	}
+
+	private boolean complete(String token, StoredResponse response) {
+		return store().complete(this.key, REQUEST, token, response, MINUTE);
+	}
+
+	private boolean release(String token) {
+		return store().release(this.key, token);
+	}
+
+	private boolean renew(String token, Duration lease) {
+		return store().renew(this.key, token, lease);
+	}
+
+	private Duration remainingLease() {
+		Claim claim = claim("somebody who asks");
+		assertThat(claim).isInstanceOf(Claim.Pending.class);
+		return ((Claim.Pending) claim).remainingLease();
+	}
+
+	/**
+	 * Waits on the store's own clock until a key that is claimed now is free again.
+	 */
+	private void awaitTheEndOfALease() {
+		IdempotencyKey witness = Samples.key();
+		store().claim(witness, REQUEST, "witness", INSTANT);
+		await().until(() -> store().release(witness, "nobody"));
+	}
+
+}

@@ -1,0 +1,97 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state machine of a key in its plainest form: the model that stores are compared
+ * with, and the store of tests that need none.
+ */
+public final class InMemoryIdempotencyStore implements IdempotencyStore {
+
+	private final Map<IdempotencyKey, Entry> entries = new HashMap<>();
+
+	private final InstantSource clock;
+
+	public InMemoryIdempotencyStore(InstantSource clock) {
+		this.clock = clock;
+	}
+
+	@Override
+	public synchronized Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		Entry entry = find(key);
+		if (entry == null) {
+			this.entries.put(key, new Entry(token, fingerprint, null, in(lease)));
+			return new Claim.Acquired();
+		}
+		if (entry.isHeldBy(token)) {
+			this.entries.put(key, new Entry(token, entry.fingerprint(), null, in(lease)));
+			return new Claim.Acquired();
+		}
+		if (fingerprint.contradicts(entry.fingerprint())) {
+			return new Claim.Mismatched();
+		}
+		return (entry.response() != null) ? new Claim.Completed(entry.response())
+				: new Claim.Pending(Duration.between(this.clock.instant(), entry.end()));
+	}
+
+	@Override
+	public synchronized boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token,
+			StoredResponse response, Duration retention) {
+		Entry entry = find(key);
+		if (entry == null || entry.isHeldBy(token)) {
+			this.entries.put(key, new Entry(token, fingerprint, response, in(retention)));
+			return true;
+		}
+		return entry.token().equals(token);
+	}
+
+	@Override
+	public synchronized boolean release(IdempotencyKey key, String token) {
+		Entry entry = find(key);
+		if (entry != null && entry.isHeldBy(token)) {
+			this.entries.remove(key);
+		}
+		return entry == null || entry.isHeldBy(token);
+	}
+
+	@Override
+	public synchronized boolean renew(IdempotencyKey key, String token, Duration lease) {
+		Entry entry = find(key);
+		if (entry == null || !entry.isHeldBy(token)) {
+			return false;
+		}
+		this.entries.put(key, new Entry(token, entry.fingerprint(), null, in(lease)));
+		return true;
+	}
+
+	/**
+	 * Forgets a key, as if its time had ended.
+	 */
+	public synchronized void forget(IdempotencyKey key) {
+		this.entries.remove(key);
+	}
+
+	private @Nullable Entry find(IdempotencyKey key) {
+		this.entries.values().removeIf((entry) -> !this.clock.instant().isBefore(entry.end()));
+		return this.entries.get(key);
+	}
+
+	private Instant in(Duration time) {
+		return this.clock.instant().plus(time);
+	}
+
+	private record Entry(String token, Fingerprint fingerprint, @Nullable StoredResponse response, Instant end) {
+
+		boolean isHeldBy(String claimant) {
+			return this.response == null && this.token.equals(claimant);
+		}
+
+	}
+
+}

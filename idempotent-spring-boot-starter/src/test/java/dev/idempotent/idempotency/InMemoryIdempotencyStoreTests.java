@@ -1,0 +1,46 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link InMemoryIdempotencyStore}.
+ */
+class InMemoryIdempotencyStoreTests extends IdempotencyStoreContract {
+
+	private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(InstantSource.system());
+
+	@Override
+	public IdempotencyStore store() {
+		return this.store;
+	}
+
+	@Test
+	void livesByTheClockThatItIsGiven() {
+		AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
+		InMemoryIdempotencyStore timed = new InMemoryIdempotencyStore(now::get);
+		IdempotencyKey key = Samples.key();
+		timed.claim(key, Samples.fingerprint("request"), "owner", Duration.ofSeconds(30));
+		now.set(Instant.EPOCH.plusSeconds(30).minusNanos(1));
+		assertThat(timed.claim(key, Samples.fingerprint("request"), "rival", Duration.ofSeconds(30)))
+			.isEqualTo(new Claim.Pending(Duration.ofNanos(1)));
+		now.set(Instant.EPOCH.plusSeconds(30));
+		assertThat(timed.claim(key, Samples.fingerprint("request"), "rival", Duration.ofSeconds(30)))
+			.isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void forgetsAKeyWhenTold() {
+		IdempotencyKey key = Samples.key();
+		this.store.claim(key, Samples.fingerprint("request"), "owner", Duration.ofMinutes(1));
+		this.store.forget(key);
+		assertThat(this.store.renew(key, "owner", Duration.ofMinutes(1))).isFalse();
+	}
+
+}

@@ -1,0 +1,263 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The README's table of guarantees, row by row over real HTTP.
+ */
+class GuaranteesIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	private static final String ORDER = "{\"item\":\"coupon\",\"amount\":1}";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private static Operations operations;
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void start() {
+		application = WebApplication.start(OperationsApplication.class, redis);
+		operations = application.bean(Operations.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void resetRuns() {
+		operations.reset();
+	}
+
+	@Test
+	void replaysTheFirstAnswerToARetry() {
+		HttpResponse<byte[]> first = application.post("/orders", ORDER, KEY, this.key);
+		HttpResponse<byte[]> retry = application.post("/orders", ORDER, KEY, this.key);
+
+		assertThat(first.statusCode()).isEqualTo(201);
+		assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+		assertThat(retry.statusCode()).isEqualTo(201);
+		assertThat(retry.body()).isEqualTo(first.body()).isNotEmpty();
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		for (String name : new String[] { "Content-Type", "Content-Length", "Location", "X-Order" }) {
+			assertThat(retry.headers().allValues(name)).isEqualTo(first.headers().allValues(name)).isNotEmpty();
+		}
+		assertThat(first.headers().firstValue("Set-Cookie")).isPresent();
+		assertThat(retry.headers().firstValue("Set-Cookie")).isEmpty();
+		assertThat(operations.runs()).isOne();
+	}
+
+	@Test
+	void comparesJsonByMeaning() {
+		application.post("/orders", ORDER, KEY, this.key);
+		HttpResponse<byte[]> retry = application.post("/orders", "{ \"amount\": 1.0, \"item\": \"\\u0063oupon\" }", KEY,
+				'"' + this.key + '"');
+		assertThat(retry.statusCode()).isEqualTo(201);
+		assertThat(operations.runs()).isOne();
+	}
+
+	@Test
+	void tellsADuplicateToWaitWhileTheFirstRuns() throws Exception {
+		Gate gate = operations.closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/gated", "", KEY, this.key);
+		gate.awaitEntry();
+
+		HttpResponse<byte[]> duplicate = application.post("/gated", "", KEY, this.key);
+		assertProblem(duplicate, 409, "in-progress");
+		assertThat(duplicate.headers().firstValueAsLong("Retry-After")).hasValue(1);
+
+		gate.open();
+		assertThat(text(first.join())).isEqualTo("through");
+		assertThat(text(application.post("/gated", "", KEY, this.key))).isEqualTo("through");
+		assertThat(operations.runs()).isOne();
+	}
+
+	@Test
+	void runsOnceEvenIfTheHandlerTakesLongerThanItsLease() throws Exception {
+		Gate gate = operations.closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/gated", "", KEY, this.key);
+		gate.awaitEntry();
+
+		await().during(Duration.ofMillis(1200))
+			.atMost(Duration.ofSeconds(5))
+			.until(() -> application.post("/gated", "", KEY, this.key).statusCode() == 409);
+
+		gate.open();
+		assertThat(first.join().statusCode()).isEqualTo(200);
+		assertThat(application.post("/gated", "", KEY, this.key).statusCode()).isEqualTo(200);
+		assertThat(operations.runs()).isOne();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '\'', textBlock = """
+			/orders           | {"item":"coupon","amount":2}
+			/orders?shop=1    | {"item":"coupon","amount":1}
+			/answers/200      | {"item":"coupon","amount":1}
+			""")
+	void refusesAKeyThatWasUsedForAnotherRequest(String path, String body) {
+		application.post("/orders", ORDER, KEY, this.key);
+		assertProblem(application.post(path, body, KEY, this.key), 422, "key-reused");
+		assertThat(operations.runs()).isOne();
+	}
+
+	@Test
+	void refusesAKeyThatIsBeingUsedForAnotherRequest() throws Exception {
+		Gate gate = operations.closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/gated", "", KEY, this.key);
+		gate.awaitEntry();
+		assertProblem(application.post("/gated", "{}", KEY, this.key), 422, "key-reused");
+		gate.open();
+		assertThat(first.join().statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void asksForAMissingKey() {
+		assertProblem(application.post("/orders", ORDER), 400, "key-missing");
+		assertThat(operations.runs()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "two words", "\"open", "" })
+	void refusesAMalformedKey(String malformed) {
+		assertProblem(application.post("/orders", ORDER, KEY, malformed), 400, "key-malformed");
+		assertThat(operations.runs()).isZero();
+	}
+
+	@Test
+	void refusesAKeySentTwice() {
+		assertProblem(application.post("/orders", ORDER, KEY, this.key, KEY, this.key), 400, "key-malformed");
+	}
+
+	@Test
+	void refusesABodyOverTheLimit() {
+		HttpResponse<byte[]> response = application.post("/throws", "x".repeat(1024 * 1024 + 1), KEY, this.key);
+		assertProblem(response, 413, "request-too-large");
+		assertThat(operations.runs()).isZero();
+	}
+
+	@Test
+	void sendsALargeResponseWholeAndNeverRunsAgain() {
+		HttpResponse<byte[]> first = application.post("/large/3000000", "", KEY, this.key);
+		assertThat(first.statusCode()).isEqualTo(200);
+		assertThat(first.body()).hasSize(3_000_000);
+		assertProblem(application.post("/large/3000000", "", KEY, this.key), 409, "response-not-kept");
+		assertThat(operations.runs()).isOne();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{\"item\":\"coupon\",\"amount\":0}", "{\"item\":", "[]" })
+	void leavesTheKeyFreeWhenTheHandlerWasNotEntered(String refused) {
+		assertThat(application.post("/orders", refused, KEY, this.key).statusCode()).isEqualTo(400);
+		HttpResponse<byte[]> corrected = application.post("/orders", ORDER, KEY, this.key);
+		assertThat(corrected.statusCode()).isEqualTo(201);
+		assertThat(operations.runs()).isOne();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "handled, 422", "status, 410" })
+	void storesWhatTheApplicationMakesOfAnException(String what, int status) {
+		HttpResponse<byte[]> first = application.post("/throws", what, KEY, this.key);
+		HttpResponse<byte[]> retry = application.post("/throws", what, KEY, this.key);
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(retry.body()).isEqualTo(first.body()).isNotEmpty();
+		assertThat(operations.runs()).isOne();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 200, 202, 400, 402, 404, 410, 422, 499 })
+	void storesAnswersBelow500(int status) {
+		assertThat(text(application.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
+		HttpResponse<byte[]> retry = application.post("/answers/" + status, "", KEY, this.key);
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(text(retry)).isEqualTo("run 1");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 401, 403, 408, 409, 425, 429, 500, 503 })
+	void runsAgainAfterAnswersThatAreNotStored(int status) {
+		assertThat(text(application.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
+		HttpResponse<byte[]> retry = application.post("/answers/" + status, "", KEY, this.key);
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).isEmpty();
+		assertThat(text(retry)).isEqualTo("run 2");
+	}
+
+	@Test
+	void runsAgainAfterAnExceptionThatLeavesTheApplication() {
+		assertThat(application.post("/throws", "unhandled", KEY, this.key).statusCode()).isEqualTo(500);
+		assertThat(application.post("/throws", "unhandled", KEY, this.key).statusCode()).isEqualTo(500);
+		assertThat(operations.runs()).isEqualTo(2);
+	}
+
+	@Test
+	void takesEqualRequestsForOneWhereTheFingerprintIsTheKey() {
+		String body = '"' + this.key + '"';
+		assertThat(text(application.post("/merged", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/merged", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/merged", "1" + this.key.hashCode()))).isEqualTo("run 2");
+	}
+
+	@Test
+	void prefersTheHeaderToTheFingerprintWhereBothMayBeTheKey() {
+		String body = '"' + this.key + '"';
+		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/either", body, KEY, this.key))).isEqualTo("run 2");
+		assertThat(text(application.post("/either", body, KEY, this.key))).isEqualTo("run 2");
+	}
+
+	@Test
+	void derivesTheKeyFromTheRequest() {
+		String path = "/derived/" + this.key;
+		assertThat(text(application.post(path, "{\"event\":7}"))).isEqualTo("run 1");
+		assertThat(text(application.post(path, "{\"event\":7.0}"))).isEqualTo("run 1");
+		assertThat(text(application.post(path, "{\"event\":8}"))).isEqualTo("run 2");
+		assertProblem(application.post(path, "{\"event\":7,\"more\":1}"), 422, "key-reused");
+		assertProblem(application.post(path, "{}"), 400, "key-missing");
+	}
+
+	@Test
+	void leavesOtherHandlersAlone() {
+		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 1");
+		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 2");
+	}
+
+	private static void assertProblem(HttpResponse<byte[]> response, int status, String type) {
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(response.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+		assertThat(text(response)).contains("\"type\":\"urn:problem-type:idempotency:" + type + '"',
+				"\"status\":" + status, "\"title\":", "\"detail\":");
+	}
+
+}

@@ -1,0 +1,103 @@
+package dev.idempotent.idempotency.web;
+
+import java.nio.charset.StandardCharsets;
+import java.security.Principal;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.expression.ParseException;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.web.servlet.HandlerMapping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class KeyExpressionTests {
+
+	private static final String BODY = """
+			{"order":{"id":"o-1","lines":[{"sku":"s"}]},"amount":1.50,"big":12345678901234567890,"empty":"","none":null}""";
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`', commentCharacter = '~', textBlock = """
+			#body.order.id                          | "o-1"
+			#body['order']['lines'][0].sku          | "s"
+			#body.amount                            | 1.5
+			#body.big                               | 12345678901234567890
+			{#body.order.id, #path.id}              | ["o-1","42"]
+			#headers['x-request-id']                | "r-1"
+			#headers['X-REQUEST-ID'].toUpperCase()  | "R-1"
+			#query.shop                             | "a b"
+			#path.id                                | "42"
+			#principal.name                         | "ada"
+			#path.id + ':' + #body.order.id         | "42:o-1"
+			""")
+	void yieldsTheCanonicalJsonOfItsValue(String expression, String key) {
+		assertThat(evaluate(expression)).isEqualTo(key);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#body.missing", "#body.none", "#body.empty", "#body.order.id.nope", "#headers['none']",
+			"#query.none", "#path.none", "'  '", "#body['order']['lines'][7]" })
+	void yieldsNothingWhereTheRequestHasNothing(String expression) {
+		assertThat(evaluate(expression)).isNull();
+	}
+
+	@Test
+	void yieldsNothingForAnUnreadableBody() {
+		assertThat(KeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":"))).isNull();
+	}
+
+	@Test
+	void doesNotReadABodyThatItDoesNotName() {
+		assertThat(KeyExpression.parse("#path.id").evaluate(request(), bytes("no json"))).isEqualTo("\"42\"");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "T(java.lang.Runtime).getRuntime()", "new java.io.File('x')", "@environment" })
+	void reachesNoTypesConstructorsOrBeans(String expression) {
+		assertThat(evaluate(expression)).isNull();
+	}
+
+	@Test
+	void neverExpandsAHugeExponent() {
+		assertThat(KeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e999999999}")))
+			.isEqualTo("1e+999999999");
+	}
+
+	@Test
+	void refusesUnknownVariables() {
+		assertThatIllegalArgumentException().isThrownBy(() -> KeyExpression.parse("#path.id + #boddy.id"))
+			.withMessageContaining("#boddy")
+			.withMessageContaining("body");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#body.", "#body[", "a b" })
+	void refusesMalformedExpressions(String expression) {
+		assertThatExceptionOfType(ParseException.class).isThrownBy(() -> KeyExpression.parse(expression));
+	}
+
+	private static @Nullable String evaluate(String expression) {
+		return KeyExpression.parse(expression).evaluate(request(), bytes(BODY));
+	}
+
+	private static MockHttpServletRequest request() {
+		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/orders/42");
+		request.addHeader("X-Request-Id", "r-1");
+		request.setQueryString("shop=a%20b&shop=c");
+		request.setAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE, Map.of("id", "42"));
+		request.setUserPrincipal((Principal) () -> "ada");
+		return request;
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+}

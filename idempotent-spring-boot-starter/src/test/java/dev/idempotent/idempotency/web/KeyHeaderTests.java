@@ -1,0 +1,75 @@
+package dev.idempotent.idempotency.web;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.mock.web.MockHttpServletRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class KeyHeaderTests {
+
+	private final KeyHeader header = new KeyHeader("Idempotency-Key");
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '\'', textBlock = """
+			8e03978e-40d5,     8e03978e-40d5
+			"8e03978e-40d5",   8e03978e-40d5
+			a"b,               a"b
+			a\\b,              a\\b
+			"a\\"b",           a"b
+			"a\\\\b",          a\\b
+			k;v=1,             k;v=1
+			~!@#$%^&*(),       ~!@#$%^&*()
+			""")
+	void readsBareAndQuotedKeysAlike(String value, String key) {
+		assertThat(this.header.read(requestWith(value))).isEqualTo(key);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "\"\"", "\"", "\"abc", "\"abc\\\"", "\"a\\b\"", "\"abc\";v=1", "\"a\"b\"",
+			"\"a\" \"b\"", "a b", "\"a b\"", "a\tb", "a\u0000b", "a\u007fb", "ключ", "a\u00a0b" })
+	void refusesWhatIsNoKey(String value) {
+		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(requestWith(value)))
+			.satisfies((ex) -> assertThat(ex.problem()).isEqualTo(Problem.KEY_MALFORMED));
+	}
+
+	@Test
+	void takesKeysOfUpTo255Characters() {
+		assertThat(this.header.read(requestWith("k".repeat(255)))).hasSize(255);
+		assertThat(this.header.read(requestWith('"' + "k".repeat(255) + '"'))).hasSize(255);
+		assertThatExceptionOfType(RefusedRequestException.class)
+			.isThrownBy(() -> this.header.read(requestWith("k".repeat(256))));
+	}
+
+	@Test
+	void refusesTheHeaderSentTwice() {
+		MockHttpServletRequest request = requestWith("k");
+		request.addHeader("idempotency-key", "k");
+		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(request))
+			.satisfies((ex) -> assertThat(ex.detail()).contains("Idempotency-Key", "more than once"));
+	}
+
+	@Test
+	void tellsAMissingHeaderFromAnEmptyOne() {
+		assertThat(this.header.read(new MockHttpServletRequest())).isNull();
+	}
+
+	@Test
+	void neverEchoesTheValue() {
+		assertThatExceptionOfType(RefusedRequestException.class)
+			.isThrownBy(() -> this.header.read(requestWith("secret value")))
+			.satisfies((ex) -> assertThat(ex.detail()).doesNotContain("secret"))
+			.withMessageNotContaining("secret");
+	}
+
+	private static MockHttpServletRequest requestWith(String value) {
+		MockHttpServletRequest request = new MockHttpServletRequest();
+		request.addHeader("Idempotency-Key", value);
+		return request;
+	}
+
+}

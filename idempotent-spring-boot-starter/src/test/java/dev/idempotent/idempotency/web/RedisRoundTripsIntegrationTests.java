@@ -1,0 +1,82 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a request costs, counted by Redis itself.
+ */
+class RedisRoundTripsIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@Test
+	void takesTwoRoundTripsForAFirstRequestAndOneForEachOther() throws Exception {
+		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis);
+				RedisConnection connection = redis.connect().getConnection()) {
+			// Loads the scripts.
+			application.post("/orders", "{\"item\":\"a\",\"amount\":1}", "Idempotency-Key",
+					UUID.randomUUID().toString());
+			String key = UUID.randomUUID().toString();
+
+			assertThat(counting(connection, () -> post(application, key, "a", 201))).isEqualTo(Map.of("evalsha", 2));
+			assertThat(counting(connection, () -> post(application, key, "a", 201))).isEqualTo(Map.of("evalsha", 1));
+			assertThat(counting(connection, () -> post(application, key, "b", 422))).isEqualTo(Map.of("evalsha", 1));
+			assertThat(countingADuplicate(application, connection)).isEqualTo(Map.of("evalsha", 1));
+			assertThat(counting(connection, () -> application.post("/plain", "{}", "Idempotency-Key", key))).isEmpty();
+		}
+	}
+
+	private static Map<String, Integer> countingADuplicate(WebApplication application, RedisConnection connection)
+			throws InterruptedException {
+		Gate gate = application.bean(Operations.class).closeGate();
+		String key = UUID.randomUUID().toString();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/held", "", "Idempotency-Key", key);
+		gate.awaitEntry();
+		Map<String, Integer> calls = counting(connection,
+				() -> assertThat(application.post("/held", "", "Idempotency-Key", key).statusCode()).isEqualTo(409));
+		gate.open();
+		assertThat(first.join().statusCode()).isEqualTo(200);
+		return calls;
+	}
+
+	private static void post(WebApplication application, String key, String item, int status) {
+		HttpResponse<byte[]> response = application.post("/orders", "{\"item\":\"" + item + "\",\"amount\":1}",
+				"Idempotency-Key", key);
+		assertThat(response.statusCode()).isEqualTo(status);
+	}
+
+	/**
+	 * The commands that clients sent meanwhile, not those within scripts.
+	 */
+	private static Map<String, Integer> counting(RedisConnection connection, Runnable requests) {
+		connection.serverCommands().resetConfigStats();
+		requests.run();
+		Properties stats = connection.serverCommands().info("commandstats");
+		Map<String, Integer> calls = new TreeMap<>();
+		for (String sent : new String[] { "evalsha", "eval", "script", "get", "set", "ping", "hello", "client",
+				"wait" }) {
+			String line = (stats != null) ? stats.getProperty("cmdstat_" + sent) : null;
+			if (line != null) {
+				calls.put(sent, Integer.valueOf(line.substring("calls=".length(), line.indexOf(','))));
+			}
+		}
+		return calls;
+	}
+
+}
