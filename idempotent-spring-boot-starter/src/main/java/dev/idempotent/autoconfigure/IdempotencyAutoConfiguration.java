@@ -91,7 +91,7 @@ public final class IdempotencyAutoConfiguration {
 			@Value("${spring.application.name:}") String applicationName) {
 		RequestKeys keys = new RequestKeys(namespace(properties, applicationName), web.header(), scopeResolver);
 		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
-				(int) web.maxResponseBody().toBytes());
+				web.responsePolicy(properties.onError()));
 	}
 
 	@Bean

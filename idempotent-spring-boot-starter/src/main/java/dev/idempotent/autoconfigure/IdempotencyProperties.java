@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnStoreFailure;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param retention How long a completed key is replayed.
  * @param maxRun How long a lease is renewed at most, so that a hung handler does not hold
  * its key for ever.
+ * @param onError What becomes of a key when its handler ends in a status from 500 on or
+ * in an exception.
  * @param onStoreFailure What becomes of a request whose key cannot be claimed because the
  * store is unreachable.
  */
@@ -29,7 +32,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("lease") Guarantee guarantee, @DefaultValue("30s") Duration lease,
 		@DefaultValue("24h") Duration retention, @DefaultValue("10m") Duration maxRun,
-		@DefaultValue("reject") OnStoreFailure onStoreFailure) {
+		@DefaultValue("release") OnError onError, @DefaultValue("reject") OnStoreFailure onStoreFailure) {
 
 	IdempotencyProperties {
 		requirePositive("idempotent.lease", lease);

@@ -1,5 +1,9 @@
 package dev.idempotent.autoconfigure;
 
+import java.util.List;
+
+import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.web.ResponsePolicy;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -14,10 +18,13 @@ import org.springframework.util.unit.DataSize;
  * answered 413.
  * @param maxResponseBody Longest response body that is stored. Longer ones reach the
  * client and cannot be replayed.
+ * @param storedStatuses Statuses below 500, and ranges of them, that are stored. Others
+ * leave the key free.
  */
 @ConfigurationProperties("idempotent.web")
 record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header,
-		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody) {
+		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody, @DefaultValue( {
+				"100-400", "402", "404-407", "410-424", "426-428", "430-499" }) List<String> storedStatuses){
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
 
@@ -35,6 +42,16 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header,
 			throw new IdempotencyConfigurationException(
 					"%s is %s; bodies are held in memory.".formatted(property, size),
 					"Set %s to a size between 0 and %dMB.".formatted(property, MOST.toMegabytes()), null);
+		}
+	}
+
+	ResponsePolicy responsePolicy(OnError onError) {
+		try {
+			return new ResponsePolicy(this.storedStatuses, onError, (int) this.maxResponseBody.toBytes());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotencyConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",
+					"List statuses below 500 and ranges of them, such as 200-399, 404.", ex);
 		}
 	}
 

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
-import java.util.Set;
 
 import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.StoredResponse;
@@ -25,29 +24,24 @@ final class Exchange {
 
 	private static final String ATTRIBUTE = Exchange.class.getName();
 
-	/**
-	 * Below 500, yet about this attempt and not about the work.
-	 */
-	private static final Set<Integer> NOT_STORED = Set.of(401, 403, 408, 409, 425, 429);
-
 	private final Claimant claimant;
 
-	private final int maxResponseBody;
+	private final ResponsePolicy policy;
 
 	private volatile boolean entered;
 
-	private Exchange(Claimant claimant, boolean entryIsNoted, int maxResponseBody) {
+	private Exchange(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
 		this.claimant = claimant;
 		this.entered = !entryIsNoted;
-		this.maxResponseBody = maxResponseBody;
+		this.policy = policy;
 	}
 
 	/**
 	 * Begins the run of an acquired key.
 	 * @param entryIsNoted whether {@link #handlerEntered()} will be called
 	 */
-	static Exchange begin(ServletRequest request, Claimant claimant, boolean entryIsNoted, int maxResponseBody) {
-		Exchange exchange = new Exchange(claimant, entryIsNoted, maxResponseBody);
+	static Exchange begin(ServletRequest request, Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
+		Exchange exchange = new Exchange(claimant, entryIsNoted, policy);
 		request.setAttribute(ATTRIBUTE, exchange);
 		return exchange;
 	}
@@ -79,7 +73,7 @@ final class Exchange {
 		// An error dispatch brings the container's own response.
 		boolean fresh = (holding == null);
 		if (holding == null) {
-			holding = new HoldingResponse(response, this.maxResponseBody);
+			holding = new HoldingResponse(response, this.policy.maxBody());
 		}
 		boolean returned = false;
 		try {
@@ -88,7 +82,7 @@ final class Exchange {
 		}
 		finally {
 			if (!returned && request.getDispatcherType() != DispatcherType.FORWARD) {
-				free(request);
+				fail(request);
 			}
 		}
 		if (isOpen(request) && !request.isAsyncStarted()) {
@@ -97,7 +91,7 @@ final class Exchange {
 	}
 
 	private void settle(HttpServletRequest request, HoldingResponse response) throws IOException {
-		if (!this.entered || !isStored(response.getStatus())) {
+		if (!this.entered || !this.policy.isStored(response.getStatus())) {
 			free(request);
 		}
 		else if (response.isErrorSent()) {
@@ -112,6 +106,18 @@ final class Exchange {
 		response.sendHeld();
 	}
 
+	/**
+	 * An exception leaves the application: its error page is yet to be written.
+	 */
+	private void fail(ServletRequest request) {
+		if (this.entered && this.policy.keepsErrors()) {
+			this.claimant.stopRenewal();
+		}
+		else {
+			free(request);
+		}
+	}
+
 	private void free(ServletRequest request) {
 		this.claimant.release();
 		close(request);
@@ -123,10 +129,6 @@ final class Exchange {
 
 	private static void close(ServletRequest request) {
 		request.removeAttribute(ATTRIBUTE);
-	}
-
-	private static boolean isStored(int status) {
-		return status < 500 && !NOT_STORED.contains(status);
 	}
 
 }

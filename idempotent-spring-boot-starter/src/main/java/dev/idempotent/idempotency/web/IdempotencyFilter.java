@@ -40,7 +40,7 @@ public final class IdempotencyFilter implements Filter {
 
 	private final int maxRequestBody;
 
-	private final int maxResponseBody;
+	private final ResponsePolicy responsePolicy;
 
 	/**
 	 * Creates the filter.
@@ -48,15 +48,15 @@ public final class IdempotencyFilter implements Filter {
 	 * @param operations knows the annotated handlers
 	 * @param keys finds the key of a request
 	 * @param maxRequestBody the longest request body that is taken, in bytes
-	 * @param maxResponseBody the longest response body that is stored, in bytes
+	 * @param responsePolicy says which answers are stored
 	 */
 	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations, RequestKeys keys,
-			int maxRequestBody, int maxResponseBody) {
+			int maxRequestBody, ResponsePolicy responsePolicy) {
 		this.guard = guard;
 		this.operations = operations;
 		this.keys = keys;
 		this.maxRequestBody = maxRequestBody;
-		this.maxResponseBody = maxResponseBody;
+		this.responsePolicy = responsePolicy;
 	}
 
 	@Override
@@ -87,7 +87,7 @@ public final class IdempotencyFilter implements Filter {
 			return;
 		}
 		if (bid.claim() instanceof Claim.Acquired) {
-			Exchange.begin(bid.request(), bid.claimant(), target.entryIsNoted(), this.maxResponseBody)
+			Exchange.begin(bid.request(), bid.claimant(), target.entryIsNoted(), this.responsePolicy)
 				.dispatch(bid.request(), response, chain);
 		}
 		else {

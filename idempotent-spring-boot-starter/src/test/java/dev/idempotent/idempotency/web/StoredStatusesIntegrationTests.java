@@ -1,0 +1,73 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.UUID;
+
+import dev.idempotent.idempotency.OnError;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * The answers that are stored are the application's choice.
+ */
+class StoredStatusesIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	private final String key = UUID.randomUUID().toString();
+
+	@Test
+	void storesOnlyTheStatusesThatAreNamed() {
+		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
+				"idempotent.web.stored-statuses=200-299, 409")) {
+			assertThat(answers(application, 201)).containsExactly("run 1", "run 1");
+			application.bean(Operations.class).reset();
+			assertThat(answers(application, 409)).containsExactly("run 1", "run 1");
+			application.bean(Operations.class).reset();
+			assertThat(answers(application, 404)).containsExactly("run 1", "run 2");
+		}
+	}
+
+	@Test
+	void keepsErrorsIfToldTo() {
+		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
+				"idempotent.on-error=keep")) {
+			assertThat(answers(application, 503)).containsExactly("run 1", "run 1");
+
+			application.bean(Operations.class).reset();
+			HttpResponse<byte[]> first = application.post("/throws", "unhandled", KEY, this.key);
+			HttpResponse<byte[]> retry = application.post("/throws", "unhandled", KEY, this.key);
+			assertThat(first.statusCode()).isEqualTo(500);
+			assertThat(retry.statusCode()).isEqualTo(500);
+			assertThat(retry.body()).isEqualTo(first.body()).isNotEmpty();
+			assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+			assertThat(application.bean(Operations.class).runs()).isOne();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "99", "500", "404-", "404-200", "4xx", "200-500" })
+	void refusesWhatIsNoStatus(String range) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new ResponsePolicy(List.of(range), OnError.RELEASE, 1))
+			.withMessageContaining("'" + range + "'");
+	}
+
+	private static List<String> answers(WebApplication application, int status) {
+		String key = UUID.randomUUID().toString();
+		return List.of(text(application.post("/answers/" + status, "", KEY, key)),
+				text(application.post("/answers/" + status, "", KEY, key)));
+	}
+
+}
