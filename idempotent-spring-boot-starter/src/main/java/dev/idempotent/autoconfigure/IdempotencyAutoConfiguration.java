@@ -79,8 +79,8 @@ public final class IdempotencyAutoConfiguration {
 
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
-			IdempotencyGuard guard, IdempotencyProperties properties) {
-		return new IdempotencyStartup(beanFactory, operations, guard,
+			IdempotencyGuard guard, IdempotencyProperties properties, IdempotencyWebProperties web) {
+		return new IdempotencyStartup(beanFactory, operations, guard, web.requiredKeys(),
 				new OperationDefaults(properties.guarantee(), properties.lease(), properties.retention()));
 	}
 
@@ -91,7 +91,7 @@ public final class IdempotencyAutoConfiguration {
 			@Value("${spring.application.name:}") String applicationName) {
 		RequestKeys keys = new RequestKeys(namespace(properties, applicationName), web.header(), scopeResolver);
 		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
-				web.responsePolicy(properties.onError()));
+				web.responsePolicy(properties.onError()), web.waitTimeout());
 	}
 
 	@Bean

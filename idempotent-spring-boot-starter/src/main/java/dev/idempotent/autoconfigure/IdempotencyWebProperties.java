@@ -1,30 +1,38 @@
 package dev.idempotent.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.web.RequiredKey;
 import dev.idempotent.idempotency.web.ResponsePolicy;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
  * What holds for idempotent operations over HTTP.
  *
  * @param header Name of the request header that carries the idempotency key.
+ * @param requiredFor Requests that need a key though their handler is not annotated, as
+ * method and path pattern such as "POST /api/**".
  * @param maxRequestBody Longest request body that is taken with a key. Longer ones are
  * answered 413.
  * @param maxResponseBody Longest response body that is stored. Longer ones reach the
  * client and cannot be replayed.
  * @param storedStatuses Statuses below 500, and ranges of them, that are stored. Others
  * leave the key free.
+ * @param waitTimeout How long a duplicate waits for the first request under
+ * OnPending.WAIT.
  */
 @ConfigurationProperties("idempotent.web")
-record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header,
-		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody, @DefaultValue( {
-				"100-400", "402", "404-407", "410-424", "426-428", "430-499" }) List<String> storedStatuses){
+record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
+		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
+		@DefaultValue("100-400,402,404-407,410-424,426-428,430-499") List<String> storedStatuses,
+		@DefaultValue("10s") Duration waitTimeout) {
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
 
@@ -33,6 +41,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header,
 			throw new IdempotencyConfigurationException("idempotent.web.header is blank.",
 					"Name the header that carries the key, or leave the property out.", null);
 		}
+		IdempotencyProperties.requirePositive("idempotent.web.wait-timeout", waitTimeout);
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 	}
@@ -45,9 +54,22 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header,
 		}
 	}
 
+	List<RequiredKey> requiredKeys() {
+		try {
+			return this.requiredFor.stream().map(RequiredKey::parse).toList();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotencyConfigurationException("idempotent.web.required-for: " + ex.getMessage() + ".",
+					"List HTTP methods with path patterns, such as POST /api/**.", ex);
+		}
+	}
+
 	ResponsePolicy responsePolicy(OnError onError) {
 		try {
-			return new ResponsePolicy(this.storedStatuses, onError, (int) this.maxResponseBody.toBytes());
+			// Boot splits a list that is one text, but not if it is the default.
+			List<String> ranges = List
+				.of(StringUtils.commaDelimitedListToStringArray(String.join(",", this.storedStatuses)));
+			return new ResponsePolicy(ranges, onError, (int) this.maxResponseBody.toBytes());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IdempotencyConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",

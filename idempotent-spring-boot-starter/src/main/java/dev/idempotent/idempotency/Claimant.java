@@ -62,9 +62,22 @@ public final class Claimant {
 	public Claim claim() {
 		Claim claim = askStore();
 		if (claim instanceof Claim.Acquired) {
+			this.guard.running().begin(this.key);
 			renewWhileHeld();
 		}
 		return claim;
+	}
+
+	/**
+	 * Claims the key, and waits while another claimant runs the same work.
+	 * @param patience how long to wait at most
+	 * @return the outcome; {@link Claim.Pending} if the work still runs after that time,
+	 * or if too many wait already
+	 * @throws IdempotencyStoreException as {@link #claim()} does
+	 */
+	public Claim claimOrWait(Duration patience) {
+		Claim claim = claim();
+		return (claim instanceof Claim.Pending pending) ? this.guard.running().await(this, pending, patience) : claim;
 	}
 
 	/**
@@ -96,6 +109,11 @@ public final class Claimant {
 	 */
 	public void stopRenewal() {
 		whileUnsettled(this::cancelRenewal);
+		this.guard.running().end(this.key);
+	}
+
+	IdempotencyKey key() {
+		return this.key;
 	}
 
 	private Claim askStore() {
@@ -135,6 +153,9 @@ public final class Claimant {
 		catch (RuntimeException ex) {
 			stopRenewal();
 			logger.error("Could not {} key {}; it is left to its lease of {}", verb, this.key, this.lease, ex);
+		}
+		finally {
+			this.guard.running().end(this.key);
 		}
 	}
 

@@ -23,6 +23,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final BackgroundWork background;
 
+	private final RunningClaims running = new RunningClaims();
+
 	private final AtomicBoolean storeDown = new AtomicBoolean();
 
 	/**
@@ -75,6 +77,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	BackgroundWork background() {
 		return this.background;
+	}
+
+	RunningClaims running() {
+		return this.running;
 	}
 
 	Duration maxRun() {

@@ -52,6 +52,12 @@ public @interface Idempotent {
 	Guarantee guarantee() default Guarantee.DEFAULT;
 
 	/**
+	 * What becomes of a duplicate that comes while the first request still runs.
+	 * @return {@link OnPending#REJECT} or {@link OnPending#WAIT}
+	 */
+	OnPending onPending() default OnPending.REJECT;
+
+	/**
 	 * How long the claim on a key holds if its owner falls silent, such as {@code 30s}.
 	 * It is renewed while the handler runs.
 	 * @return a duration, or an empty string for {@code idempotent.lease}
@@ -65,5 +71,14 @@ public @interface Idempotent {
 	 * @return a duration, or an empty string for {@code idempotent.retention}
 	 */
 	String retention() default "";
+
+	/**
+	 * What is left out of the fingerprint because it differs between retries: names of
+	 * query or form parameters, and JSON pointers to members of the body
+	 * ({@code /requestedAt}).
+	 * @return parameter names, and pointers, which begin with a slash
+	 * @see <a href="https://www.rfc-editor.org/rfc/rfc6901">JSON Pointer</a>
+	 */
+	String[] ignore() default {};
 
 }

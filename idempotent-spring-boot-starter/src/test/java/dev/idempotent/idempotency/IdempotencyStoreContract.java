@@ -5,6 +5,7 @@ import java.util.Random;
 
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -12,6 +13,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What every store promises, one test for each way through the state machine of a key.
  */
+@Timeout(60)
 public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);

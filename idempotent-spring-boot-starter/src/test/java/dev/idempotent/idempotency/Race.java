@@ -44,7 +44,7 @@ public final class Race {
 			return end.get();
 		}
 		catch (InterruptedException | ExecutionException ex) {
-			throw new AssertionError("A runner failed", ex);
+			throw new AssertionError("A runner failed: " + ex.getCause(), ex);
 		}
 	}
 

@@ -4,10 +4,13 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonPointer;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -49,11 +52,22 @@ public final class CanonicalJson {
 	 * twice, or the nesting or a number's length is beyond bounds
 	 */
 	public static @Nullable String of(byte[] json) {
+		return of(json, Set.of());
+	}
+
+	/**
+	 * Returns the canonical form of what a JSON document says without some of its
+	 * members.
+	 * @param json any bytes
+	 * @param ignored points to the members to leave out
+	 * @return the canonical form, or {@code null} as in {@link #of(byte[])}
+	 */
+	public static @Nullable String of(byte[] json, Set<JsonPointer> ignored) {
 		try {
 			CharBuffer chars = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json));
 			try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), chars.array(), chars.arrayOffset(),
 					chars.length())) {
-				return onlyValue(parser);
+				return onlyValue(parser, ignored);
 			}
 		}
 		catch (CharacterCodingException | JacksonException ex) {
@@ -61,15 +75,25 @@ public final class CanonicalJson {
 		}
 	}
 
-	private static @Nullable String onlyValue(JsonParser parser) {
+	private static @Nullable String onlyValue(JsonParser parser, Set<JsonPointer> ignored) {
 		CanonicalText text = new CanonicalText();
 		while (parser.nextToken() != null) {
+			if (isIgnored(parser, ignored)) {
+				parser.nextToken();
+				parser.skipChildren();
+				continue;
+			}
 			text.append(parser);
 			if (parser.streamReadContext().inRoot()) {
 				return (parser.nextToken() == null) ? text.toString() : null;
 			}
 		}
 		return null;
+	}
+
+	private static boolean isIgnored(JsonParser parser, Set<JsonPointer> ignored) {
+		return !ignored.isEmpty() && parser.currentToken() == JsonToken.PROPERTY_NAME
+				&& ignored.contains(parser.streamReadContext().pathAsPointer());
 	}
 
 }

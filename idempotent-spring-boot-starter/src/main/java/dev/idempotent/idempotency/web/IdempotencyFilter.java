@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Claimant;
@@ -8,9 +9,9 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
-import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.web.IdempotentOperations.Target;
+import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -20,8 +21,6 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gives each request to an annotated handler one run and one answer per key. Every other
@@ -30,17 +29,17 @@ import org.slf4j.LoggerFactory;
  */
 public final class IdempotencyFilter implements Filter {
 
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyFilter.class);
-
 	private final IdempotencyGuard guard;
 
 	private final IdempotentOperations operations;
 
 	private final RequestKeys keys;
 
-	private final int maxRequestBody;
+	private final RequestReader reader;
 
 	private final ResponsePolicy responsePolicy;
+
+	private final Duration waitTimeout;
 
 	/**
 	 * Creates the filter.
@@ -49,14 +48,16 @@ public final class IdempotencyFilter implements Filter {
 	 * @param keys finds the key of a request
 	 * @param maxRequestBody the longest request body that is taken, in bytes
 	 * @param responsePolicy says which answers are stored
+	 * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
 	 */
 	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations, RequestKeys keys,
-			int maxRequestBody, ResponsePolicy responsePolicy) {
+			int maxRequestBody, ResponsePolicy responsePolicy, Duration waitTimeout) {
 		this.guard = guard;
 		this.operations = operations;
 		this.keys = keys;
-		this.maxRequestBody = maxRequestBody;
+		this.reader = new RequestReader(maxRequestBody);
 		this.responsePolicy = responsePolicy;
+		this.waitTimeout = waitTimeout;
 	}
 
 	@Override
@@ -82,8 +83,17 @@ public final class IdempotencyFilter implements Filter {
 
 	private void claimAndRun(Target target, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		Bid bid = bid(target.operation(), request, response);
-		if (bid == null) {
+		AnswerWriter answer = new AnswerWriter(request, response, target.cors());
+		Bid bid;
+		try {
+			bid = bid(target.operation(), request);
+		}
+		catch (RefusedRequestException ex) {
+			answer.refused(ex);
+			return;
+		}
+		catch (IdempotencyStoreException ex) {
+			answer.notClaimed(ex);
 			return;
 		}
 		if (bid.claim() instanceof Claim.Acquired) {
@@ -91,61 +101,21 @@ public final class IdempotencyFilter implements Filter {
 				.dispatch(bid.request(), response, chain);
 		}
 		else {
-			answer(bid.claim(), response);
+			answer.notAcquired(bid.claim());
 		}
 	}
 
-	/**
-	 * Claims the key of a request, or answers what is wrong with it.
-	 */
-	private @Nullable Bid bid(IdempotentOperation operation, HttpServletRequest request, HttpServletResponse response)
-			throws IOException {
-		try {
-			BufferedRequest buffered = BufferedRequest.read(request, this.maxRequestBody);
-			Fingerprint fingerprint = RequestFingerprinter.fingerprint(buffered, buffered.body());
-			IdempotencyKey key = this.keys.resolve(operation, buffered, fingerprint);
-			Claimant claimant = this.guard.claimant(key, fingerprint, operation.lease(), operation.retention());
-			return new Bid(buffered, claimant, claimant.claim());
-		}
-		catch (RefusedRequestException ex) {
-			ex.problem().send(response, ex.detail());
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			Problem.STORE_UNREACHABLE.sendRetryable(response, "Nothing was done. Send the request again.");
-		}
-		catch (IdempotencyStoreException ex) {
-			logger.error("A request was refused because its idempotency key cannot be kept", ex);
-			Problem.STORE_FAILED.send(response, "Nothing was done. The operator of this service has been told why.");
-		}
-		return null;
+	private Bid bid(IdempotentOperation operation, HttpServletRequest request) throws IOException {
+		ReadRequest read = this.reader.read(request);
+		Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(), operation.ignored());
+		IdempotencyKey key = this.keys.resolve(operation, read, fingerprint);
+		Claimant claimant = this.guard.claimant(key, fingerprint, operation.lease(), operation.retention());
+		Claim claim = (operation.onPending() == OnPending.WAIT) ? claimant.claimOrWait(this.waitTimeout)
+				: claimant.claim();
+		return new Bid(read.request(), claimant, claim);
 	}
 
-	private static void answer(Claim claim, HttpServletResponse response) throws IOException {
-		if (claim instanceof Claim.Completed completed) {
-			replay(completed.response(), response);
-		}
-		else if (claim instanceof Claim.Pending) {
-			Problem.IN_PROGRESS.sendRetryable(response,
-					"The first request with this idempotency key is still running. Send it again in a moment.");
-		}
-		else {
-			Problem.KEY_REUSED.send(response,
-					"This idempotency key was sent with another request before. Send a new key with a new request.");
-		}
-	}
-
-	private static void replay(StoredResponse stored, HttpServletResponse response) throws IOException {
-		CapturedResponse captured = CapturedResponse.decode(stored);
-		if (captured != null) {
-			captured.replayTo(response);
-		}
-		else {
-			Problem.RESPONSE_NOT_KEPT.send(response, "The first request with this idempotency key has been carried "
-					+ "out, and its response was not kept. Do not send it again.");
-		}
-	}
-
-	private record Bid(BufferedRequest request, Claimant claimant, Claim claim) {
+	private record Bid(HttpServletRequest request, Claimant claimant, Claim claim) {
 	}
 
 }

@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.OnPending;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.ParseException;
@@ -22,9 +23,20 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param key the expression that yields the key
  * @param lease how long a claim holds without renewal
  * @param retention how long a response is replayed
+ * @param onPending what becomes of a duplicate while the first request runs
+ * @param ignored what is left out of the fingerprint
  */
-record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression key, Duration lease,
-		Duration retention) {
+record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression key, Duration lease, Duration retention,
+		OnPending onPending, Ignored ignored) {
+
+	/**
+	 * The operation of handlers that are not annotated: a header is needed, so no key is
+	 * ever derived and the name does not matter.
+	 */
+	static IdempotentOperation ofRule(OperationDefaults defaults) {
+		return new IdempotentOperation("", KeySource.HEADER, null, defaults.lease(), defaults.retention(),
+				OnPending.REJECT, Ignored.NOTHING);
+	}
 
 	/**
 	 * Reads an annotation.
@@ -46,7 +58,8 @@ record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression 
 		}
 		checkGuarantee(described, annotation.guarantee(), defaults.guarantee());
 		return new IdempotentOperation(annotation.name().isEmpty() ? described : annotation.name(), annotation.from(),
-				expression(described, annotation.key()), lease, retention);
+				expression(described, annotation.key()), lease, retention, annotation.onPending(),
+				ignored(described, annotation.ignore()));
 	}
 
 	private static void checkGuarantee(String described, Guarantee stated, Guarantee byDefault) {
@@ -83,6 +96,16 @@ record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression 
 		catch (ParseException | IllegalArgumentException ex) {
 			throw mistake(described, "has the key expression '" + text + "': " + ex.getMessage(),
 					"Correct the SpEL expression in its attribute 'key'.", ex);
+		}
+	}
+
+	private static Ignored ignored(String described, String[] entries) {
+		try {
+			return Ignored.of(entries);
+		}
+		catch (IllegalArgumentException ex) {
+			throw mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),
+					"List names of parameters, and JSON pointers such as /requestedAt.", ex);
 		}
 	}
 

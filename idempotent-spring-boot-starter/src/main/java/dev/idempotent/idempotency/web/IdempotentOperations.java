@@ -11,11 +11,15 @@ import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
@@ -31,12 +35,13 @@ public final class IdempotentOperations {
 	/**
 	 * Reads the annotations of all handlers that a mapping has.
 	 * @param mapping the mapping that requests are dispatched with
+	 * @param required rules for handlers without annotation
 	 * @param defaults what holds where an annotation leaves it open
 	 * @return how many handlers are annotated
 	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if an
 	 * annotation asks for what cannot be
 	 */
-	public int load(RequestMappingHandlerMapping mapping, OperationDefaults defaults) {
+	public int load(RequestMappingHandlerMapping mapping, List<RequiredKey> required, OperationDefaults defaults) {
 		Map<Handler, IdempotentOperation> operations = new HashMap<>();
 		List<RequestMappingInfo> mappings = new ArrayList<>();
 		mapping.getHandlerMethods().forEach((info, handler) -> {
@@ -47,7 +52,8 @@ public final class IdempotentOperations {
 						IdempotentOperation.of(handler.getBeanType(), handler.getMethod(), annotation, defaults));
 			}
 		});
-		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations));
+		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), List.copyOf(required),
+				IdempotentOperation.ofRule(defaults));
 		return operations.size();
 	}
 
@@ -57,14 +63,16 @@ public final class IdempotentOperations {
 	 */
 	@Nullable Target find(HttpServletRequest request) {
 		Table loaded = this.table;
-		if (loaded == null || loaded.mappings.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
+		if (loaded == null || loaded.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
 			return null;
 		}
 		boolean parsedBefore = ServletRequestPathUtils.hasParsedRequestPath(request);
-		RequestPath path = parsedBefore ? ServletRequestPathUtils.getParsedRequestPath(request)
+		RequestPath parsed = parsedBefore ? ServletRequestPathUtils.getParsedRequestPath(request)
 				: ServletRequestPathUtils.parseAndCache(request);
 		try {
-			return loaded.mayMatch(request.getMethod(), path) ? loaded.targetOf(request) : null;
+			PathContainer path = parsed.pathWithinApplication();
+			boolean required = loaded.requiresKey(request.getMethod(), path);
+			return (required || loaded.mayMatch(request.getMethod(), path)) ? loaded.targetOf(request, required) : null;
 		}
 		finally {
 			if (!parsedBefore) {
@@ -76,16 +84,25 @@ public final class IdempotentOperations {
 	/**
 	 * What a request is for.
 	 *
-	 * @param operation the operation of its handler method
-	 * @param entryIsNoted whether {@link Exchange} learns that the method was entered
+	 * @param operation the operation of its handler
+	 * @param entryIsNoted whether {@link Exchange} learns that the handler was entered
+	 * @param cors what other origins may do, if the handler says so
 	 */
-	record Target(IdempotentOperation operation, boolean entryIsNoted) {
+	record Target(IdempotentOperation operation, boolean entryIsNoted, @Nullable CorsConfiguration cors) {
 	}
 
 	private record Table(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> mappings,
-			Map<Handler, IdempotentOperation> operations) {
+			Map<Handler, IdempotentOperation> operations, List<RequiredKey> required, IdempotentOperation ofRule) {
 
-		boolean mayMatch(String method, RequestPath path) {
+		boolean isEmpty() {
+			return this.mappings.isEmpty() && this.required.isEmpty();
+		}
+
+		boolean requiresKey(String method, PathContainer path) {
+			return this.required.stream().anyMatch((rule) -> rule.matches(method, path));
+		}
+
+		boolean mayMatch(String method, PathContainer path) {
 			for (RequestMappingInfo info : this.mappings) {
 				if (matchesMethod(info, method) && matchesPath(info, path)) {
 					return true;
@@ -94,33 +111,49 @@ public final class IdempotentOperations {
 			return false;
 		}
 
-		private static boolean matchesMethod(RequestMappingInfo info, String method) {
-			Set<RequestMethod> methods = info.getMethodsCondition().getMethods();
-			return methods.isEmpty() || methods.contains(RequestMethod.resolve(method));
+		@Nullable Target targetOf(HttpServletRequest request, boolean required) {
+			HandlerExecutionChain chain = chainOf(request);
+			IdempotentOperation byDefault = required ? this.ofRule : null;
+			if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
+				return (byDefault != null) ? new Target(byDefault, false, null) : null;
+			}
+			IdempotentOperation annotated = this.operations.get(Handler.of(handler));
+			IdempotentOperation operation = (annotated != null) ? annotated : byDefault;
+			boolean entryIsNoted = annotated != null && HandlerEntryAdvisor.advises(handler.getBean());
+			return (operation != null) ? new Target(operation, entryIsNoted, cors(chain, request)) : null;
 		}
 
-		private static boolean matchesPath(RequestMappingInfo info, RequestPath path) {
-			var patterns = info.getPathPatternsCondition();
-			return patterns == null || patterns.getPatterns()
-				.stream()
-				.anyMatch((pattern) -> pattern.matches(path.pathWithinApplication()));
-		}
-
-		@Nullable Target targetOf(HttpServletRequest request) {
-			HandlerExecutionChain chain;
+		private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {
 			try {
-				chain = this.mapping.getHandler(request);
+				return this.mapping.getHandler(request);
 			}
 			catch (Exception ex) {
-				// The dispatcher will meet the same refusal (405, 415, ...) and answer
-				// it.
+				// The dispatcher will meet the same refusal (405, 415, ...).
 				return null;
 			}
-			if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
-				return null;
+		}
+
+		/**
+		 * The mapping hides what it has configured behind an interceptor.
+		 */
+		private static @Nullable CorsConfiguration cors(HandlerExecutionChain chain, HttpServletRequest request) {
+			for (HandlerInterceptor interceptor : chain.getInterceptorList()) {
+				if (interceptor instanceof CorsConfigurationSource source) {
+					return source.getCorsConfiguration(request);
+				}
 			}
-			IdempotentOperation operation = this.operations.get(Handler.of(handler));
-			return (operation != null) ? new Target(operation, HandlerEntryAdvisor.advises(handler.getBean())) : null;
+			return null;
+		}
+
+		private static boolean matchesMethod(RequestMappingInfo info, String method) {
+			Set<RequestMethod> methods = info.getMethodsCondition().getMethods();
+			return methods.isEmpty() || methods.contains(RequestMethod.resolve(method))
+					|| (method.equals("HEAD") && methods.contains(RequestMethod.GET));
+		}
+
+		private static boolean matchesPath(RequestMappingInfo info, PathContainer path) {
+			var patterns = info.getPathPatternsCondition();
+			return patterns == null || patterns.getPatterns().stream().anyMatch((pattern) -> pattern.matches(path));
 		}
 
 	}

@@ -4,72 +4,89 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import jakarta.servlet.http.HttpServletRequest;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.http.InvalidMediaTypeException;
-import org.springframework.http.MediaType;
 import org.springframework.web.util.UriUtils;
 
 /**
- * Digests what a request asks for: method, path, query parameters and body, each led by
- * its size. Percent-encoding, the order of parameter names and everything that JSON
+ * Digests what a request asks for: method, path, query parameters and content, each led
+ * by its size. Percent-encoding, the order of parameter names and everything that JSON
  * leaves open make no difference.
  */
 final class RequestFingerprinter {
 
-	private RequestFingerprinter() {
+	private final List<byte[]> parts = new ArrayList<>();
+
+	private final Ignored ignored;
+
+	private RequestFingerprinter(Ignored ignored) {
+		this.ignored = ignored;
 	}
 
-	static Fingerprint fingerprint(HttpServletRequest request, byte[] body) {
-		List<byte[]> parts = new ArrayList<>();
-		parts.add(bytes(request.getMethod()));
-		addPath(parts, request.getRequestURI());
-		addQuery(parts, QueryParameters.of(request));
-		String canonical = isJson(request.getContentType()) ? CanonicalJson.of(body) : null;
-		parts.add(bytes((canonical != null) ? "json" : "raw"));
-		parts.add((canonical != null) ? bytes(canonical) : body);
-		return Fingerprint.of(parts);
+	static Fingerprint fingerprint(HttpServletRequest request, RequestContent content, Ignored ignored) {
+		RequestFingerprinter fingerprinter = new RequestFingerprinter(ignored);
+		fingerprinter.add(request.getMethod());
+		fingerprinter.addPath(request.getRequestURI());
+		fingerprinter.add(QueryParameters.of(request));
+		fingerprinter.add(content);
+		return Fingerprint.of(fingerprinter.parts);
 	}
 
-	private static void addPath(List<byte[]> parts, String path) {
+	private void addPath(String path) {
 		String[] segments = path.split("/", -1);
-		parts.add(bytes(segments.length));
+		add(segments.length);
 		for (String segment : segments) {
-			parts.add(bytes(UriUtils.decode(segment, StandardCharsets.UTF_8)));
+			add(UriUtils.decode(segment, StandardCharsets.UTF_8));
 		}
 	}
 
-	private static void addQuery(List<byte[]> parts, Map<String, List<String>> parameters) {
-		parts.add(bytes(parameters.size()));
-		parameters.forEach((name, values) -> {
-			parts.add(bytes(name));
-			parts.add(bytes(values.size()));
-			values.forEach((value) -> parts.add(bytes(value)));
+	private void add(SortedMap<String, List<String>> parameters) {
+		SortedMap<String, List<String>> counted = new TreeMap<>(parameters);
+		counted.keySet().removeAll(this.ignored.parameters());
+		add(counted.size());
+		counted.forEach((name, values) -> {
+			add(name);
+			add(values.size());
+			values.forEach(this::add);
 		});
 	}
 
-	private static boolean isJson(@Nullable String contentType) {
-		try {
-			MediaType type = (contentType != null) ? MediaType.parseMediaType(contentType) : null;
-			return type != null && type.getType().equals("application")
-					&& (type.getSubtype().equals("json") || type.getSubtype().endsWith("+json"));
+	private void add(RequestContent content) {
+		if (content instanceof RequestContent.Body body) {
+			String canonical = body.isJson() ? CanonicalJson.of(body.bytes(), this.ignored.members()) : null;
+			add((canonical != null) ? "json" : "raw");
+			this.parts.add((canonical != null) ? canonical.getBytes(StandardCharsets.UTF_8) : body.bytes());
 		}
-		catch (InvalidMediaTypeException ex) {
-			return false;
+		else if (content instanceof RequestContent.Form form) {
+			add("form");
+			add(form.fields());
+		}
+		else if (content instanceof RequestContent.Multipart multipart) {
+			add("multipart");
+			multipart.parts().stream().filter(this::counts).forEach((part) -> {
+				add(part.name());
+				add(part.fileName());
+				add(part.contentType());
+				add(part.digest());
+			});
 		}
 	}
 
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
+	private boolean counts(RequestContent.PartDigest part) {
+		return !this.ignored.parameters().contains(part.name());
 	}
 
-	private static byte[] bytes(int number) {
-		return ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
+	private void add(String text) {
+		this.parts.add(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	private void add(int number) {
+		this.parts.add(ByteBuffer.allocate(Integer.BYTES).putInt(number).array());
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
@@ -32,10 +33,11 @@ public final class RequestKeys {
 	 * Finds the key.
 	 * @throws RefusedRequestException if the request lacks it or it is malformed
 	 */
-	IdempotencyKey resolve(IdempotentOperation operation, BufferedRequest request, Fingerprint fingerprint) {
+	IdempotencyKey resolve(IdempotentOperation operation, ReadRequest read, Fingerprint fingerprint) {
+		HttpServletRequest request = read.request();
 		KeyExpression expression = operation.key();
 		if (expression != null) {
-			String value = expression.evaluate(request, request.body());
+			String value = expression.evaluate(request, read.body());
 			if (value == null) {
 				throw new RefusedRequestException(Problem.KEY_MISSING,
 						"This operation derives its idempotency key from the request, and this request lacks what it needs.");

@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -47,9 +48,13 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 
 	@BeforeAll
 	static void connect() {
-		redis.flush();
 		template = new StringRedisTemplate(redis.connect());
 		store = new RedisIdempotencyStore(redis.connect(), PREFIX);
+	}
+
+	@BeforeEach
+	void flush() {
+		redis.flush();
 	}
 
 	@Override
@@ -74,14 +79,12 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 
 	@Test
 	void namesAKeyByPrefixAndDigest() {
-		redis.flush();
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		assertThat(template.keys("*")).isEqualTo(Set.of(PREFIX + this.key.digest()));
 	}
 
 	@Test
 	void leavesNothingBehindWhenReleased() {
-		redis.flush();
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		store.release(this.key, "owner");
 		assertThat(template.keys("*")).isEmpty();

@@ -8,6 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.testing.Gate;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.validation.Valid;
@@ -122,7 +123,19 @@ class Operations {
 		return "run " + this.runs.incrementAndGet();
 	}
 
-	@PostMapping("/plain")
+	@PostMapping("/awaited")
+	@Idempotent(onPending = OnPending.WAIT)
+	String awaited() throws InterruptedException {
+		return gated();
+	}
+
+	@PostMapping("/awaited-failure")
+	@Idempotent(onPending = OnPending.WAIT)
+	ResponseEntity<String> awaitedFailure() throws InterruptedException {
+		return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).body(gated());
+	}
+
+	@PostMapping({ "/plain", "/plain/{id}" })
 	String plain(HttpServletRequest request) {
 		return "run " + this.runs.incrementAndGet() + request.getParameter("field");
 	}

@@ -1,15 +1,20 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockPart;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class RequestFingerprinterTests {
 
@@ -24,7 +29,7 @@ class RequestFingerprinterTests {
 			/a%62c           | /abc
 			/%C3%A4          | /%c3%a4
 			""")
-	void isEqualForSpellingsOfOneUrl(String one, String other) {
+	void isEqualForSpellingsOfOneUrl(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isEqualTo(ofUrl(other));
 	}
 
@@ -41,7 +46,7 @@ class RequestFingerprinterTests {
 			/a?X=1           | /a?x=1
 			/a?x=1&y=2,z=3   | /a?x=1,y=2&z=3
 			""")
-	void differsForUrlsThatSaySomethingElse(String one, String other) {
+	void differsForUrlsThatSaySomethingElse(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isNotEqualTo(ofUrl(other));
 	}
 
@@ -52,7 +57,7 @@ class RequestFingerprinterTests {
 			application/merge-patch+json    | {"a":1,"b":2}    | {"b":2,"a":1}
 			APPLICATION/JSON                | {"a":1,"b":2}    | {"b":2,"a":1}
 			""")
-	void comparesJsonByMeaning(String contentType, String one, String other) {
+	void comparesJsonByMeaning(String contentType, String one, String other) throws IOException {
 		assertThat(ofBody(contentType, one)).isEqualTo(ofBody(contentType, other));
 	}
 
@@ -65,21 +70,65 @@ class RequestFingerprinterTests {
 			text/plain        | {"a":1,"b":2}          | {"b":2,"a":1}
 			no-type           | {"a":1}                | {"a": 1}
 			""")
-	void comparesOtherBodiesByTheirBytes(String contentType, String one, String other) {
+	void comparesOtherBodiesByTheirBytes(String contentType, String one, String other) throws IOException {
 		assertThat(ofBody(contentType, one)).isNotEqualTo(ofBody(contentType, other));
 		assertThat(ofBody(contentType, one)).isEqualTo(ofBody(contentType, one));
 	}
 
 	@Test
-	void differsForOtherMethods() {
-		byte[] body = new byte[0];
-		assertThat(RequestFingerprinter.fingerprint(new MockHttpServletRequest("POST", "/a"), body))
-			.isNotEqualTo(RequestFingerprinter.fingerprint(new MockHttpServletRequest("PUT", "/a"), body));
+	void differsForOtherMethods() throws IOException {
+		assertThat(of(new MockHttpServletRequest("POST", "/a")))
+			.isNotEqualTo(of(new MockHttpServletRequest("PUT", "/a")));
 	}
 
 	@Test
-	void tellsACanonicalTextFromTheSameRawBytes() {
+	void tellsACanonicalTextFromTheSameRawBytes() throws IOException {
 		assertThat(ofBody("application/json", "{}")).isNotEqualTo(ofBody("text/plain", "{}"));
+	}
+
+	@Test
+	void comparesFormsByTheirFields() throws IOException {
+		assertThat(ofForm("a", "1", "b", "2")).isEqualTo(ofForm("b", "2", "a", "1"));
+		assertThat(ofForm("a", "1", "a", "2")).isNotEqualTo(ofForm("a", "2", "a", "1"));
+		assertThat(ofForm("a", "1")).isNotEqualTo(ofForm("a", "2"));
+	}
+
+	@Test
+	void comparesMultipartBodiesByTheirPartsAndNotTheirBoundary() throws IOException {
+		assertThat(ofMultipart("x", "receipt.png", "one")).isEqualTo(ofMultipart("y", "receipt.png", "one"));
+		assertThat(ofMultipart("x", "receipt.png", "one")).isNotEqualTo(ofMultipart("x", "receipt.png", "two"));
+		assertThat(ofMultipart("x", "receipt.png", "one")).isNotEqualTo(ofMultipart("x", "other.png", "one"));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '\'', textBlock = """
+			/at           | {"id":1,"at":"10:00"}           | {"at":"10:01","id":1}            | true
+			/at           | {"id":1,"at":"10:00"}           | {"id":1}                         | true
+			/at           | {"id":1,"at":{"a":[1,{}]}}      | {"id":1,"at":[]}                 | true
+			/at           | {"id":1,"at":"10:00"}           | {"id":2,"at":"10:00"}            | false
+			/at           | {"x":{"at":"10:00"}}            | {"x":{"at":"10:01"}}             | false
+			/x/at         | {"x":{"at":"10:00"}}            | {"x":{"at":"10:01"}}             | true
+			/lines/1/at   | {"lines":[{"at":1},{"at":2}]}   | {"lines":[{"at":1},{"at":3}]}    | true
+			/lines/1/at   | {"lines":[{"at":1},{"at":2}]}   | {"lines":[{"at":2},{"at":2}]}    | false
+			/a~1b         | {"a/b":1}                       | {"a/b":2}                        | true
+			""")
+	void leavesOutIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
+		Ignored ignored = Ignored.of(new String[] { pointer });
+		assertThat(of(body("application/json", one), ignored).equals(of(body("application/json", other), ignored)))
+			.isEqualTo(same);
+	}
+
+	@Test
+	void leavesOutIgnoredParameters() throws IOException {
+		Ignored ignored = Ignored.of(new String[] { "at" });
+		assertThat(of(url("/a?x=1&at=1"), ignored)).isEqualTo(of(url("/a?at=2&x=1&at=3"), ignored));
+		assertThat(of(url("/a?x=1&at=1"), ignored)).isNotEqualTo(of(url("/a?x=2&at=1"), ignored));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "/" })
+	void ignoresNothingThatHasNoName(String entry) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Ignored.of(new String[] { entry }));
 	}
 
 	/**
@@ -87,30 +136,60 @@ class RequestFingerprinterTests {
 	 * a rolling upgrade answers honest retries with 422.
 	 */
 	@Test
-	void keepsTheFormatOfVersion1() {
-		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/api/orders");
+	void keepsTheFormatOfVersion1() throws IOException {
+		MockHttpServletRequest request = body("application/json", "{\"item\":\"coupon\",\"amount\":1.50}");
+		request.setRequestURI("/api/orders");
 		request.setQueryString("b=2&a=1");
-		request.setContentType("application/json");
-		assertThat(RequestFingerprinter.fingerprint(request, bytes("{\"item\":\"coupon\",\"amount\":1.50}")))
+		assertThat(of(request))
 			.isEqualTo(new Fingerprint(1, "f457d949971eb40ef6aaaf4b636f98429a5fdcc1d037b277c6b94488ea5659b0"));
 	}
 
-	private static Fingerprint ofUrl(String url) {
+	private static Fingerprint ofUrl(String url) throws IOException {
+		return of(url(url));
+	}
+
+	private static Fingerprint ofBody(String contentType, String body) throws IOException {
+		return of(body(contentType, body));
+	}
+
+	private static Fingerprint ofForm(String... fields) throws IOException {
+		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/a");
+		request.setContentType("application/x-www-form-urlencoded");
+		for (int i = 0; i < fields.length; i += 2) {
+			request.addParameter(fields[i], fields[i + 1]);
+		}
+		return of(request);
+	}
+
+	private static Fingerprint ofMultipart(String boundary, String fileName, String content) throws IOException {
+		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/a");
+		request.setContentType("multipart/form-data; boundary=" + boundary);
+		request.addPart(new MockPart("file", fileName, content.getBytes(StandardCharsets.UTF_8)));
+		return of(request);
+	}
+
+	private static MockHttpServletRequest url(String url) {
 		int query = url.indexOf('?');
 		MockHttpServletRequest request = new MockHttpServletRequest("POST",
 				(query < 0) ? url : url.substring(0, query));
 		request.setQueryString((query < 0) ? null : url.substring(query + 1));
-		return RequestFingerprinter.fingerprint(request, new byte[0]);
+		return request;
 	}
 
-	private static Fingerprint ofBody(String contentType, String body) {
+	private static MockHttpServletRequest body(String contentType, String body) {
 		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/a");
 		request.setContentType(contentType);
-		return RequestFingerprinter.fingerprint(request, bytes(body));
+		request.setContent(body.getBytes(StandardCharsets.UTF_8));
+		return request;
 	}
 
-	private static byte[] bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8);
+	private static Fingerprint of(MockHttpServletRequest request) throws IOException {
+		return of(request, Ignored.NOTHING);
+	}
+
+	private static Fingerprint of(MockHttpServletRequest request, Ignored ignored) throws IOException {
+		ReadRequest read = new RequestReader(1024).read(request);
+		return RequestFingerprinter.fingerprint(read.request(), read.content(), ignored);
 	}
 
 }

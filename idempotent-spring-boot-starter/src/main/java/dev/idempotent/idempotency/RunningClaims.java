@@ -1,0 +1,79 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The keys that this process runs, and those who wait for a key to be settled. A waiter
+ * is woken by a run of this process; a run elsewhere is asked for with growing pauses.
+ */
+final class RunningClaims {
+
+	private static final int MAX_WAITERS = 64;
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+	private final Map<IdempotencyKey, CountDownLatch> running = new ConcurrentHashMap<>();
+
+	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
+
+	void begin(IdempotencyKey key) {
+		this.running.put(key, new CountDownLatch(1));
+	}
+
+	void end(IdempotencyKey key) {
+		CountDownLatch ended = this.running.remove(key);
+		if (ended != null) {
+			ended.countDown();
+		}
+	}
+
+	/**
+	 * Claims a key again and again until it is no longer pending.
+	 * @param timeout how long to go on
+	 * @return the last outcome; pending if it still is, or if too many wait already
+	 */
+	Claim await(Claimant claimant, Claim.Pending pending, Duration timeout) {
+		if (!this.waiters.tryAcquire()) {
+			return pending;
+		}
+		try {
+			return claimUntilSettled(claimant, pending, System.nanoTime() + timeout.toNanos());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return pending;
+		}
+		finally {
+			this.waiters.release();
+		}
+	}
+
+	private Claim claimUntilSettled(Claimant claimant, Claim pending, long deadline) throws InterruptedException {
+		Claim claim = pending;
+		Duration pause = FIRST_PAUSE;
+		while (claim instanceof Claim.Pending) {
+			long left = deadline - System.nanoTime();
+			if (left <= 0) {
+				return claim;
+			}
+			CountDownLatch here = this.running.get(claimant.key());
+			if (here != null) {
+				boolean unused = here.await(left, TimeUnit.NANOSECONDS);
+			}
+			else {
+				TimeUnit.NANOSECONDS.sleep(Math.min(left, pause.toNanos()));
+				pause = (pause.compareTo(LONGEST_PAUSE) < 0) ? pause.multipliedBy(2) : LONGEST_PAUSE;
+			}
+			claim = claimant.claim();
+		}
+		return claim;
+	}
+
+}

@@ -1,0 +1,94 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.CorsProcessor;
+import org.springframework.web.cors.DefaultCorsProcessor;
+
+/**
+ * Sends the answers for which no handler runs. They keep to what the handler's CORS
+ * configuration allows, or a browser would hide them from the page.
+ */
+final class AnswerWriter {
+
+	private static final Logger logger = LoggerFactory.getLogger(AnswerWriter.class);
+
+	private static final CorsProcessor corsProcessor = new DefaultCorsProcessor();
+
+	private final HttpServletRequest request;
+
+	private final HttpServletResponse response;
+
+	private final @Nullable CorsConfiguration cors;
+
+	AnswerWriter(HttpServletRequest request, HttpServletResponse response, @Nullable CorsConfiguration cors) {
+		this.request = request;
+		this.response = response;
+		this.cors = cors;
+	}
+
+	void refused(RefusedRequestException ex) throws IOException {
+		if (mayAnswer()) {
+			ex.problem().send(this.response, ex.detail());
+		}
+	}
+
+	void notClaimed(IdempotencyStoreException ex) throws IOException {
+		if (!mayAnswer()) {
+			return;
+		}
+		if (ex instanceof IdempotencyStoreUnavailableException) {
+			Problem.STORE_UNREACHABLE.sendRetryable(this.response, "Nothing was done. Send the request again.");
+		}
+		else {
+			logger.error("A request was refused because its idempotency key cannot be kept", ex);
+			Problem.STORE_FAILED.send(this.response,
+					"Nothing was done. The operator of this service has been told why.");
+		}
+	}
+
+	void notAcquired(Claim claim) throws IOException {
+		if (!mayAnswer()) {
+			return;
+		}
+		if (claim instanceof Claim.Completed completed) {
+			replay(completed.response());
+		}
+		else if (claim instanceof Claim.Pending) {
+			Problem.IN_PROGRESS.sendRetryable(this.response,
+					"The first request with this idempotency key is still running. Send it again in a moment.");
+		}
+		else {
+			Problem.KEY_REUSED.send(this.response,
+					"This idempotency key was sent with another request before. Send a new key with a new request.");
+		}
+	}
+
+	private void replay(StoredResponse stored) throws IOException {
+		CapturedResponse captured = CapturedResponse.decode(stored);
+		if (captured != null) {
+			captured.replayTo(this.response);
+		}
+		else {
+			Problem.RESPONSE_NOT_KEPT.send(this.response,
+					"The first request with this idempotency key has been carried "
+							+ "out, and its response was not kept. Do not send it again.");
+		}
+	}
+
+	private boolean mayAnswer() throws IOException {
+		return this.cors == null || corsProcessor.processRequest(this.cors, this.request, this.response);
+	}
+
+}

@@ -1,0 +1,145 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import dev.idempotent.idempotency.web.RequestContent.PartDigest;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.Part;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
+
+/**
+ * Reads the content of a request so that the handler can read it too. Bodies are held in
+ * memory up to a limit; forms are left to the container, which parses them once and for
+ * all, and under its own limits.
+ */
+final class RequestReader {
+
+	private final int limit;
+
+	RequestReader(int limit) {
+		this.limit = limit;
+	}
+
+	/**
+	 * Reads a request.
+	 * @throws RefusedRequestException if it is too large or malformed
+	 * @throws IOException if it does not arrive
+	 */
+	ReadRequest read(HttpServletRequest request) throws IOException {
+		MediaType type = mediaType(request.getContentType());
+		if (type != null && MediaType.MULTIPART_FORM_DATA.isCompatibleWith(type)) {
+			List<PartDigest> parts = parts(request);
+			if (parts != null) {
+				return new ReadRequest(request, new RequestContent.Multipart(parts));
+			}
+		}
+		boolean form = type != null && MediaType.APPLICATION_FORM_URLENCODED.isCompatibleWith(type);
+		if (form && request.getMethod().equals("POST") && request.getContentLengthLong() <= this.limit) {
+			return new ReadRequest(request, new RequestContent.Form(fields(request)));
+		}
+		BufferedRequest buffered = BufferedRequest.read(request, this.limit);
+		// For other methods the container parses no form, yet a filter of Spring may
+		// have.
+		return (form && buffered.body().length == 0)
+				? new ReadRequest(buffered, new RequestContent.Form(fields(request)))
+				: new ReadRequest(buffered, new RequestContent.Body(buffered.body(), isJson(type)));
+	}
+
+	private static SortedMap<String, List<String>> fields(HttpServletRequest request) {
+		SortedMap<String, List<String>> fields = new TreeMap<>();
+		for (Map.Entry<String, String[]> field : request.getParameterMap().entrySet()) {
+			fields.put(field.getKey(), List.of(field.getValue()));
+		}
+		return fields;
+	}
+
+	/**
+	 * Reads the parts, unless the application parses multipart bodies itself.
+	 */
+	private static @Nullable List<PartDigest> parts(HttpServletRequest request) throws IOException {
+		Collection<Part> parts;
+		try {
+			parts = request.getParts();
+		}
+		catch (IllegalStateException ex) {
+			// Without a cause it says that multipart handling is not configured.
+			if (ex.getCause() == null) {
+				return null;
+			}
+			throw new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
+					"A part of this request, or the whole, is larger than this service takes.");
+		}
+		catch (IOException | ServletException ex) {
+			throw new RefusedRequestException(Problem.REQUEST_MALFORMED, "The multipart body cannot be read.");
+		}
+		List<PartDigest> digests = new ArrayList<>();
+		for (Part part : parts) {
+			digests.add(new PartDigest(part.getName(), orEmpty(part.getSubmittedFileName()),
+					orEmpty(part.getContentType()), digest(part)));
+		}
+		return digests;
+	}
+
+	private static String digest(Part part) throws IOException {
+		try (InputStream content = part.getInputStream()) {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			content.transferTo(new DigestOutputStream(OutputStream.nullOutputStream(), digest));
+			return HexFormat.of().formatHex(digest.digest());
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java platform has SHA-256", ex);
+		}
+	}
+
+	private static boolean isJson(@Nullable MediaType type) {
+		return type != null && type.getType().equals("application")
+				&& (type.getSubtype().equals("json") || type.getSubtype().endsWith("+json"));
+	}
+
+	private static @Nullable MediaType mediaType(@Nullable String contentType) {
+		try {
+			return (contentType != null) ? MediaType.parseMediaType(contentType) : null;
+		}
+		catch (InvalidMediaTypeException ex) {
+			return null;
+		}
+	}
+
+	private static String orEmpty(@Nullable String text) {
+		return (text != null) ? text : "";
+	}
+
+	/**
+	 * A request that has been read.
+	 *
+	 * @param request what the handler gets
+	 * @param content what it carries
+	 */
+	record ReadRequest(HttpServletRequest request, RequestContent content) {
+
+		/**
+		 * The body as bytes; empty for forms.
+		 */
+		byte[] body() {
+			return (this.content instanceof RequestContent.Body body) ? body.bytes() : new byte[0];
+		}
+
+	}
+
+}

@@ -1,0 +1,94 @@
+package dev.idempotent.autoconfigure;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+
+/**
+ * Tests for mistakes in properties, each of which stops the application.
+ */
+class ConfigurationMistakesTests {
+
+	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				IdempotencyRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class));
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			idempotent.lease                 | 0s          | no time at all                | to a millisecond or more
+			idempotent.lease                 | -30s        | no time at all                | to a millisecond or more
+			idempotent.lease                 | 999us       | no time at all                | to a millisecond or more
+			idempotent.retention             | 29s         | shorter than idempotent.lease | at least as long
+			idempotent.retention             | -1s         | shorter than idempotent.lease | at least as long
+			idempotent.max-run               | 0s          | no time at all                | to a millisecond or more
+			idempotent.guarantee             | transaction | does not have yet             | idempotent.guarantee=lease
+			idempotent.redis.timeout         | 0ms         | no time at all                | to a millisecond or more
+			idempotent.redis.timeout         | -500ms      | no time at all                | to a millisecond or more
+			idempotent.web.header            | ' '         | is blank                      | Name the header
+			idempotent.web.max-request-body  | -1B         | held in memory                | between 0 and 512MB
+			idempotent.web.max-request-body  | 513MB       | held in memory                | between 0 and 512MB
+			idempotent.web.max-response-body | -1B         | held in memory                | between 0 and 512MB
+			idempotent.web.max-response-body | 513MB       | held in memory                | between 0 and 512MB
+			""")
+	void stopTheApplicationWithTheNameOfThePropertyAndWhatToDo(String property, String value, String mistake,
+			String action) {
+		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(throwable(IdempotencyConfigurationException.class))
+				.hasMessageContainingAll(property, mistake)
+				.extracting(IdempotencyConfigurationException::getAction)
+				.asString()
+				.contains(action));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotent.lease", "idempotent.retention", "idempotent.max-run", "idempotent.guarantee",
+			"idempotent.on-store-failure", "idempotent.redis.timeout", "idempotent.web.max-request-body",
+			"idempotent.web.max-response-body" })
+	void stopTheApplicationWithTheNameOfAPropertyThatIsMalformed(String property) {
+		this.application.withPropertyValues("spring.application.name=shop", property + "=abc")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("Failed to bind properties under '" + property + "'"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "idempotent.lease, 24h", "idempotent.lease, 1ms", "idempotent.retention, 30s",
+			"idempotent.max-run, 1ms", "idempotent.redis.timeout, 1ms", "idempotent.guarantee, LEASE",
+			"idempotent.web.max-request-body, 512MB", "idempotent.web.max-response-body, 0B",
+			"idempotent.namespace, shop" })
+	void areNotTheUtmostThatIsSensible(String property, String value) {
+		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotent.namespace=", "idempotent.namespace=   ", "spring.application.name=" })
+	void includeAnApplicationWithoutAName(String property) {
+		this.application.withPropertyValues(property)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(throwable(IdempotencyConfigurationException.class))
+				.hasMessageContainingAll("idempotent.namespace", "spring.application.name")
+				.extracting(IdempotencyConfigurationException::getAction)
+				.asString()
+				.contains("Set spring.application.name"));
+	}
+
+	@Test
+	void doNotIncludeANamespaceWithoutAnApplicationName() {
+		this.application.withPropertyValues("idempotent.namespace=shop")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+}

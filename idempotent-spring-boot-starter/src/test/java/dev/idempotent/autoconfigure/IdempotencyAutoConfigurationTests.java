@@ -1,0 +1,202 @@
+package dev.idempotent.autoconfigure;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.IdempotencyGuard;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
+import dev.idempotent.idempotency.web.IdempotencyFilter;
+import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
+import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.RequestKeys;
+import dev.idempotent.idempotency.web.ResponsePolicy;
+import jakarta.servlet.DispatcherType;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link IdempotencyAutoConfiguration} and
+ * {@link IdempotencyRedisAutoConfiguration} amid all others of the class path.
+ */
+class IdempotencyAutoConfigurationTests {
+
+	private static final String NAME = "spring.application.name=shop";
+
+	private final WebApplicationContextRunner application = new WebApplicationContextRunner().withPropertyValues(NAME)
+		.withUserConfiguration(Application.class);
+
+	@Test
+	void protectsAServletApplicationWithItsRedis() {
+		this.application.run((context) -> {
+			assertThat(ours(context)).contains("idempotencyFilter", "idempotencyGuard", "redisIdempotencyStore");
+			assertThat(context.getBean(IdempotencyGuard.class).storeName()).isEqualTo("Redis");
+			assertThat(context).getBean(IdempotencyStore.class).isInstanceOf(RedisIdempotencyStore.class);
+		});
+	}
+
+	@Test
+	void filtersEveryDispatchAfterSpringSecurity() {
+		this.application.run((context) -> {
+			FilterRegistrationBean<?> registration = registration(context);
+			assertThat(registration.getFilter()).isSameAs(context.getBean(IdempotencyFilter.class));
+			assertThat(registration.getOrder()).isEqualTo(-50)
+				.isGreaterThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
+			assertThat(registration.determineDispatcherTypes()).containsExactlyInAnyOrder(DispatcherType.REQUEST,
+					DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD);
+		});
+	}
+
+	@Test
+	void connectsToRedisWithTheFirstCommandAndNotBefore() throws IOException {
+		try (ServerSocketChannel silentServer = ServerSocketChannel.open()) {
+			silentServer.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).configureBlocking(false);
+			this.application.withPropertyValues("spring.data.redis.host=127.0.0.1",
+					"spring.data.redis.port=" + silentServer.socket().getLocalPort(), "idempotent.redis.timeout=100ms")
+				.run((context) -> {
+					assertThat(silentServer.accept()).isNull();
+					IdempotencyStore store = context.getBean(IdempotencyStore.class);
+					assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+						.isThrownBy(() -> store.release(new IdempotencyKey("0".repeat(64)), "token"));
+					try (SocketChannel client = silentServer.accept()) {
+						assertThat(client).isNotNull();
+					}
+				});
+		}
+	}
+
+	@Test
+	void leavesAnApplicationWithoutWebAlone() {
+		new ApplicationContextRunner().withPropertyValues(NAME)
+			.withUserConfiguration(Application.class)
+			.run((context) -> assertThat(ours(context)).isEmpty());
+	}
+
+	@Test
+	void leavesAReactiveApplicationAlone() {
+		new ReactiveWebApplicationContextRunner().withPropertyValues(NAME)
+			.withUserConfiguration(Application.class)
+			.run((context) -> assertThat(ours(context)).isEmpty());
+	}
+
+	@Test
+	void canBeSwitchedOff() {
+		this.application.withPropertyValues("idempotent.enabled=false")
+			.run((context) -> assertThat(ours(context)).isEmpty());
+	}
+
+	@Test
+	void prefersTheStoreOfTheApplication() {
+		IdempotencyStore own = new InMemoryIdempotencyStore(InstantSource.system());
+		this.application.withBean("own", IdempotencyStore.class, () -> own).run((context) -> {
+			assertThat(context).getBean(IdempotencyStore.class).isSameAs(own);
+			assertThat(ours(context)).doesNotContain("idempotencyRedisConnection").contains("idempotencyFilter");
+		});
+	}
+
+	@Test
+	void prefersTheScopeResolverOfTheApplication() {
+		IdempotencyScopeResolver own = (request) -> "tenant";
+		this.application.withBean(IdempotencyScopeResolver.class, () -> own)
+			.run((context) -> assertThat(context).getBean(IdempotencyScopeResolver.class).isSameAs(own));
+	}
+
+	@Test
+	void prefersTheGuardOfTheApplication() {
+		this.application.withUserConfiguration(OwnGuard.class)
+			.run((context) -> assertThat(context).getBeanNames(IdempotencyGuard.class).containsExactly("own"));
+	}
+
+	@Test
+	void registersTheFilterOfTheApplication() {
+		this.application.withUserConfiguration(OwnFilter.class).run((context) -> {
+			assertThat(context).getBeanNames(IdempotencyFilter.class).containsExactly("own");
+			assertThat(registration(context).getFilter()).isSameAs(context.getBean("own"));
+		});
+	}
+
+	@Test
+	void leavesTheRegistrationToTheApplication() {
+		this.application.withUserConfiguration(OwnRegistration.class)
+			.run((context) -> assertThat(registration(context).getOrder()).isEqualTo(OwnRegistration.ORDER));
+	}
+
+	private static FilterRegistrationBean<?> registration(ApplicationContext context) {
+		return context.getBean("idempotencyFilterRegistration", FilterRegistrationBean.class);
+	}
+
+	private static List<String> ours(ApplicationContext context) {
+		return Stream.of(context.getBeanDefinitionNames())
+			.filter((name) -> !context.getBean(name).getClass().getName().contains("Tests"))
+			.filter((name) -> name.toLowerCase(Locale.ROOT).contains("idempoten"))
+			.toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnGuard {
+
+		@Bean
+		IdempotencyGuard own(IdempotencyStore store) {
+			return new IdempotencyGuard(store, OnStoreFailure.PROCEED, Duration.ofMinutes(1));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnFilter {
+
+		@Bean
+		IdempotencyFilter own(IdempotencyGuard guard, IdempotentOperations operations,
+				IdempotencyScopeResolver scopeResolver) {
+			return new IdempotencyFilter(guard, operations, new RequestKeys("own", "Key", scopeResolver), 1,
+					new ResponsePolicy(List.of("200"), OnError.RELEASE, 1), Duration.ofSeconds(1));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnRegistration {
+
+		static final int ORDER = 7;
+
+		@Bean
+		FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
+			FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
+			registration.setOrder(ORDER);
+			return registration;
+		}
+
+	}
+
+}

@@ -1,0 +1,103 @@
+package dev.idempotent.autoconfigure;
+
+import java.time.InstantSource;
+
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.testing.ClassPathWithout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the auto-configuration where a library is not on the class path.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class OptionalLibrariesTests {
+
+	private static final String[] REDIS = { "org.springframework.boot.data.redis", "org.springframework.data.redis",
+			"io.lettuce" };
+
+	@Test
+	void worksWithoutSpringSecurityAndWarnsOnce(CapturedOutput output) {
+		start("org.springframework.security").run((context) -> {
+			assertThat(context).hasBean("idempotencyFilter");
+			assertThat(output)
+				.containsOnlyOnce("Without Spring Security, callers that send no Authorization header share");
+		});
+	}
+
+	@Test
+	void doesNotWarnWithSpringSecurity(CapturedOutput output) {
+		start("unknown").run((context) -> {
+			assertThat(context).hasBean("idempotencyFilter");
+			assertThat(output).contains("Idempotency: Redis").doesNotContain("Without Spring Security");
+		});
+	}
+
+	@Test
+	void worksWithoutOAuth() {
+		start("org.springframework.security.oauth2").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
+	}
+
+	@Test
+	void keepsKeysInTheApplicationsStoreWithoutRedis(CapturedOutput output) {
+		start(OwnStore.class, REDIS).run((context) -> {
+			assertThat(context).doesNotHaveBean("redisIdempotencyStore").hasBean("idempotencyFilter");
+			assertThat(output).contains("Idempotency: InMemoryIdempotencyStore keeps the keys of 0 handlers");
+		});
+	}
+
+	@Test
+	void failsWithoutAnyStoreAndSaysWhatToAdd() {
+		start(REDIS).run((context) -> assertThat(context).getFailure()
+			.hasRootCauseMessage("There is no store to keep idempotency keys in."));
+	}
+
+	@Test
+	void leavesAnApplicationWithoutMvcAlone() {
+		start("org.springframework.web.servlet")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));
+	}
+
+	private static WebApplicationContextRunner start(String... missing) {
+		return start(Application.class, missing);
+	}
+
+	private static WebApplicationContextRunner start(Class<?> application, String... missing) {
+		ClassPathWithout classPath = new ClassPathWithout(missing);
+		try {
+			return new WebApplicationContextRunner().withClassLoader(classPath)
+				.withPropertyValues("spring.application.name=shop")
+				.withUserConfiguration(classPath.loadClass(application.getName()));
+		}
+		catch (ClassNotFoundException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OwnStore {
+
+		@Bean
+		InMemoryIdempotencyStore ownStore() {
+			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+	}
+
+}

@@ -1,0 +1,113 @@
+package dev.idempotent.autoconfigure;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Idempotent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Tests for what the person reads who starts an application with a mistake.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StartFailureReportTests {
+
+	@Test
+	void saysWhatIsWrongWithAProperty(CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop", "idempotent.lease=0s");
+		assertThat(report(output)).containsExactly("Description:", "idempotent.lease is PT0S, which is no time at all.",
+				"Action:", "Set idempotent.lease to a millisecond or more, such as 30s.");
+	}
+
+	@Test
+	void saysWhatIsWrongWithAnAnnotation(CapturedOutput output) {
+		fail(Orders.class, "spring.application.name=shop");
+		assertThat(report(output)).containsExactly("Description:",
+				"The @Idempotent method " + Orders.class.getName()
+						+ ".place() has the lease 'abc', which is no duration of a millisecond or more.",
+				"Action:", "Write it like 30s, 24h or PT30S.");
+	}
+
+	@Test
+	void saysWhichStoreToAdd(CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop",
+				"spring.autoconfigure.exclude=" + IdempotencyRedisAutoConfiguration.class.getName());
+		assertThat(report(output)).containsExactly("Description:", "There is no store to keep idempotency keys in.",
+				"Action:",
+				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
+						+ "declare a bean of type IdempotencyStore, or set idempotent.enabled=false.");
+	}
+
+	@Test
+	void saysHowToNameTheApplication(CapturedOutput output) {
+		fail(Application.class);
+		assertThat(report(output)).containsExactly("Description:",
+				"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
+						+ "could not be told apart from those of others in the same store.",
+				"Action:", "Set spring.application.name, or idempotent.namespace if the name may change.");
+	}
+
+	@Test
+	void leavesAMalformedPropertyToBoot(CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop", "idempotent.lease=abc");
+		assertThat(report(output)).contains("Property: idempotent.lease", "Value: \"abc\"");
+	}
+
+	@Test
+	void isAskedForBeforeThatOfBootInAnyOrderOfTheClassPath() {
+		FailureAnalyzer unordered = (failure) -> null;
+		FailureAnalyzer ours = new IdempotencyConfigurationFailureAnalyzer();
+		assertThat(AnnotationAwareOrderComparator.INSTANCE.compare(ours, unordered)).isNegative();
+	}
+
+	private static void fail(Class<?> application, String... properties) {
+		SpringApplication spring = new SpringApplication(application);
+		String[] arguments = Stream
+			.concat(Stream.of("server.port=0", "spring.main.banner-mode=off"), Stream.of(properties))
+			.map("--"::concat)
+			.toArray(String[]::new);
+		assertThatException().isThrownBy(() -> spring.run(arguments).close());
+	}
+
+	private static List<String> report(CapturedOutput output) {
+		assertThat(output).doesNotContain("\tat ").containsOnlyOnce("APPLICATION FAILED TO START");
+		return output.getAll()
+			.substring(output.getAll().indexOf("Description:"))
+			.lines()
+			.map(String::strip)
+			.filter((line) -> !line.isEmpty())
+			.toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	@RestController
+	@EnableAutoConfiguration
+	static class Orders {
+
+		@Idempotent(lease = "abc")
+		@PostMapping("/orders")
+		void place() {
+		}
+
+	}
+
+}

@@ -1,0 +1,74 @@
+package dev.idempotent.idempotency;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A key whose claimants report what the store told them, so that two owners or two
+ * responses come to light.
+ */
+final class FoughtOverKey {
+
+	private final IdempotencyKey key = Samples.key();
+
+	private final IdempotencyStore store;
+
+	/**
+	 * The token that has the key from the answer to its claim until just before it asks
+	 * for the release; the one that completes the key keeps it.
+	 */
+	private final AtomicReference<@Nullable String> owner = new AtomicReference<>();
+
+	private final Set<StoredResponse> kept = ConcurrentHashMap.newKeySet();
+
+	private final Set<StoredResponse> seen = ConcurrentHashMap.newKeySet();
+
+	FoughtOverKey(IdempotencyStore store) {
+		this.store = store;
+	}
+
+	IdempotencyKey key() {
+		return this.key;
+	}
+
+	void isGrantedTo(String token) {
+		assertThat(this.owner.compareAndSet(null, token)).as("%s is granted the key of %s", token, this.owner).isTrue();
+	}
+
+	void isGivenUpBy(String token) {
+		assertThat(this.owner.compareAndSet(token, null)).as("%s gives up the key of %s", token, this.owner).isTrue();
+	}
+
+	void isCompletedByItsOwner(StoredResponse response) {
+		this.kept.add(response);
+	}
+
+	void isCompletedByAStranger(String token, StoredResponse response) {
+		isGrantedTo(token);
+		this.kept.add(response);
+	}
+
+	void isSeenCompleted(String request, StoredResponse response) {
+		assertThat(new String(response.bytes(), StandardCharsets.UTF_8)).startsWith(request);
+		this.seen.add(response);
+	}
+
+	void endsWithTheOneResponseThatAllHaveSeen() {
+		StoredResponse last = Samples.response("last");
+		if (this.store.complete(this.key, Samples.fingerprint("last"), "last", last, Duration.ofMinutes(1))) {
+			isCompletedByAStranger("last", last);
+		}
+		assertThat(this.kept).hasSize(1).containsAll(this.seen);
+		Fingerprint incomparable = new Fingerprint(Fingerprint.CURRENT_VERSION + 1, "0");
+		assertThat(this.store.claim(this.key, incomparable, "reader", Duration.ofMinutes(1)))
+			.isEqualTo(new Claim.Completed(this.kept.iterator().next()));
+	}
+
+}

@@ -1,0 +1,24 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * A clock that stands still until it is told to go on.
+ */
+final class ManualClock implements InstantSource {
+
+	private final AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
+
+	@Override
+	public Instant instant() {
+		return this.now.get();
+	}
+
+	void advance(Duration time) {
+		this.now.updateAndGet((instant) -> instant.plus(time));
+	}
+
+}

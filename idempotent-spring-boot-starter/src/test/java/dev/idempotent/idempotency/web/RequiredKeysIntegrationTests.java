@@ -1,0 +1,52 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpResponse;
+import java.util.UUID;
+
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Handlers without annotation, named by {@code idempotent.web.required-for}.
+ */
+class RequiredKeysIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@Test
+	void protectWhatTheyMatchAndNothingElse() {
+		String key = UUID.randomUUID().toString();
+		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
+				"idempotent.web.required-for=POST /plain/**, PUT /plain")) {
+			Operations operations = application.bean(Operations.class);
+			assertThat(application.post("/plain/1", "{}").statusCode()).isEqualTo(400);
+			assertThat(operations.runs()).isZero();
+
+			assertThat(text(application.post("/plain/1", "{}", KEY, key))).startsWith("run 1");
+			HttpResponse<byte[]> retry = application.post("/plain/1", "{}", KEY, key);
+			assertThat(text(retry)).startsWith("run 1");
+			assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+
+			assertThat(application.send(application.request("/plain/1").GET().build()).statusCode()).isEqualTo(405);
+			assertThat(text(application.post("/merged", '"' + key + '"'))).isEqualTo("run 2");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
+	void areCheckedAtStartUp(String rule) {
+		assertThatIllegalArgumentException().isThrownBy(() -> RequiredKey.parse(rule));
+	}
+
+}

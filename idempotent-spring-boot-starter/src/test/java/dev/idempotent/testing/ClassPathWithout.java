@@ -1,0 +1,23 @@
+package dev.idempotent.testing;
+
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.core.OverridingClassLoader;
+
+/**
+ * Loads this library's classes again, as if some others were not on the class path. A
+ * {@link FilteredClassLoader} alone hides those only from who asks for them by name.
+ */
+public final class ClassPathWithout extends OverridingClassLoader {
+
+	private static final String LIBRARY = "dev.idempotent.";
+
+	public ClassPathWithout(String... packages) {
+		super(new FilteredClassLoader(packages));
+	}
+
+	@Override
+	protected boolean isEligibleForOverriding(String className) {
+		return className.startsWith(LIBRARY);
+	}
+
+}
