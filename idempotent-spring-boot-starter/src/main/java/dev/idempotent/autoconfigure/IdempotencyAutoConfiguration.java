@@ -60,6 +60,7 @@ public final class IdempotencyAutoConfiguration {
 		if (store == null) {
 			throw new IdempotencyConfigurationException("There is no store to keep idempotency keys in.",
 					"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
+							+ "mark one of several RedisConnectionFactory beans as @Primary, "
 							+ "declare a bean of type IdempotencyStore, or set idempotent.enabled=false.",
 					null);
 		}

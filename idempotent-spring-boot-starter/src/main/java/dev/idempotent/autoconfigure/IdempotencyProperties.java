@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnStoreFailure;
 import org.jspecify.annotations.Nullable;
@@ -35,12 +36,17 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 		@DefaultValue("release") OnError onError, @DefaultValue("reject") OnStoreFailure onStoreFailure) {
 
 	IdempotencyProperties {
-		requirePositive("idempotent.lease", lease);
-		requirePositive("idempotent.max-run", maxRun);
+		requireDuration("idempotent.lease", lease);
+		requireDuration("idempotent.max-run", maxRun);
 		if (retention.compareTo(lease) < 0) {
 			throw new IdempotencyConfigurationException(
 					"idempotent.retention (%s) is shorter than idempotent.lease (%s).".formatted(retention, lease),
 					"Let idempotent.retention be at least as long as idempotent.lease.", null);
+		}
+		requireDuration("idempotent.retention", retention);
+		if (guarantee == Guarantee.DEFAULT) {
+			throw new IdempotencyConfigurationException("idempotent.guarantee names itself as the default.",
+					"Set idempotent.guarantee=lease, or leave it out.", null);
 		}
 		if (guarantee == Guarantee.TRANSACTION) {
 			throw new IdempotencyConfigurationException(
@@ -49,10 +55,14 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 		}
 	}
 
-	static void requirePositive(String property, Duration value) {
-		if (value.toMillis() <= 0) {
+	static void requireDuration(String property, Duration value) {
+		if (value.compareTo(Duration.ofMillis(1)) < 0) {
 			throw new IdempotencyConfigurationException("%s is %s, which is no time at all.".formatted(property, value),
 					"Set %s to a millisecond or more, such as 30s.".formatted(property), null);
+		}
+		if (value.compareTo(IdempotencyStore.MAX_DURATION) > 0) {
+			throw new IdempotencyConfigurationException("%s is %s, longer than ten years.".formatted(property, value),
+					"Set %s to ten years (3650d) or less.".formatted(property), null);
 		}
 	}
 

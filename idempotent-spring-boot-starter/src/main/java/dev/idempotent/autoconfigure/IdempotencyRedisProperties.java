@@ -17,7 +17,7 @@ record IdempotencyRedisProperties(@DefaultValue("idempotency:") String keyPrefix
 		@DefaultValue("500ms") Duration timeout) {
 
 	IdempotencyRedisProperties {
-		IdempotencyProperties.requirePositive("idempotent.redis.timeout", timeout);
+		IdempotencyProperties.requireDuration("idempotent.redis.timeout", timeout);
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.web.RequiredKey;
@@ -36,12 +37,18 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
 
+	/**
+	 * What RFC 9110 calls a token.
+	 */
+	private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+
 	IdempotencyWebProperties {
-		if (header.isBlank()) {
-			throw new IdempotencyConfigurationException("idempotent.web.header is blank.",
+		if (!TOKEN.matcher(header).matches()) {
+			throw new IdempotencyConfigurationException(
+					"idempotent.web.header is '%s', which no header can be called.".formatted(header),
 					"Name the header that carries the key, or leave the property out.", null);
 		}
-		IdempotencyProperties.requirePositive("idempotent.web.wait-timeout", waitTimeout);
+		IdempotencyProperties.requireDuration("idempotent.web.wait-timeout", waitTimeout);
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 	}

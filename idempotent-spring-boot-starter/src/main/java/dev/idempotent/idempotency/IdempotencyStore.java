@@ -15,6 +15,11 @@ import java.time.Duration;
 public interface IdempotencyStore {
 
 	/**
+	 * The longest lease or retention that a store has to take.
+	 */
+	Duration MAX_DURATION = Duration.ofDays(3650);
+
+	/**
 	 * Takes an absent key, or tells who has it. The owner's own token is granted again
 	 * while the key is PENDING.
 	 * @param key the key

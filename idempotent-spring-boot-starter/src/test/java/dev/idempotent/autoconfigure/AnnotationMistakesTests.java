@@ -34,12 +34,25 @@ class AnnotationMistakesTests {
 
 	@Test
 	void includeAnExpressionOverAnUnknownVariable() {
-		assertStops(UnknownVariable.class, "no variable #boddy, only [body, headers, path, principal, query]", "SpEL");
+		assertStops(UnknownVariable.class, "no variable #boddy, only #body, #headers, #path, #principal, #query",
+				"SpEL");
 	}
 
 	@Test
 	void includeAnUnknownVariableDeepInAnExpression() {
 		assertStops(DeepUnknownVariable.class, "no variable #order", "SpEL");
+	}
+
+	@Test
+	void includeAnExpressionThatForgetsTheHash() {
+		assertStops(ForgottenHash.class, "reads a property of no variable; there are #body", "SpEL");
+	}
+
+	@Test
+	void includeAnExpressionThatReachesForATypeOrABeanOrAFunction() {
+		assertStops(OverType.class, "T(java.lang.Math) is out of reach", "SpEL");
+		assertStops(OverBean.class, "@keys is out of reach", "SpEL");
+		assertStops(OverFunction.class, "#key(#body) is out of reach", "SpEL");
 	}
 
 	@Test
@@ -125,6 +138,46 @@ class AnnotationMistakesTests {
 	}
 
 	@RestController
+	static class ForgottenHash {
+
+		@Idempotent(key = "body.id")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class OverType {
+
+		@Idempotent(key = "T(java.lang.Math).random() + #body.id")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class OverBean {
+
+		@Idempotent(key = "@keys.of(#body)")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class OverFunction {
+
+		@Idempotent(key = "#key(#body)")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
 	static class LeaseWithoutMeaning {
 
 		@Idempotent(lease = "abc")
@@ -201,6 +254,11 @@ class AnnotationMistakesTests {
 				retention = "1m", guarantee = Guarantee.LEASE, name = "order")
 		@PostMapping("/orders")
 		void place(String order) {
+		}
+
+		@Idempotent(key = "#body.items.![#this.id]")
+		@PostMapping("/baskets")
+		void fill(String items) {
 		}
 
 		@Idempotent(from = KeySource.FINGERPRINT, retention = "30s")

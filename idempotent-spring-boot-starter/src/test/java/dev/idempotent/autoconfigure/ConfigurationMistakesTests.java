@@ -30,11 +30,15 @@ class ConfigurationMistakesTests {
 			idempotent.lease                 | 999us       | no time at all                | to a millisecond or more
 			idempotent.retention             | 29s         | shorter than idempotent.lease | at least as long
 			idempotent.retention             | -1s         | shorter than idempotent.lease | at least as long
+			idempotent.retention             | 4000d       | longer than ten years         | 3650d
+			idempotent.retention             | 106751991167300d | longer than ten years    | 3650d
 			idempotent.max-run               | 0s          | no time at all                | to a millisecond or more
 			idempotent.guarantee             | transaction | does not have yet             | idempotent.guarantee=lease
+			idempotent.guarantee             | default     | names itself                  | idempotent.guarantee=lease
 			idempotent.redis.timeout         | 0ms         | no time at all                | to a millisecond or more
 			idempotent.redis.timeout         | -500ms      | no time at all                | to a millisecond or more
-			idempotent.web.header            | ' '         | is blank                      | Name the header
+			idempotent.web.header            | ' '         | no header can be called       | Name the header
+			idempotent.web.header            | My Key      | no header can be called       | Name the header
 			idempotent.web.max-request-body  | -1B         | held in memory                | between 0 and 512MB
 			idempotent.web.max-request-body  | 513MB       | held in memory                | between 0 and 512MB
 			idempotent.web.max-response-body | -1B         | held in memory                | between 0 and 512MB

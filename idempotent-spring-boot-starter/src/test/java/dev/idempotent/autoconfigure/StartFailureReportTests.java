@@ -38,7 +38,7 @@ class StartFailureReportTests {
 		fail(Orders.class, "spring.application.name=shop");
 		assertThat(report(output)).containsExactly("Description:",
 				"The @Idempotent method " + Orders.class.getName()
-						+ ".place() has the lease 'abc', which is no duration of a millisecond or more.",
+						+ ".place() has the lease 'abc', which is no duration from a millisecond to ten years.",
 				"Action:", "Write it like 30s, 24h or PT30S.");
 	}
 
@@ -49,6 +49,7 @@ class StartFailureReportTests {
 		assertThat(report(output)).containsExactly("Description:", "There is no store to keep idempotency keys in.",
 				"Action:",
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
+						+ "mark one of several RedisConnectionFactory beans as @Primary, "
 						+ "declare a bean of type IdempotencyStore, or set idempotent.enabled=false.");
 	}
 

@@ -23,7 +23,6 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 
 	public HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
-		setClassFilter(HandlerEntryAdvisor::canBeProxied);
 		setAdvice((MethodInterceptor) (invocation) -> {
 			Exchange.handlerEntered();
 			return invocation.proceed();
@@ -33,7 +32,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
 		return AnnotatedElementUtils.hasAnnotation(AopUtils.getMostSpecificMethod(method, targetClass),
-				Idempotent.class);
+				Idempotent.class) && canBeProxied(targetClass);
 	}
 
 	/**
@@ -45,13 +44,18 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	}
 
 	/**
-	 * A proxy of a final class cannot be made, and a final method would run on the proxy,
-	 * which has no state.
+	 * A proxy of a class that cannot be extended cannot be made, and a final method would
+	 * run on the proxy, which has no state.
 	 */
 	private static boolean canBeProxied(Class<?> type) {
-		return !Modifier.isFinal(type.getModifiers())
+		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed() && hasVisibleConstructor(type)
 				&& Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type, HandlerEntryAdvisor::isOverridable))
 					.noneMatch((method) -> Modifier.isFinal(method.getModifiers()));
+	}
+
+	private static boolean hasVisibleConstructor(Class<?> type) {
+		return type.isInterface() || Arrays.stream(type.getDeclaredConstructors())
+			.anyMatch((constructor) -> !Modifier.isPrivate(constructor.getModifiers()));
 	}
 
 	private static boolean isOverridable(Method method) {

@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.OnPending;
@@ -28,6 +29,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  */
 record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression key, Duration lease, Duration retention,
 		OnPending onPending, Ignored ignored) {
+
+	private static final Duration MIN_DURATION = Duration.ofMillis(1);
 
 	/**
 	 * The operation of handlers that are not annotated: a header is needed, so no key is
@@ -79,11 +82,11 @@ record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression 
 		}
 		try {
 			Duration duration = DurationFormatterUtils.detectAndParse(text);
-			if (duration.toMillis() > 0) {
+			if (duration.compareTo(MIN_DURATION) >= 0 && duration.compareTo(IdempotencyStore.MAX_DURATION) <= 0) {
 				return duration;
 			}
 		}
-		catch (IllegalArgumentException | ArithmeticException ex) {
+		catch (IllegalArgumentException ex) {
 			throw badDuration(described, attribute, text, ex);
 		}
 		throw badDuration(described, attribute, text, null);
@@ -112,7 +115,7 @@ record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression 
 	private static IdempotencyConfigurationException badDuration(String described, String attribute, String text,
 			@Nullable Exception cause) {
 		return mistake(described,
-				"has the " + attribute + " '" + text + "', which is no duration of a millisecond or more",
+				"has the " + attribute + " '" + text + "', which is no duration from a millisecond to ten years",
 				"Write it like 30s, 24h or PT30S.", cause);
 	}
 

@@ -2,6 +2,8 @@ package dev.idempotent.idempotency.web;
 
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.json.CanonicalJson;
 import jakarta.servlet.http.HttpServletRequest;
@@ -17,6 +19,11 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -32,6 +39,11 @@ import org.springframework.web.servlet.HandlerMapping;
 final class KeyExpression {
 
 	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
+
+	/**
+	 * The element in a selection or projection, such as {@code #body.items.![#this.id]}.
+	 */
+	private static final String ELEMENT = "this";
 
 	private static final JsonMapper json = JsonMapper
 		// Names whose hashes collide break the shared symbol table for later documents.
@@ -55,7 +67,11 @@ final class KeyExpression {
 	 */
 	static KeyExpression parse(String text) throws ParseException {
 		SpelExpression expression = new SpelExpressionParser().parseRaw(text);
-		checkVariables(expression.getAST());
+		checkReach(expression.getAST());
+		if (VARIABLES.stream().noneMatch((name) -> refersTo(name, expression.getAST()))
+				&& readsProperty(expression.getAST())) {
+			throw new IllegalArgumentException("it reads a property of no variable; there are " + hashed());
+		}
 		return new KeyExpression(expression);
 	}
 
@@ -93,14 +109,28 @@ final class KeyExpression {
 		return headers;
 	}
 
-	private static void checkVariables(SpelNode node) {
-		if (node instanceof VariableReference variable && !VARIABLES.contains(name(variable))) {
+	private static void checkReach(SpelNode node) {
+		if (node instanceof VariableReference variable && !VARIABLES.contains(name(variable))
+				&& !name(variable).equals(ELEMENT)) {
+			throw new IllegalArgumentException("there is no variable #" + name(variable) + ", only " + hashed());
+		}
+		if (node instanceof TypeReference || node instanceof BeanReference || node instanceof FunctionReference
+				|| node instanceof ConstructorReference) {
 			throw new IllegalArgumentException(
-					"there is no variable #" + name(variable) + ", only " + VARIABLES.stream().sorted().toList());
+					node.toStringAST() + " is out of reach: a key is made of the request, that is of " + hashed());
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
-			checkVariables(node.getChild(i));
+			checkReach(node.getChild(i));
 		}
+	}
+
+	private static boolean readsProperty(SpelNode node) {
+		return node instanceof PropertyOrFieldReference
+				|| IntStream.range(0, node.getChildCount()).anyMatch((i) -> readsProperty(node.getChild(i)));
+	}
+
+	private static String hashed() {
+		return VARIABLES.stream().sorted().map("#"::concat).collect(Collectors.joining(", "));
 	}
 
 	private static boolean refersTo(String name, SpelNode node) {

@@ -28,7 +28,7 @@ class HandlerEntryAdvisorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { FinalOrders.class, OrdersRecord.class, OrdersWithAFinalMethod.class,
-			OrdersWithAnInheritedFinalMethod.class })
+			OrdersWithAnInheritedFinalMethod.class, SealedOrders.class, OrdersWithAPrivateConstructor.class })
 	void leavesWhatCannotBeProxiedAlone(Class<?> handler) {
 		assertThat(isAdvised(handler)).isFalse();
 	}
@@ -152,6 +152,29 @@ class HandlerEntryAdvisorTests {
 	static class OrdersWithAnInheritedFinalMethod extends OrdersWithAFinalMethod {
 
 		@Override
+		void place() {
+		}
+
+	}
+
+	static sealed class SealedOrders permits LastOrders {
+
+		@Idempotent
+		void place() {
+		}
+
+	}
+
+	static final class LastOrders extends SealedOrders {
+
+	}
+
+	static class OrdersWithAPrivateConstructor {
+
+		private OrdersWithAPrivateConstructor() {
+		}
+
+		@Idempotent
 		void place() {
 		}
 

@@ -59,9 +59,10 @@ class KeyExpressionTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "T(java.lang.Runtime).getRuntime()", "new java.io.File('x')", "@environment" })
-	void reachesNoTypesConstructorsOrBeans(String expression) {
-		assertThat(evaluate(expression)).isNull();
+	@ValueSource(strings = { "T(java.lang.Runtime).getRuntime()", "new java.io.File('x')", "@environment", "#fn()" })
+	void reachesNoTypesConstructorsBeansOrFunctions(String expression) {
+		assertThatIllegalArgumentException().isThrownBy(() -> KeyExpression.parse(expression))
+			.withMessageContaining("out of reach");
 	}
 
 	@Test
