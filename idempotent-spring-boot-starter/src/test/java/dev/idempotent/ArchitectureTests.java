@@ -24,6 +24,8 @@ class ArchitectureTests {
 
 	private static final String ROOT = "dev.idempotent.idempotency";
 
+	private static final String CAFFEINE = ROOT + ".caffeine";
+
 	private static final String JSON = ROOT + ".json";
 
 	private static final String REDIS = ROOT + ".redis";
@@ -35,10 +37,14 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, JSON, REDIS, SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JSON, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule caffeineKnowsNothingElse = room(CAFFEINE, ROOT, "java..", "org.jspecify..",
+			"com.github.benmanes.caffeine..");
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");

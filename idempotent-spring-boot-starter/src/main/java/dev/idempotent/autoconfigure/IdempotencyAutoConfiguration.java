@@ -1,8 +1,10 @@
 package dev.idempotent.autoconfigure;
 
+import dev.idempotent.autoconfigure.IdempotencyWebProperties.ReplayCache;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
@@ -34,6 +36,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.security.core.Authentication;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -55,7 +58,8 @@ public final class IdempotencyAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties) {
+	IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
+			IdempotencyWebProperties web) {
 		IdempotencyStore store = stores.getIfAvailable();
 		if (store == null) {
 			throw new IdempotencyConfigurationException("There is no store to keep idempotency keys in.",
@@ -64,7 +68,7 @@ public final class IdempotencyAutoConfiguration {
 							+ "declare a bean of type IdempotencyStore, or set idempotent.enabled=false.",
 					null);
 		}
-		return new IdempotencyGuard(store, properties.onStoreFailure(), properties.maxRun());
+		return new IdempotencyGuard(cached(store, web.replayCache()), properties.onStoreFailure(), properties.maxRun());
 	}
 
 	@Bean
@@ -103,6 +107,18 @@ public final class IdempotencyAutoConfiguration {
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
 				DispatcherType.FORWARD);
 		return registration;
+	}
+
+	private static IdempotencyStore cached(IdempotencyStore store, ReplayCache cache) {
+		if (!cache.isOn()) {
+			return store;
+		}
+		if (!ClassUtils.isPresent("com.github.benmanes.caffeine.cache.Cache", null)) {
+			throw new IdempotencyConfigurationException(
+					"idempotent.web.replay-cache.max-size is set, and the cache needs Caffeine.",
+					"Add com.github.ben-manes.caffeine:caffeine to the application, or leave the property out.", null);
+		}
+		return new CachingIdempotencyStore(store, cache.maxSize().toBytes(), cache.ttl());
 	}
 
 	private static String namespace(IdempotencyProperties properties, String applicationName) {

@@ -25,8 +25,9 @@ public sealed interface Claim {
 	 * The work has been done.
 	 *
 	 * @param response what is kept of its answer
+	 * @param remainingRetention how long it is kept from now on at most
 	 */
-	record Completed(StoredResponse response) implements Claim {
+	record Completed(StoredResponse response, Duration remainingRetention) implements Claim {
 	}
 
 	/**

@@ -68,7 +68,7 @@ final class FoughtOverKey {
 		assertThat(this.kept).hasSize(1).containsAll(this.seen);
 		Fingerprint incomparable = new Fingerprint(Fingerprint.CURRENT_VERSION + 1, "0");
 		assertThat(this.store.claim(this.key, incomparable, "reader", Duration.ofMinutes(1)))
-			.isEqualTo(new Claim.Completed(this.kept.iterator().next()));
+			.is(Samples.completed(this.kept.iterator().next()));
 	}
 
 }

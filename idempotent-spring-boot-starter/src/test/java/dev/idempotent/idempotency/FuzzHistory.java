@@ -96,6 +96,9 @@ final class FuzzHistory {
 	}
 
 	private static Object comparable(Claim claim) {
+		if (claim instanceof Claim.Completed completed) {
+			return completed.response();
+		}
 		return (claim instanceof Claim.Pending) ? "Pending" : claim;
 	}
 

@@ -89,7 +89,7 @@ class IdempotencyGuardOutageTests {
 		this.unprotectedRunner.claim();
 		this.unprotectedRunner.complete(RESPONSE);
 		this.store.mended();
-		await().until(() -> rivalsClaim().equals(new Claim.Completed(RESPONSE)));
+		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
 	}
 
 	@Test
@@ -100,7 +100,7 @@ class IdempotencyGuardOutageTests {
 		this.store.mended();
 		this.unprotectedRunner.complete(RESPONSE);
 		this.unprotectedRunner.release();
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(Samples.response("rival")));
+		assertThat(rivalsClaim()).is(Samples.completed(Samples.response("rival")));
 	}
 
 	@Test
@@ -112,7 +112,7 @@ class IdempotencyGuardOutageTests {
 		await().until(() -> this.store.count(Verb.COMPLETE, this.key) >= 3);
 		assertThat(this.store.count(Verb.RENEW, this.key)).isGreaterThan(before);
 		this.store.mended();
-		await().until(() -> rivalsClaim().equals(new Claim.Completed(RESPONSE)));
+		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
 	}
 
 	@Test
@@ -129,9 +129,9 @@ class IdempotencyGuardOutageTests {
 		this.runner.claim();
 		this.store.failingOnce(Fault.REPLY_LOST, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 		await().until(() -> this.store.count(Verb.COMPLETE, this.key) == 2);
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -175,10 +175,10 @@ class IdempotencyGuardOutageTests {
 			claimant.complete(megabyte);
 		}
 		this.store.mended();
-		await().untilAsserted(() -> assertThat(keys.subList(0, 16)).extracting(this::rivalsClaim)
-			.containsOnly(new Claim.Completed(megabyte)));
 		await().untilAsserted(
-				() -> assertThat(rivalsClaim(keys.get(16))).isEqualTo(new Claim.Completed(StoredResponse.notKept())));
+				() -> assertThat(keys.subList(0, 16)).extracting(this::rivalsClaim).are(Samples.completed(megabyte)));
+		await()
+			.untilAsserted(() -> assertThat(rivalsClaim(keys.get(16))).is(Samples.completed(StoredResponse.notKept())));
 	}
 
 	@Test
@@ -190,7 +190,7 @@ class IdempotencyGuardOutageTests {
 			claimant.claim();
 			this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 			claimant.complete(large);
-			await().until(() -> rivalsClaim(each).equals(new Claim.Completed(large)));
+			await().until(() -> Samples.completed(large).matches(rivalsClaim(each)));
 			await().until(() -> this.store.count(Verb.COMPLETE, each) == 2);
 		}
 	}
@@ -201,7 +201,7 @@ class IdempotencyGuardOutageTests {
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
 		this.guard.close();
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 	}
 
 	@Test

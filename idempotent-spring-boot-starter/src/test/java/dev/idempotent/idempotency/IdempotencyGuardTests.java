@@ -49,7 +49,7 @@ class IdempotencyGuardTests {
 		assertThat(this.runner.claim()).isEqualTo(new Claim.Acquired());
 		assertThat(rivalsClaim()).isEqualTo(new Claim.Pending(LEASE));
 		this.runner.complete(RESPONSE);
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -64,7 +64,7 @@ class IdempotencyGuardTests {
 		this.runner.claim();
 		this.runner.complete(RESPONSE);
 		this.clock.advance(RETENTION.minusNanos(1));
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 		this.clock.advance(Duration.ofNanos(1));
 		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
 	}
@@ -98,7 +98,7 @@ class IdempotencyGuardTests {
 			this.clock.advance(LEASE);
 			assertThat(this.memory.release(this.key, "nobody")).isTrue();
 			endless.complete(RESPONSE);
-			assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+			assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 		}
 	}
 
@@ -142,7 +142,7 @@ class IdempotencyGuardTests {
 		assertThat(rivalsClaim()).isEqualTo(new Claim.Pending(LEASE));
 		awaitRenewal();
 		this.runner.complete(RESPONSE);
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -155,7 +155,7 @@ class IdempotencyGuardTests {
 		awaitTheEndOfRenewals();
 		this.runner.complete(RESPONSE);
 		assertThat(this.memory.complete(this.key, REQUEST, "rival", Samples.response("rival"), RETENTION)).isTrue();
-		assertThat(rivalsClaim()).isEqualTo(new Claim.Completed(Samples.response("rival")));
+		assertThat(rivalsClaim()).is(Samples.completed(Samples.response("rival")));
 	}
 
 	@Test

@@ -58,7 +58,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		claim("owner");
 		complete("owner", RESPONSE);
 		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -67,14 +67,23 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		claim("owner");
 		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 		complete("owner", RESPONSE);
-		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(store().claim(this.key, incomparable, "rival", MINUTE)).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
 	void bringsTheResponseOfACompletedKeyToItsOwnerToo() {
 		claim("owner");
 		complete("owner", RESPONSE);
-		assertThat(claim("owner")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("owner")).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void tellsHowLongACompletedKeyIsStillKept() {
+		complete("owner", RESPONSE);
+		assertThat(claim("rival")).asInstanceOf(InstanceOfAssertFactories.type(Claim.Completed.class))
+			.extracting(Claim.Completed::remainingRetention, InstanceOfAssertFactories.DURATION)
+			.isPositive()
+			.isLessThanOrEqualTo(MINUTE);
 	}
 
 	@Test
@@ -91,7 +100,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 	void keepsTheMarkOfAResponseThatWasNotKept() {
 		claim("owner");
 		assertThat(complete("owner", StoredResponse.notKept())).isTrue();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(StoredResponse.notKept()));
+		assertThat(claim("rival")).is(Samples.completed(StoredResponse.notKept()));
 	}
 
 	@Test
@@ -99,7 +108,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		complete("owner", RESPONSE);
 		assertThat(store().complete(this.key, REQUEST, "owner", Samples.response("second"), INSTANT)).isTrue();
 		awaitTheEndOfALease();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -113,14 +122,14 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 	void refusesToCompleteAKeyThatAnotherHasCompleted() {
 		complete("owner", RESPONSE);
 		assertThat(complete("rival", Samples.response("second"))).isFalse();
-		assertThat(claim("third")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("third")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
 	void completesAnAbsentKeyTogetherWithItsFingerprint() {
 		assertThat(complete("owner", RESPONSE)).isTrue();
 		assertThat(store().claim(this.key, OTHER_REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Mismatched());
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -143,7 +152,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		complete("owner", RESPONSE);
 		assertThat(release("owner")).isFalse();
 		assertThat(release("rival")).isFalse();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -171,7 +180,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		complete("owner", RESPONSE);
 		assertThat(renew("owner", INSTANT)).isFalse();
 		awaitTheEndOfALease();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -192,7 +201,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		store().claim(this.key, REQUEST, "owner", INSTANT);
 		complete("owner", RESPONSE);
 		awaitTheEndOfALease();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -210,7 +219,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		store().claim(this.key, REQUEST, "late", INSTANT);
 		await().until(() -> release("nobody"));
 		assertThat(complete("late", RESPONSE)).isTrue();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
@@ -221,7 +230,16 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		complete("owner", RESPONSE);
 		assertThat(store().claim(other, OTHER_REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
 		assertThat(store().release(other, "other owner")).isTrue();
-		assertThat(claim("rival")).isEqualTo(new Claim.Completed(RESPONSE));
+		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void tellsForHowLongAResponseIsStillKept() {
+		claim("owner");
+		store().complete(this.key, REQUEST, "owner", RESPONSE, MINUTE.multipliedBy(2));
+		assertThat(store().claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOfSatisfying(Claim.Completed.class,
+				(completed) -> assertThat(completed.remainingRetention()).isGreaterThan(MINUTE)
+					.isLessThanOrEqualTo(MINUTE.multipliedBy(2)));
 	}
 
 	private Claim claim(String token) {

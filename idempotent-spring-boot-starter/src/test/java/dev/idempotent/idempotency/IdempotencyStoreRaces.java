@@ -62,7 +62,7 @@ interface IdempotencyStoreRaces {
 					Samples.response("response " + runner), LEASE));
 			assertThat(kept).containsOnlyOnce(true);
 			assertThat(store().claim(key, REQUEST, "late", LEASE))
-				.isEqualTo(new Claim.Completed(Samples.response("response " + kept.indexOf(true))));
+				.is(Samples.completed(Samples.response("response " + kept.indexOf(true))));
 		}
 	}
 
@@ -79,7 +79,7 @@ interface IdempotencyStoreRaces {
 				return claimUntilCompleted(key, "token " + runner);
 			});
 			assertThat(seen).allSatisfy((claims) -> {
-				assertThat(claims).element(claims.size() - 1).isEqualTo(new Claim.Completed(response));
+				assertThat(claims).element(claims.size() - 1).is(Samples.completed(response));
 				assertThat(claims.subList(0, claims.size() - 1)).allMatch(Claim.Pending.class::isInstance);
 			});
 		}

@@ -36,8 +36,9 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 		if (fingerprint.contradicts(entry.fingerprint())) {
 			return new Claim.Mismatched();
 		}
-		return (entry.response() != null) ? new Claim.Completed(entry.response())
-				: new Claim.Pending(Duration.between(this.clock.instant(), entry.end()));
+		Duration remaining = Duration.between(this.clock.instant(), entry.end());
+		return (entry.response() != null) ? new Claim.Completed(entry.response(), remaining)
+				: new Claim.Pending(remaining);
 	}
 
 	@Override

@@ -4,6 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
 
+import org.assertj.core.api.Condition;
+
 /**
  * Keys that no other test has, and what goes with them.
  */
@@ -22,6 +24,15 @@ public final class Samples {
 
 	public static StoredResponse response(String text) {
 		return StoredResponse.of(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * What a claim on a key with this response comes to, for whatever time it is kept.
+	 */
+	public static Condition<Claim> completed(StoredResponse response) {
+		return new Condition<>(
+				(claim) -> claim instanceof Claim.Completed completed && completed.response().equals(response),
+				"completed with %s", response);
 	}
 
 }

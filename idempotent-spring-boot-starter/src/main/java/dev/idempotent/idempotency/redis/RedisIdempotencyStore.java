@@ -63,8 +63,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 		String outcome = text(reply.get(0));
 		return switch (outcome) {
 			case "ACQUIRED" -> new Claim.Acquired();
-			case "PENDING" -> new Claim.Pending(Duration.ofMillis(Math.max(0, (Long) reply.get(1))));
-			case "COMPLETED" -> new Claim.Completed(StoredResponse.of((byte[]) reply.get(1)));
+			case "PENDING" -> new Claim.Pending(remaining(reply));
+			case "COMPLETED" -> new Claim.Completed(StoredResponse.of((byte[]) reply.get(2)), remaining(reply));
 			case "MISMATCHED" -> new Claim.Mismatched();
 			default -> throw unexpected(key, outcome);
 		};
@@ -99,6 +99,10 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 		catch (DataAccessException ex) {
 			throw new IdempotencyStoreUnavailableException("Redis did not carry out a command on key " + key, ex);
 		}
+	}
+
+	private static Duration remaining(List<?> reply) {
+		return Duration.ofMillis(Math.max(0, (Long) reply.get(1)));
 	}
 
 	private static boolean accepted(IdempotencyKey key, String yes, byte[] reply) {

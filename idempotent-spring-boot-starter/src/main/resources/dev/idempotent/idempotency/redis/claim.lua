@@ -1,6 +1,6 @@
 -- Grants the key to one of many claimants, and tells the others what became of it.
 -- The owner's own token is granted again while the key is PENDING, so a lost reply can be asked for again.
--- Returns {outcome, remaining lease in ms or response}; the record's time is the server's own.
+-- Returns {outcome, remaining lease or retention in ms, response}, as far as the outcome has them.
 local key = KEYS[1]
 local token, version, fingerprint, lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
@@ -28,4 +28,4 @@ end
 if state == 'PENDING' then
   return {'PENDING', redis.call('PTTL', key)}
 end
-return {'COMPLETED', response}
+return {'COMPLETED', redis.call('PTTL', key), response}

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
@@ -17,6 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.data.redis.core.StringRedisTemplate;
+
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -31,7 +34,7 @@ class GuaranteesIntegrationTests {
 	private static final String ORDER = "{\"item\":\"coupon\",\"amount\":1}";
 
 	@RegisterExtension
-	static final RealRedis redis = RealRedis.shared();
+	static final RealRedis redis = RealRedis.dedicated();
 
 	@SuppressWarnings("NullAway.Init")
 	private static WebApplication application;
@@ -221,36 +224,43 @@ class GuaranteesIntegrationTests {
 	}
 
 	@Test
-	void takesEqualRequestsForOneWhereTheFingerprintIsTheKey() {
-		String body = '"' + this.key + '"';
-		assertThat(text(application.post("/merged", body))).isEqualTo("run 1");
-		assertThat(text(application.post("/merged", body))).isEqualTo("run 1");
-		assertThat(text(application.post("/merged", "1" + this.key.hashCode()))).isEqualTo("run 2");
+	void refusesRequestsWhileTheStoreIsUnreachable() {
+		redis.stop();
+		HttpResponse<byte[]> refused = application.post("/answers/200", "", KEY, this.key);
+		assertProblem(refused, 503, "store-unreachable");
+		assertThat(refused.headers().firstValueAsLong("Retry-After")).hasValue(1);
+		assertThat(operations.runs()).isZero();
+
+		redis.start();
+		await().untilAsserted(
+				() -> assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1"));
+		assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
 	}
 
 	@Test
-	void prefersTheHeaderToTheFingerprintWhereBothMayBeTheKey() {
-		String body = '"' + this.key + '"';
-		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
-		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
-		assertThat(text(application.post("/either", body, KEY, this.key))).isEqualTo("run 2");
-		assertThat(text(application.post("/either", body, KEY, this.key))).isEqualTo("run 2");
-	}
+	void answersTheClientAndStoresInTheBackgroundWhenTheStoreIsLostDuringTheRun() throws Exception {
+		Gate gate = operations.closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/held", "", KEY, this.key);
+		gate.awaitEntry();
+		redis.stop();
+		gate.open();
+		assertThat(text(first.join())).isEqualTo("through");
 
-	@Test
-	void derivesTheKeyFromTheRequest() {
-		String path = "/derived/" + this.key;
-		assertThat(text(application.post(path, "{\"event\":7}"))).isEqualTo("run 1");
-		assertThat(text(application.post(path, "{\"event\":7.0}"))).isEqualTo("run 1");
-		assertThat(text(application.post(path, "{\"event\":8}"))).isEqualTo("run 2");
-		assertProblem(application.post(path, "{\"event\":7,\"more\":1}"), 422, "key-reused");
-		assertProblem(application.post(path, "{}"), 400, "key-missing");
+		redis.start();
+		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
+		await().atMost(Duration.ofSeconds(20)).until(() -> states(template).equals(List.of("COMPLETED")));
+		assertThat(text(application.post("/held", "", KEY, this.key))).isEqualTo("through");
+		assertThat(operations.runs()).isOne();
 	}
 
 	@Test
 	void leavesOtherHandlersAlone() {
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 1");
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 2");
+	}
+
+	private static List<Object> states(StringRedisTemplate template) {
+		return template.keys("*").stream().map((name) -> template.opsForHash().get(name, "state")).toList();
 	}
 
 	private static void assertProblem(HttpResponse<byte[]> response, int status, String type) {

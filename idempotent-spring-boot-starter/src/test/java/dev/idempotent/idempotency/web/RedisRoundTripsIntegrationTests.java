@@ -42,6 +42,18 @@ class RedisRoundTripsIntegrationTests {
 		}
 	}
 
+	@Test
+	void takesNoneForAReplayFromMemory() throws Exception {
+		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
+				"idempotent.web.replay-cache.max-size=1MB");
+				RedisConnection connection = redis.connect().getConnection()) {
+			String key = UUID.randomUUID().toString();
+			post(application, key, "a", 201);
+			assertThat(counting(connection, () -> post(application, key, "a", 201))).isEmpty();
+			assertThat(counting(connection, () -> post(application, key, "b", 422))).isEqualTo(Map.of("evalsha", 1));
+		}
+	}
+
 	private static Map<String, Integer> countingADuplicate(WebApplication application, RedisConnection connection)
 			throws InterruptedException {
 		Gate gate = application.bean(Operations.class).closeGate();

@@ -1,0 +1,96 @@
+package dev.idempotent.idempotency.caffeine;
+
+import java.time.Duration;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Expiry;
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredResponse;
+
+/**
+ * Answers claims on completed keys from memory, without asking the store. Only what can
+ * no longer change is remembered: a completed key with its fingerprint, until its
+ * retention ends. A key that the store has lost can still be replayed here for the time
+ * to live.
+ */
+public final class CachingIdempotencyStore implements IdempotencyStore {
+
+	/**
+	 * What an entry takes besides its response: key, fingerprint, and their objects.
+	 */
+	private static final int OVERHEAD = 512;
+
+	private final IdempotencyStore store;
+
+	private final Duration timeToLive;
+
+	private final Cache<IdempotencyKey, Entry> entries;
+
+	/**
+	 * Puts a cache before a store.
+	 * @param store the store that decides
+	 * @param maxBytes how much memory the cache takes, roughly
+	 * @param timeToLive how long an entry is kept at most
+	 */
+	public CachingIdempotencyStore(IdempotencyStore store, long maxBytes, Duration timeToLive) {
+		this.store = store;
+		this.timeToLive = timeToLive;
+		this.entries = Caffeine.newBuilder()
+			.maximumWeight(maxBytes)
+			.weigher((IdempotencyKey key, Entry entry) -> OVERHEAD + entry.response().size())
+			.expireAfter(Expiry.creating((IdempotencyKey key, Entry entry) -> entry.timeToLive()))
+			.build();
+	}
+
+	@Override
+	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		Entry entry = this.entries.getIfPresent(key);
+		// Another fingerprint may still be of another version: the store compares.
+		if (entry != null && entry.fingerprint().equals(fingerprint)) {
+			return new Claim.Completed(entry.response(), entry.timeToLive());
+		}
+		Claim claim = this.store.claim(key, fingerprint, token, lease);
+		if (claim instanceof Claim.Completed completed) {
+			remember(key, fingerprint, completed.response(), completed.remainingRetention());
+		}
+		return claim;
+	}
+
+	@Override
+	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		boolean kept = this.store.complete(key, fingerprint, token, response, retention);
+		if (kept) {
+			remember(key, fingerprint, response, retention);
+		}
+		return kept;
+	}
+
+	@Override
+	public boolean release(IdempotencyKey key, String token) {
+		return this.store.release(key, token);
+	}
+
+	@Override
+	public boolean renew(IdempotencyKey key, String token, Duration lease) {
+		return this.store.renew(key, token, lease);
+	}
+
+	@Override
+	public String describe() {
+		return this.store.describe();
+	}
+
+	private void remember(IdempotencyKey key, Fingerprint fingerprint, StoredResponse response, Duration retention) {
+		Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
+		this.entries.put(key, new Entry(fingerprint, response, shorter));
+	}
+
+	private record Entry(Fingerprint fingerprint, StoredResponse response, Duration timeToLive) {
+	}
+
+}

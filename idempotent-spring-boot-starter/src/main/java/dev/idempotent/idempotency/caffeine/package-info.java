@@ -1,0 +1,7 @@
+/**
+ * Replays from this process's memory. The only package that knows Caffeine.
+ */
+@NullMarked
+package dev.idempotent.idempotency.caffeine;
+
+import org.jspecify.annotations.NullMarked;

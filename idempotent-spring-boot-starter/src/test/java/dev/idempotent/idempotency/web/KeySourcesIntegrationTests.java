@@ -1,0 +1,83 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpResponse;
+import java.util.UUID;
+
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Keys that come from elsewhere than the header.
+ */
+class KeySourcesIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private static Operations operations;
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void start() {
+		application = WebApplication.start(OperationsApplication.class, redis);
+		operations = application.bean(Operations.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void resetRuns() {
+		operations.reset();
+	}
+
+	@Test
+	void takesEqualRequestsForOneWhereTheFingerprintIsTheKey() {
+		String body = '"' + this.key + '"';
+		assertThat(text(application.post("/merged", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/merged", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/merged", "1" + this.key.hashCode()))).isEqualTo("run 2");
+	}
+
+	@Test
+	void prefersTheHeaderToTheFingerprintWhereBothMayBeTheKey() {
+		String body = '"' + this.key + '"';
+		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
+		assertThat(text(application.post("/either", body, KEY, this.key))).isEqualTo("run 2");
+		assertThat(text(application.post("/either", body, KEY, this.key))).isEqualTo("run 2");
+	}
+
+	@Test
+	void derivesTheKeyFromTheRequest() {
+		String path = "/derived/" + this.key;
+		assertThat(text(application.post(path, "{\"event\":7}"))).isEqualTo("run 1");
+		assertThat(text(application.post(path, "{\"event\":7.0}"))).isEqualTo("run 1");
+		assertThat(text(application.post(path, "{\"event\":8}"))).isEqualTo("run 2");
+		assertRefused(application.post(path, "{\"event\":7,\"more\":1}"), 422, "key-reused");
+		assertRefused(application.post(path, "{}"), 400, "key-missing");
+	}
+
+	private static void assertRefused(HttpResponse<byte[]> response, int status, String type) {
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(text(response)).contains(type);
+	}
+
+}
