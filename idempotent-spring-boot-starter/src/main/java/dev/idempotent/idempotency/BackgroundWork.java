@@ -2,6 +2,7 @@ package dev.idempotent.idempotency;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -54,11 +55,17 @@ final class BackgroundWork implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a step again and again until it is cancelled.
+	 * Runs a step again and again until it is cancelled; not at all once closed.
 	 */
 	Future<?> every(Duration period, Runnable step) {
 		long nanos = Math.max(1, period.toNanos());
-		return this.scheduler.scheduleWithFixedDelay(() -> runLogged(step), nanos, nanos, TimeUnit.NANOSECONDS);
+		try {
+			return this.scheduler.scheduleWithFixedDelay(() -> runLogged(step), nanos, nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("Closed before a lease could be renewed", ex);
+			return CompletableFuture.completedFuture(null);
+		}
 	}
 
 	/**
@@ -67,7 +74,8 @@ final class BackgroundWork implements AutoCloseable {
 	 */
 	boolean retry(String verb, int size, Runnable step) {
 		if (!this.bytes.tryAcquire(size)) {
-			logger.warn("The answers that wait for the store exceed {} bytes; the next one is lost", MAX_RETRIED_BYTES);
+			logger.warn("The answers that wait for the store exceed {} bytes; the next one is not kept",
+					MAX_RETRIED_BYTES);
 			return false;
 		}
 		if (!this.steps.tryAcquire()) {
@@ -84,7 +92,13 @@ final class BackgroundWork implements AutoCloseable {
 	@Override
 	public void close() {
 		this.scheduler.shutdownNow();
-		this.retries.forEach(Retry::runLast);
+		for (Retry retry : this.retries) {
+			if (!retry.runLast()) {
+				logger.warn("Closed while the store was unreachable; up to {} keys are left to their leases",
+						this.retries.size());
+				return;
+			}
+		}
 	}
 
 	private void runLogged(Runnable step) {
@@ -116,15 +130,15 @@ final class BackgroundWork implements AutoCloseable {
 		}
 
 		void schedule() {
+			long millis = this.delay.toMillis();
+			Duration doubled = this.delay.multipliedBy(2);
+			this.delay = (doubled.compareTo(LONGEST_DELAY) < 0) ? doubled : LONGEST_DELAY;
 			try {
-				Future<?> unused = BackgroundWork.this.scheduler.schedule(this, this.delay.toMillis(),
-						TimeUnit.MILLISECONDS);
+				Future<?> unused = BackgroundWork.this.scheduler.schedule(this, millis, TimeUnit.MILLISECONDS);
 			}
 			catch (RejectedExecutionException ex) {
 				logger.debug("Closed before a step could be retried", ex);
 			}
-			Duration doubled = this.delay.multipliedBy(2);
-			this.delay = (doubled.compareTo(LONGEST_DELAY) < 0) ? doubled : LONGEST_DELAY;
 		}
 
 		@Override
@@ -146,13 +160,22 @@ final class BackgroundWork implements AutoCloseable {
 			}
 		}
 
-		void runLast() {
+		/**
+		 * Returns {@code false} if the store is unreachable: each further step would cost
+		 * a time-out.
+		 */
+		boolean runLast() {
 			try {
 				this.step.run();
+				end();
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				return false;
 			}
 			catch (RuntimeException ex) {
 				giveUp(ex);
 			}
+			return true;
 		}
 
 		private void giveUp(RuntimeException ex) {

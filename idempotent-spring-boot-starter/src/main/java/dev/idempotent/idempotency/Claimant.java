@@ -1,9 +1,10 @@
 package dev.idempotent.idempotency;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,6 +41,8 @@ public final class Claimant {
 
 	private @Nullable Future<?> renewal;
 
+	private volatile @Nullable CountDownLatch run;
+
 	Claimant(IdempotencyGuard guard, IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 			Duration retention) {
 		this.guard = guard;
@@ -62,7 +65,7 @@ public final class Claimant {
 	public Claim claim() {
 		Claim claim = askStore();
 		if (claim instanceof Claim.Acquired) {
-			this.guard.running().begin(this.key);
+			this.run = this.guard.running().begin(this.key);
 			renewWhileHeld();
 		}
 		return claim;
@@ -89,9 +92,8 @@ public final class Claimant {
 	public void complete(StoredResponse response) {
 		settle("complete", keep(response), (complete) -> {
 			BackgroundWork background = this.guard.background();
-			if (!background.retry("complete", response.size(), complete)) {
-				background.retry("complete", 0, onceUnsettled(keep(StoredResponse.notKept())));
-			}
+			return background.retry("complete", response.size(), complete)
+					|| background.retry("complete", 0, onceUnsettled(keep(StoredResponse.notKept())));
 		});
 	}
 
@@ -109,7 +111,7 @@ public final class Claimant {
 	 */
 	public void stopRenewal() {
 		whileUnsettled(this::cancelRenewal);
-		this.guard.running().end(this.key);
+		endRun();
 	}
 
 	IdempotencyKey key() {
@@ -141,27 +143,37 @@ public final class Claimant {
 		};
 	}
 
-	private void settle(String verb, Runnable step, Consumer<Runnable> later) {
+	private void settle(String verb, Runnable step, Predicate<Runnable> later) {
 		Runnable settle = onceUnsettled(step);
 		try {
 			settle.run();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			this.guard.storeFailed(ex);
-			later.accept(settle);
+			if (!later.test(settle)) {
+				whileUnsettled(this::cancelRenewal);
+			}
 		}
 		catch (RuntimeException ex) {
-			stopRenewal();
 			logger.error("Could not {} key {}; it is left to its lease of {}", verb, this.key, this.lease, ex);
 		}
 		finally {
-			this.guard.running().end(this.key);
+			endRun();
 		}
 	}
 
 	private Runnable onceUnsettled(Runnable step) {
 		return () -> whileUnsettled(() -> {
-			step.run();
+			try {
+				step.run();
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				cancelRenewal();
+				throw ex;
+			}
 			this.guard.storeAnswered();
 			this.settled = true;
 			cancelRenewal();
@@ -181,9 +193,8 @@ public final class Claimant {
 				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
 						this.key, this.guard.maxRun());
 			}
-			else if (!this.guard.store().renew(this.key, this.token, this.lease) && !takeBack()) {
-				cancelRenewal();
-				logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.key);
+			else if (!this.guard.store().renew(this.key, this.token, this.lease)) {
+				takeBack();
 			}
 			this.guard.storeAnswered();
 		}
@@ -194,10 +205,17 @@ public final class Claimant {
 
 	/**
 	 * A store that was wiped, or that was away when an unprotected run began, grants the
-	 * key to whoever asks first: that should be the one that already runs.
+	 * key to whoever asks first: that should be the one that already runs. A completed
+	 * key may be this claimant's own, if the reply was lost.
 	 */
-	private boolean takeBack() {
-		return this.guard.store().claim(this.key, this.fingerprint, this.token, this.lease) instanceof Claim.Acquired;
+	private void takeBack() {
+		Claim claim = this.guard.store().claim(this.key, this.fingerprint, this.token, this.lease);
+		if (!(claim instanceof Claim.Acquired)) {
+			cancelRenewal();
+		}
+		if (claim instanceof Claim.Pending || claim instanceof Claim.Mismatched) {
+			logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.key);
+		}
 	}
 
 	private void whileUnsettled(Runnable step) {
@@ -209,6 +227,13 @@ public final class Claimant {
 		}
 		finally {
 			this.settling.unlock();
+		}
+	}
+
+	private void endRun() {
+		CountDownLatch begun = this.run;
+		if (begun != null) {
+			this.guard.running().end(this.key, begun);
 		}
 	}
 

@@ -23,15 +23,23 @@ final class RunningClaims {
 
 	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
 
-	void begin(IdempotencyKey key) {
-		this.running.put(key, new CountDownLatch(1));
+	/**
+	 * Notes that a run has begun.
+	 * @return what {@link #end} takes
+	 */
+	CountDownLatch begin(IdempotencyKey key) {
+		CountDownLatch ended = new CountDownLatch(1);
+		this.running.put(key, ended);
+		return ended;
 	}
 
-	void end(IdempotencyKey key) {
-		CountDownLatch ended = this.running.remove(key);
-		if (ended != null) {
-			ended.countDown();
-		}
+	/**
+	 * Wakes those who wait for a run, and only for that one: its key may have been taken
+	 * over.
+	 */
+	void end(IdempotencyKey key, CountDownLatch ended) {
+		this.running.remove(key, ended);
+		ended.countDown();
 	}
 
 	/**

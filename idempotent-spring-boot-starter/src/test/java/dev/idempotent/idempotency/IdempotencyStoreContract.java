@@ -78,15 +78,6 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 	}
 
 	@Test
-	void tellsHowLongACompletedKeyIsStillKept() {
-		complete("owner", RESPONSE);
-		assertThat(claim("rival")).asInstanceOf(InstanceOfAssertFactories.type(Claim.Completed.class))
-			.extracting(Claim.Completed::remainingRetention, InstanceOfAssertFactories.DURATION)
-			.isPositive()
-			.isLessThanOrEqualTo(MINUTE);
-	}
-
-	@Test
 	void keepsEveryByteOfAResponse() {
 		byte[] megabyte = new byte[1024 * 1024];
 		new Random(1).nextBytes(megabyte);

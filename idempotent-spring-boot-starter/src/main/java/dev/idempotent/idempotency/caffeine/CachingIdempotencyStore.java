@@ -55,7 +55,9 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 		}
 		Claim claim = this.store.claim(key, fingerprint, token, lease);
 		if (claim instanceof Claim.Completed completed) {
-			remember(key, fingerprint, completed.response(), completed.remainingRetention());
+			Duration retention = completed.remainingRetention();
+			Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
+			this.entries.put(key, new Entry(fingerprint, completed.response(), shorter));
 		}
 		return claim;
 	}
@@ -63,11 +65,8 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		boolean kept = this.store.complete(key, fingerprint, token, response, retention);
-		if (kept) {
-			remember(key, fingerprint, response, retention);
-		}
-		return kept;
+		// Not remembered: the store may have kept an earlier response of this token.
+		return this.store.complete(key, fingerprint, token, response, retention);
 	}
 
 	@Override
@@ -83,11 +82,6 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public String describe() {
 		return this.store.describe();
-	}
-
-	private void remember(IdempotencyKey key, Fingerprint fingerprint, StoredResponse response, Duration retention) {
-		Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
-		this.entries.put(key, new Entry(fingerprint, response, shorter));
 	}
 
 	private record Entry(Fingerprint fingerprint, StoredResponse response, Duration timeToLive) {

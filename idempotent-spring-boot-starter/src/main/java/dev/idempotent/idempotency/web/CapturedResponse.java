@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 
 import dev.idempotent.idempotency.StoredResponse;
 import jakarta.servlet.http.HttpServletResponse;
@@ -41,7 +42,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 		if (response.getContentType() != null) {
 			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType()));
 		}
-		for (String name : response.getHeaderNames()) {
+		for (String name : headerNames(response)) {
 			if (isKept(name.toLowerCase(Locale.ROOT))) {
 				response.getHeaders(name).forEach((value) -> headers.add(new Header(name, value)));
 			}
@@ -54,16 +55,25 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 	}
 
 	/**
+	 * Each name once, where the response may tell it once per value.
+	 */
+	private static Set<String> headerNames(HttpServletResponse response) {
+		Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+		names.addAll(response.getHeaderNames());
+		return names;
+	}
+
+	/**
 	 * Sends the answer again. A header that is on the response already stays as it is.
 	 */
 	void replayTo(HttpServletResponse response) throws IOException {
-		Set<String> present = Set.copyOf(response.getHeaderNames());
+		Set<String> present = headerNames(response);
 		response.setStatus(this.status);
 		for (Header header : this.headers) {
 			if (header.name().equals(HttpHeaders.CONTENT_TYPE)) {
 				response.setContentType(header.value());
 			}
-			else if (present.stream().noneMatch(header.name()::equalsIgnoreCase)) {
+			else if (!present.contains(header.name())) {
 				response.addHeader(header.name(), header.value());
 			}
 		}

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.filter.ShallowEtagHeaderFilter;
 import org.springframework.web.util.WebUtils;
 
 /**
@@ -24,11 +25,22 @@ final class Exchange {
 
 	private static final String ATTRIBUTE = Exchange.class.getName();
 
+	/**
+	 * What Spring MVC sets for such handlers, so that nobody caches their content.
+	 * @see ShallowEtagHeaderFilter#disableContentCaching
+	 */
+	private static final String HANDLER_STREAMS = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
+
 	private final Claimant claimant;
 
 	private final ResponsePolicy policy;
 
 	private volatile boolean entered;
+
+	/**
+	 * An error page is due, which may never come.
+	 */
+	private volatile boolean failed;
 
 	private Exchange(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
 		this.claimant = claimant;
@@ -70,24 +82,58 @@ final class Exchange {
 	void dispatch(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		HoldingResponse holding = WebUtils.getNativeResponse(response, HoldingResponse.class);
-		// An error dispatch brings the container's own response.
-		boolean fresh = (holding == null);
-		if (holding == null) {
-			holding = new HoldingResponse(response, this.policy.maxBody());
+		if (holding != null) {
+			run(request, response, holding, chain);
 		}
+		else {
+			// The first dispatch, or an error dispatch with the container's own response.
+			holding = new HoldingResponse(response, this.policy.maxBody(),
+					() -> request.getAttribute(HANDLER_STREAMS) != null);
+			run(new HeldRequest(request, holding), holding, holding, chain);
+		}
+	}
+
+	private void run(HttpServletRequest request, HttpServletResponse response, HoldingResponse holding,
+			FilterChain chain) throws IOException, ServletException {
+		// In the error page for asynchronous work that the container has given up.
+		boolean abandoned = request.isAsyncStarted();
 		boolean returned = false;
 		try {
-			chain.doFilter(request, fresh ? holding : response);
+			chain.doFilter(request, response);
 			returned = true;
 		}
 		finally {
 			if (!returned && request.getDispatcherType() != DispatcherType.FORWARD) {
-				fail(request);
+				fail(request, holding);
 			}
 		}
-		if (isOpen(request) && !request.isAsyncStarted()) {
+		if (!isOpen(request)) {
+			return;
+		}
+		if (request.isAsyncStarted() && !abandoned) {
+			request.getAsyncContext().addListener(new AsyncEnding(this, request, holding));
+		}
+		else {
 			settle(request, holding);
 		}
+	}
+
+	/**
+	 * Asynchronous work has ended, perhaps without another dispatch.
+	 */
+	void asyncCompleted(HttpServletRequest request, HoldingResponse response) throws IOException {
+		if (isOpen(request) && !this.failed && !response.isErrorSent()) {
+			settle(request, response);
+		}
+	}
+
+	/**
+	 * Asynchronous work was given up by the container: its error page is yet to come, and
+	 * may do so after everything else has ended.
+	 */
+	void asyncFailed() {
+		this.failed = true;
+		this.claimant.stopRenewal();
 	}
 
 	private void settle(HttpServletRequest request, HoldingResponse response) throws IOException {
@@ -100,8 +146,7 @@ final class Exchange {
 		}
 		else {
 			CapturedResponse captured = response.capture();
-			this.claimant.complete(response.isStreaming() ? StoredResponse.notKept() : captured.encode());
-			close(request);
+			complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
 		}
 		response.sendHeld();
 	}
@@ -109,13 +154,21 @@ final class Exchange {
 	/**
 	 * An exception leaves the application: its error page is yet to be written.
 	 */
-	private void fail(ServletRequest request) {
-		if (this.entered && this.policy.keepsErrors()) {
-			this.claimant.stopRenewal();
+	private void fail(ServletRequest request, HoldingResponse response) {
+		if (response.isClientGone()) {
+			complete(request, StoredResponse.notKept());
+		}
+		else if (this.entered && this.policy.keepsErrors()) {
+			asyncFailed();
 		}
 		else {
 			free(request);
 		}
+	}
+
+	private void complete(ServletRequest request, StoredResponse response) {
+		this.claimant.complete(response);
+		close(request);
 	}
 
 	private void free(ServletRequest request) {

@@ -1,12 +1,12 @@
 package dev.idempotent.idempotency.web;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.function.BooleanSupplier;
 
 import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
@@ -14,34 +14,43 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * A response whose body is held back until it has been stored. A body that grows over the
- * limit, or that is meant to be read as it grows, streams to the client instead and
- * cannot be stored.
+ * A response whose body is held back until it has been stored, unless it has to stream.
  */
 final class HoldingResponse extends HttpServletResponseWrapper {
 
-	private final int limit;
+	private final HeldBody body;
 
-	private final ByteArrayOutputStream held = new ByteArrayOutputStream();
-
-	private @Nullable ServletOutputStream stream;
+	private boolean streamGiven;
 
 	private @Nullable PrintWriter writer;
 
-	private boolean streaming;
+	private String writerEncoding = "";
 
 	private boolean errorSent;
 
-	HoldingResponse(HttpServletResponse response, int limit) {
+	/**
+	 * Holds a response.
+	 * @param response the response to the client
+	 * @param limit the longest body that is held, in bytes
+	 * @param handlerStreams whether the handler is of a kind that streams
+	 */
+	HoldingResponse(HttpServletResponse response, int limit, BooleanSupplier handlerStreams) {
 		super(response);
-		this.limit = limit;
+		this.body = new HeldBody(response, limit, handlerStreams);
 	}
 
 	/**
 	 * Tells whether the body went to the client instead of being held.
 	 */
 	boolean isStreaming() {
-		return this.streaming;
+		return this.body.isStreaming();
+	}
+
+	/**
+	 * Tells whether the body went to a client that no longer reads it.
+	 */
+	boolean isClientGone() {
+		return this.body.isClientGone();
 	}
 
 	/**
@@ -55,21 +64,16 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	 * The answer as far as it has been written.
 	 */
 	CapturedResponse capture() {
-		flushWriter();
-		return CapturedResponse.of(this, this.held.toByteArray());
+		finishWriting();
+		return CapturedResponse.of(this, this.body.held());
 	}
 
 	/**
 	 * Sends what is held.
 	 */
 	void sendHeld() throws IOException {
-		flushWriter();
-		if (!this.streaming && this.held.size() > 0) {
-			if (!containsHeader(HttpHeaders.CONTENT_LENGTH)) {
-				getResponse().setContentLength(this.held.size());
-			}
-			this.held.writeTo(getResponse().getOutputStream());
-		}
+		finishWriting();
+		this.body.sendHeld();
 	}
 
 	@Override
@@ -77,64 +81,64 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 		if (this.writer != null) {
 			throw new IllegalStateException("getWriter() has been called for this response");
 		}
-		return stream();
+		this.streamGiven = true;
+		return this.body;
 	}
 
 	@Override
 	public PrintWriter getWriter() throws IOException {
 		if (this.writer == null) {
-			if (this.stream != null) {
+			if (this.streamGiven) {
 				throw new IllegalStateException("getOutputStream() has been called for this response");
 			}
-			// The container makes the charset part of the content type at this point.
-			setCharacterEncoding(getCharacterEncoding());
-			this.writer = new PrintWriter(new OutputStreamWriter(stream(), getCharacterEncoding()));
+			this.writerEncoding = getCharacterEncoding();
+			this.writer = new PrintWriter(new OutputStreamWriter(this.body, this.writerEncoding));
+			stateWriterEncoding();
 		}
 		return this.writer;
+	}
+
+	/**
+	 * Makes the language a header at once, where the container would do so at the very
+	 * end.
+	 */
+	@Override
+	public void setLocale(Locale locale) {
+		super.setLocale(locale);
+		setHeader(HttpHeaders.CONTENT_LANGUAGE, locale.toLanguageTag());
 	}
 
 	@Override
 	public void flushBuffer() throws IOException {
 		flushWriter();
-		if (this.streaming || isMeantToStream()) {
-			stopHolding();
-			super.flushBuffer();
-		}
+		this.body.flush();
 	}
 
 	@Override
 	public void resetBuffer() {
+		flushWriter();
 		super.resetBuffer();
-		this.held.reset();
+		this.body.discard();
 	}
 
 	@Override
 	public void reset() {
 		super.reset();
-		this.held.reset();
-		this.stream = null;
+		this.body.discard();
+		this.streamGiven = false;
 		this.writer = null;
 	}
 
 	@Override
 	public void sendError(int status) throws IOException {
 		super.sendError(status);
-		this.held.reset();
 		this.errorSent = true;
 	}
 
 	@Override
 	public void sendError(int status, String message) throws IOException {
 		super.sendError(status, message);
-		this.held.reset();
 		this.errorSent = true;
-	}
-
-	private ServletOutputStream stream() {
-		if (this.stream == null) {
-			this.stream = new HoldingStream();
-		}
-		return this.stream;
 	}
 
 	private void flushWriter() {
@@ -143,56 +147,19 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 		}
 	}
 
-	private boolean isMeantToStream() {
-		String type = getContentType();
-		return type != null && (type.startsWith("text/event-stream") || type.startsWith("application/x-ndjson"));
+	private void finishWriting() {
+		flushWriter();
+		stateWriterEncoding();
 	}
 
-	private ServletOutputStream stopHolding() throws IOException {
-		ServletOutputStream target = getResponse().getOutputStream();
-		if (!this.streaming) {
-			this.streaming = true;
-			this.held.writeTo(target);
-			this.held.reset();
+	/**
+	 * What the container does with its own writer: the content type tells in which
+	 * encoding the text was written, whatever the handler has set since.
+	 */
+	private void stateWriterEncoding() {
+		if (this.writer != null) {
+			setCharacterEncoding(this.writerEncoding);
 		}
-		return target;
-	}
-
-	private final class HoldingStream extends ServletOutputStream {
-
-		@Override
-		public void write(int b) throws IOException {
-			write(new byte[] { (byte) b }, 0, 1);
-		}
-
-		@Override
-		public void write(byte[] source, int offset, int length) throws IOException {
-			HoldingResponse response = HoldingResponse.this;
-			if (response.streaming || length > response.limit - response.held.size() || isMeantToStream()) {
-				stopHolding().write(source, offset, length);
-			}
-			else {
-				response.held.write(source, offset, length);
-			}
-		}
-
-		@Override
-		public void flush() throws IOException {
-			if (HoldingResponse.this.streaming) {
-				getResponse().getOutputStream().flush();
-			}
-		}
-
-		@Override
-		public boolean isReady() {
-			return true;
-		}
-
-		@Override
-		public void setWriteListener(WriteListener listener) {
-			throw new IllegalStateException("The response is held until it is stored; write it without a listener");
-		}
-
 	}
 
 }

@@ -9,11 +9,11 @@ if record.err then
   return {'FOREIGN'}
 end
 local state, owner, storedVersion, storedFingerprint, response = unpack(record)
+if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+  return {'FOREIGN'}
+end
 
 if not state then
-  if redis.call('EXISTS', key) == 1 then
-    return {'FOREIGN'}
-  end
   redis.call('HSET', key, 'state', 'PENDING', 'token', token, 'version', version, 'fingerprint', fingerprint)
   redis.call('PEXPIRE', key, lease)
   return {'ACQUIRED'}

@@ -8,10 +8,10 @@ if record.err then
   return 'FOREIGN'
 end
 local state, owner = unpack(record)
-
-if not state and redis.call('EXISTS', key) == 1 then
+if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
   return 'FOREIGN'
 end
+
 if state and owner ~= token then
   return 'REFUSED'
 end

@@ -7,9 +7,12 @@ if record.err then
   return 'FOREIGN'
 end
 local state, owner = unpack(record)
+if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+  return 'FOREIGN'
+end
 
 if not state then
-  return redis.call('EXISTS', key) == 1 and 'FOREIGN' or 'FREE'
+  return 'FREE'
 end
 if state ~= 'PENDING' or owner ~= token then
   return 'REFUSED'

@@ -6,6 +6,9 @@ if record.err then
   return 'FOREIGN'
 end
 local state, owner = unpack(record)
+if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+  return 'FOREIGN'
+end
 
 if state ~= 'PENDING' or owner ~= token then
   return 'REFUSED'

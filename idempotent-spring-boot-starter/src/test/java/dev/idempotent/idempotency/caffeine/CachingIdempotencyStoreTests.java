@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import org.junit.jupiter.api.Test;
 
@@ -34,10 +35,10 @@ class CachingIdempotencyStoreTests {
 		IdempotencyKey key = key("a");
 		cached.claim(key, FINGERPRINT, "owner", MINUTE);
 		cached.complete(key, FINGERPRINT, "owner", response(10), MINUTE);
+		cached.claim(key, FINGERPRINT, "reader", MINUTE);
 		this.claims.set(0);
 
-		assertThat(cached.claim(key, FINGERPRINT, "rival", MINUTE))
-			.isEqualTo(new Claim.Completed(response(10), MINUTE));
+		assertThat(cached.claim(key, FINGERPRINT, "rival", MINUTE)).is(Samples.completed(response(10)));
 		assertThat(this.claims).hasValue(0);
 	}
 
@@ -78,12 +79,14 @@ class CachingIdempotencyStoreTests {
 		IdempotencyKey key = key("a");
 		IdempotencyStore shortLived = cached(1_000_000, Duration.ofMillis(50));
 		shortLived.complete(key, FINGERPRINT, "owner", response(10), MINUTE);
+		shortLived.claim(key, FINGERPRINT, "reader", MINUTE);
 		this.store.forget(key);
 		await().until(() -> shortLived.claim(key, FINGERPRINT, "rival", MINUTE) instanceof Claim.Acquired);
 
 		IdempotencyKey other = key("b");
 		IdempotencyStore longLived = cached(1_000_000, MINUTE);
 		longLived.complete(other, FINGERPRINT, "owner", response(10), Duration.ofMillis(50));
+		longLived.claim(other, FINGERPRINT, "reader", MINUTE);
 		await().until(() -> longLived.claim(other, FINGERPRINT, "rival", MINUTE) instanceof Claim.Acquired);
 	}
 
@@ -92,6 +95,7 @@ class CachingIdempotencyStoreTests {
 		IdempotencyStore cached = cached(100_000, MINUTE);
 		for (int i = 0; i < 1000; i++) {
 			cached.complete(key("key" + i), FINGERPRINT, "owner", response(10_000), MINUTE);
+			cached.claim(key("key" + i), FINGERPRINT, "reader", MINUTE);
 		}
 		await().untilAsserted(() -> {
 			this.claims.set(0);

@@ -49,6 +49,7 @@ class RedisRoundTripsIntegrationTests {
 				RedisConnection connection = redis.connect().getConnection()) {
 			String key = UUID.randomUUID().toString();
 			post(application, key, "a", 201);
+			post(application, key, "a", 201);
 			assertThat(counting(connection, () -> post(application, key, "a", 201))).isEmpty();
 			assertThat(counting(connection, () -> post(application, key, "b", 422))).isEqualTo(Map.of("evalsha", 1));
 		}

@@ -1,0 +1,46 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.http.HttpServletRequest;
+
+/**
+ * Tells an exchange of asynchronous work that ends without another dispatch.
+ */
+final class AsyncEnding implements AsyncListener {
+
+	private final Exchange exchange;
+
+	private final HttpServletRequest request;
+
+	private final HoldingResponse response;
+
+	AsyncEnding(Exchange exchange, HttpServletRequest request, HoldingResponse response) {
+		this.exchange = exchange;
+		this.request = request;
+		this.response = response;
+	}
+
+	@Override
+	public void onComplete(AsyncEvent event) throws IOException {
+		this.exchange.asyncCompleted(this.request, this.response);
+	}
+
+	@Override
+	public void onError(AsyncEvent event) {
+		this.exchange.asyncFailed();
+	}
+
+	@Override
+	public void onTimeout(AsyncEvent event) {
+		// Whoever is in charge completes it or dispatches; else an error follows.
+	}
+
+	@Override
+	public void onStartAsync(AsyncEvent event) {
+		// The dispatch that has started it registers anew.
+	}
+
+}

@@ -1,0 +1,135 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.function.BooleanSupplier;
+
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpHeaders;
+
+/**
+ * The body of a held response. It streams to the client instead as soon as it is longer
+ * than the limit, or is meant to be read as it grows.
+ */
+final class HeldBody extends ServletOutputStream {
+
+	private final HttpServletResponse target;
+
+	private final int limit;
+
+	private final BooleanSupplier handlerStreams;
+
+	private final ByteArrayOutputStream held = new ByteArrayOutputStream();
+
+	private boolean streaming;
+
+	private boolean clientGone;
+
+	/**
+	 * Begins an empty body.
+	 * @param target where it goes in the end
+	 * @param limit the longest body that is held, in bytes
+	 * @param handlerStreams whether the handler is of a kind that streams
+	 */
+	HeldBody(HttpServletResponse target, int limit, BooleanSupplier handlerStreams) {
+		this.target = target;
+		this.limit = limit;
+		this.handlerStreams = handlerStreams;
+	}
+
+	boolean isStreaming() {
+		return this.streaming;
+	}
+
+	/**
+	 * Tells whether the body could not be streamed to its end because nobody reads it.
+	 */
+	boolean isClientGone() {
+		return this.clientGone;
+	}
+
+	byte[] held() {
+		return this.held.toByteArray();
+	}
+
+	void discard() {
+		this.held.reset();
+	}
+
+	/**
+	 * Sends what is held, with its length.
+	 */
+	void sendHeld() throws IOException {
+		if (this.held.size() > 0) {
+			if (!this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
+				this.target.setContentLength(this.held.size());
+			}
+			this.held.writeTo(this.target.getOutputStream());
+		}
+	}
+
+	@Override
+	public void write(int b) throws IOException {
+		write(new byte[] { (byte) b }, 0, 1);
+	}
+
+	@Override
+	public void write(byte[] source, int offset, int length) throws IOException {
+		if (length > this.limit - this.held.size() || hasToStream()) {
+			stream((client) -> client.write(source, offset, length));
+		}
+		else {
+			this.held.write(source, offset, length);
+		}
+	}
+
+	@Override
+	public void flush() throws IOException {
+		if (hasToStream()) {
+			stream((client) -> this.target.flushBuffer());
+		}
+	}
+
+	@Override
+	public boolean isReady() {
+		return true;
+	}
+
+	@Override
+	public void setWriteListener(WriteListener listener) {
+		throw new IllegalStateException("The response is held until it is stored; write it without a listener");
+	}
+
+	private boolean hasToStream() {
+		return this.streaming || this.handlerStreams.getAsBoolean() || isTypeOfStreams(this.target.getContentType());
+	}
+
+	private static boolean isTypeOfStreams(@Nullable String type) {
+		return type != null && (type.startsWith("text/event-stream") || type.startsWith("application/x-ndjson"));
+	}
+
+	private void stream(Step step) throws IOException {
+		this.streaming = true;
+		try {
+			ServletOutputStream client = this.target.getOutputStream();
+			this.held.writeTo(client);
+			this.held.reset();
+			step.take(client);
+		}
+		catch (IOException ex) {
+			this.clientGone = true;
+			throw ex;
+		}
+	}
+
+	private interface Step {
+
+		void take(ServletOutputStream client) throws IOException;
+
+	}
+
+}

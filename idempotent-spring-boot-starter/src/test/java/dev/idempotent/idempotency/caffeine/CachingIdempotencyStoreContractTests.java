@@ -1,0 +1,23 @@
+package dev.idempotent.idempotency.caffeine;
+
+import java.time.Duration;
+import java.time.InstantSource;
+
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreContract;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+
+/**
+ * Tests for {@link CachingIdempotencyStore} as a store like any other.
+ */
+class CachingIdempotencyStoreContractTests extends IdempotencyStoreContract {
+
+	private final IdempotencyStore store = new CachingIdempotencyStore(
+			new InMemoryIdempotencyStore(InstantSource.system()), 100_000_000, Duration.ofMinutes(1));
+
+	@Override
+	public IdempotencyStore store() {
+		return this.store;
+	}
+
+}

@@ -1,0 +1,75 @@
+package dev.idempotent.idempotency.web.matrix;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * What a client gets to see: status, headers by lower-case name, and the decoded body,
+ * each byte as one character.
+ */
+record Answer(int status, Map<String, List<String>> headers, String body) {
+
+	private static final String REPLAYED = "idempotent-replayed";
+
+	/**
+	 * Of the moment.
+	 */
+	private static final Set<String> LEFT_OUT = Set.of("date");
+
+	/**
+	 * The same body may be sent in one piece or in chunks.
+	 */
+	private static final Set<String> FRAMING = Set.of("content-length", "transfer-encoding");
+
+	static Answer of(HttpResponse<byte[]> response) {
+		Map<String, List<String>> headers = new TreeMap<>();
+		response.headers().map().forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values));
+		headers.keySet().removeAll(LEFT_OUT);
+		boolean compressed = List.of("gzip").equals(headers.get("content-encoding"));
+		byte[] body = compressed ? unzip(response.body()) : response.body();
+		return new Answer(response.statusCode(), headers, new String(body, StandardCharsets.ISO_8859_1));
+	}
+
+	boolean isReplayed() {
+		return List.of("true").equals(this.headers.get(REPLAYED));
+	}
+
+	/**
+	 * The answer less the mark of a replay.
+	 */
+	Answer unmarked() {
+		return without(Set.of(REPLAYED));
+	}
+
+	/**
+	 * The answer less how it is framed.
+	 */
+	Answer unframed() {
+		return without(FRAMING);
+	}
+
+	private Answer without(Set<String> names) {
+		Map<String, List<String>> others = new TreeMap<>(this.headers);
+		others.keySet().removeAll(names);
+		return new Answer(this.status, others, this.body);
+	}
+
+	private static byte[] unzip(byte[] bytes) {
+		try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
+			return in.readAllBytes();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

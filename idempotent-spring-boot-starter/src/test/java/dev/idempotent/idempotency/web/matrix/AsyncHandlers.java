@@ -1,0 +1,166 @@
+package dev.idempotent.idempotency.web.matrix;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+
+import dev.idempotent.idempotency.Idempotent;
+
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+
+/**
+ * Handlers that return before their answer is there.
+ */
+@RestController
+class AsyncHandlers {
+
+	private static final long SHORT = 50;
+
+	private final AsyncTaskExecutor executor;
+
+	private final Semaphore shutdown = new Semaphore(0);
+
+	AsyncHandlers(AsyncTaskExecutor executor) {
+		this.executor = executor;
+	}
+
+	@PostMapping("/callable")
+	@Idempotent
+	Callable<String> callable() {
+		return () -> "called";
+	}
+
+	@PostMapping("/callable/{status}")
+	@Idempotent
+	Callable<ResponseEntity<String>> callableEntity(@PathVariable int status) {
+		return () -> ResponseEntity.status(status).header("X-Status", String.valueOf(status)).body("answer");
+	}
+
+	@PostMapping("/callable/bytes/{size}")
+	@Idempotent
+	Callable<byte[]> callableBytes(@PathVariable int size) {
+		return () -> new byte[size];
+	}
+
+	@PostMapping("/callable/throw-handled")
+	@Idempotent
+	Callable<String> callableThrowsHandled() {
+		return () -> {
+			throw new UnsupportedOperationException("handled");
+		};
+	}
+
+	@PostMapping("/callable/throw")
+	@Idempotent
+	Callable<String> callableThrows() {
+		return () -> {
+			throw new IllegalStateException("unhandled");
+		};
+	}
+
+	@PostMapping("/deferred/set-before")
+	@Idempotent
+	DeferredResult<String> deferredSetBefore() {
+		DeferredResult<String> result = new DeferredResult<>();
+		result.setResult("set before");
+		return result;
+	}
+
+	@PostMapping("/deferred/set-by-thread")
+	@Idempotent
+	DeferredResult<ResponseEntity<String>> deferredSetByThread() {
+		DeferredResult<ResponseEntity<String>> result = new DeferredResult<>();
+		this.executor.execute(() -> result.setResult(ResponseEntity.accepted().body("set by a thread")));
+		return result;
+	}
+
+	@PostMapping("/deferred/error-handled")
+	@Idempotent
+	DeferredResult<String> deferredErrorHandled() {
+		DeferredResult<String> result = new DeferredResult<>();
+		this.executor.execute(() -> result.setErrorResult(new UnsupportedOperationException("handled")));
+		return result;
+	}
+
+	@PostMapping("/deferred/error")
+	@Idempotent
+	DeferredResult<String> deferredError() {
+		DeferredResult<String> result = new DeferredResult<>();
+		this.executor.execute(() -> result.setErrorResult(new IllegalStateException("unhandled")));
+		return result;
+	}
+
+	@PostMapping("/deferred/timeout")
+	@Idempotent
+	DeferredResult<String> deferredTimeout() {
+		return new DeferredResult<>(SHORT);
+	}
+
+	@PostMapping("/deferred/timeout-fallback")
+	@Idempotent
+	DeferredResult<String> deferredTimeoutFallback() {
+		return new DeferredResult<>(SHORT, () -> "fallback");
+	}
+
+	@PostMapping("/future")
+	@Idempotent
+	CompletableFuture<ResponseEntity<ValueHandlers.Item>> future() {
+		return CompletableFuture.supplyAsync(() -> ResponseEntity.ok(new ValueHandlers.Item("later", 1)),
+				this.executor);
+	}
+
+	@PostMapping("/future/failed-handled")
+	@Idempotent
+	CompletableFuture<String> failedFutureHandled() {
+		return CompletableFuture.failedFuture(new UnsupportedOperationException("handled"));
+	}
+
+	@PostMapping("/future/failed")
+	@Idempotent
+	CompletableFuture<String> failedFuture() {
+		return CompletableFuture.failedFuture(new IllegalStateException("unhandled"));
+	}
+
+	@PostMapping("/task")
+	@Idempotent
+	WebAsyncTask<String> task() {
+		return new WebAsyncTask<>(() -> "task done");
+	}
+
+	@PostMapping("/task/timeout")
+	@Idempotent
+	WebAsyncTask<String> taskTimeout() {
+		return new WebAsyncTask<>(SHORT, this::untilShutdown);
+	}
+
+	@PostMapping("/task/timeout-fallback")
+	@Idempotent
+	WebAsyncTask<String> taskTimeoutFallback() {
+		WebAsyncTask<String> task = new WebAsyncTask<>(SHORT, this::untilShutdown);
+		task.onTimeout(() -> "fallback");
+		return task;
+	}
+
+	/**
+	 * Not to be interrupted: what an interrupted task throws would race with the
+	 * time-out.
+	 */
+	private String untilShutdown() {
+		this.shutdown.acquireUninterruptibly();
+		return "too late";
+	}
+
+	@EventListener(ContextClosedEvent.class)
+	void shutDown() {
+		this.shutdown.release(Integer.MAX_VALUE);
+	}
+
+}

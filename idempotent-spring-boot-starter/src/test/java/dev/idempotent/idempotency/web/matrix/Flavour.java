@@ -1,0 +1,74 @@
+package dev.idempotent.idempotency.web.matrix;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+
+/**
+ * What else an application may have switched on.
+ */
+enum Flavour {
+
+	PLAIN(MatrixApplication.class, "server.compression.enabled=false"),
+
+	SECURED(SecuredApplication.class, WebApplication.WITH_SECURITY),
+
+	COMPRESSED(MatrixApplication.class, "server.compression.enabled=true"),
+
+	ON_VIRTUAL_THREADS(MatrixApplication.class, "spring.threads.virtual.enabled=true");
+
+	/**
+	 * The longest body that these applications store, in bytes.
+	 */
+	static final int MAX_RESPONSE_BODY = 64 * 1024;
+
+	private static final int FIRST_JAVA_WITH_VIRTUAL_THREADS = 21;
+
+	private final Class<?> source;
+
+	private final String property;
+
+	Flavour(Class<?> source, String property) {
+		this.source = source;
+		this.property = property;
+	}
+
+	boolean isPossible() {
+		return this != ON_VIRTUAL_THREADS || Runtime.version().feature() >= FIRST_JAVA_WITH_VIRTUAL_THREADS;
+	}
+
+	WebApplication start(RealRedis redis, String... more) {
+		List<String> properties = new ArrayList<>(List.of(more));
+		properties.add(this.property);
+		// Else the port, which differs from that of the other application, is in
+		// Location.
+		properties.add("server.tomcat.use-relative-redirects=true");
+		// Timed-out handlers may not have ended.
+		properties.add("server.shutdown=immediate");
+		properties.add("server.compression.min-response-size=1B");
+		properties.add("idempotent.web.max-response-body=" + MAX_RESPONSE_BODY + "B");
+		return WebApplication.start(this.source, redis, properties.toArray(String[]::new));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(MatrixApplication.class)
+	static class SecuredApplication {
+
+		@Bean
+		SecurityFilterChain securityFilterChain(HttpSecurity http) {
+			return http.csrf((csrf) -> csrf.disable())
+				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.build();
+		}
+
+	}
+
+}
