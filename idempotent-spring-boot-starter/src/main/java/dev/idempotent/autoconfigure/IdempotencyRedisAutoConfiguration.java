@@ -1,8 +1,10 @@
 package dev.idempotent.autoconfigure;
 
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
+import dev.idempotent.idempotency.redis.ReplicatedIdempotencyStore;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -16,6 +18,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -35,15 +38,53 @@ public final class IdempotencyRedisAutoConfiguration {
 	IdempotencyRedisConnection idempotencyRedisConnection(RedisConnectionFactory application,
 			ObjectProvider<DataRedisConnectionDetails> details, IdempotencyRedisProperties properties) {
 		boolean masterReplica = details.stream().anyMatch((servers) -> servers.getMasterReplica() != null);
-		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica)
+		IdempotencyRedisConnection connection = connect(application, masterReplica, properties);
+		connection.warnOfEviction();
+		return connection;
+	}
+
+	@Bean
+	IdempotencyStore redisIdempotencyStore(IdempotencyRedisConnection connection,
+			IdempotencyRedisProperties properties) {
+		return properties.waitsForReplicas()
+				? new ReplicatedIdempotencyStore(connection, properties.keyPrefix(), properties.waitReplicas(),
+						properties.waitTimeout())
+				: new RedisIdempotencyStore(connection.factory(), properties.keyPrefix());
+	}
+
+	private static IdempotencyRedisConnection connect(RedisConnectionFactory application, boolean masterReplica,
+			IdempotencyRedisProperties properties) {
+		if (properties.waitsForReplicas()) {
+			return IdempotencyRedisConnection.exclusive(requireOneMaster(application, masterReplica),
+					properties.timeout());
+		}
+		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica && saysWhereItGoes(lettuce))
 				? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
 				: IdempotencyRedisConnection.shared(application);
 	}
 
-	@Bean
-	RedisIdempotencyStore redisIdempotencyStore(IdempotencyRedisConnection connection,
-			IdempotencyRedisProperties properties) {
-		return new RedisIdempotencyStore(connection.factory(), properties.keyPrefix());
+	/**
+	 * A factory that was given its servers as a plain {@code RedisConfiguration} tells a
+	 * default instead when it is asked for them.
+	 */
+	private static boolean saysWhereItGoes(LettuceConnectionFactory application) {
+		RedisStandaloneConfiguration standalone = application.getStandaloneConfiguration();
+		return application.isClusterAware() || application.isRedisSentinelAware()
+				|| application.getSocketConfiguration() != null
+				|| (application.getHostName().equals(standalone.getHostName())
+						&& application.getPort() == standalone.getPort());
+	}
+
+	private static LettuceConnectionFactory requireOneMaster(RedisConnectionFactory application,
+			boolean masterReplica) {
+		if (application instanceof LettuceConnectionFactory lettuce && !lettuce.isClusterAware() && !masterReplica
+				&& saysWhereItGoes(lettuce)) {
+			return lettuce;
+		}
+		throw new IdempotencyConfigurationException(
+				"idempotent.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this application "
+						+ "has another client, a Cluster, or static master and replica nodes.",
+				"Leave idempotent.redis.wait-replicas out, or point spring.data.redis.* at one master.", null);
 	}
 
 }

@@ -13,8 +13,10 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /**
  * Tests for the auto-configuration where a library is not on the class path.
@@ -62,6 +64,14 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
+	void usesTheConnectionsOfAnotherClientThanLettuce(CapturedOutput output) {
+		start(OtherClient.class, "io.lettuce").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("Idempotency: Redis keeps the keys of 0 handlers");
+		});
+	}
+
+	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
 		start("org.springframework.web.servlet")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));
@@ -86,6 +96,17 @@ class OptionalLibrariesTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OtherClient {
+
+		@Bean
+		RedisConnectionFactory otherClient() {
+			return mock();
+		}
 
 	}
 

@@ -14,7 +14,7 @@ import org.springframework.test.util.TestSocketUtils;
  */
 final class EmbeddedRedis implements RedisServer {
 
-	private static final String HOST = "127.0.0.1";
+	static final String HOST = "127.0.0.1";
 
 	private final int port = TestSocketUtils.findAvailableTcpPort();
 
@@ -34,7 +34,7 @@ final class EmbeddedRedis implements RedisServer {
 		}
 	}
 
-	private static ExecutableProvider executable() {
+	static ExecutableProvider executable() {
 		String path = System.getenv(ExecutableProvider.ENVIRONMENT_EXECUTABLE_LOCATION);
 		return (path != null) ? () -> new File(path) : ExecutableProvider.newJarResourceProvider();
 	}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -20,7 +21,7 @@ import org.springframework.util.Assert;
  * system property {@code test.services} ({@code docker} or {@code embedded}) overrules
  * where it comes from.
  */
-public final class RealRedis implements BeforeAllCallback {
+public final class RealRedis implements BeforeAllCallback, RedisTopology {
 
 	private static final int REPLY_TIMEOUT_MILLIS = 5_000;
 
@@ -58,6 +59,11 @@ public final class RealRedis implements BeforeAllCallback {
 
 	public String host() {
 		return server().host();
+	}
+
+	@Override
+	public List<String> properties() {
+		return List.of("spring.data.redis.host=" + host(), "spring.data.redis.port=" + port());
 	}
 
 	/**

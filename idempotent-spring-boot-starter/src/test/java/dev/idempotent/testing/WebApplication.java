@@ -48,10 +48,10 @@ public final class WebApplication implements AutoCloseable {
 	 * @param redis the Redis that it uses
 	 * @param properties further properties, as {@code name=value}
 	 */
-	public static WebApplication start(Class<?> source, RealRedis redis, String... properties) {
+	public static WebApplication start(Class<?> source, RedisTopology redis, String... properties) {
 		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--server.address=127.0.0.1",
-				"--spring.application.name=test", "--spring.main.banner-mode=off",
-				"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port()));
+				"--spring.application.name=test", "--spring.main.banner-mode=off"));
+		redis.properties().forEach((property) -> arguments.add("--" + property));
 		List<String> stated = List.of(properties);
 		if (!stated.contains(WITH_SECURITY)) {
 			arguments.add("--" + WITHOUT_SECURITY);

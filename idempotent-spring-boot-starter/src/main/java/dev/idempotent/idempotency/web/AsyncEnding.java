@@ -30,7 +30,7 @@ final class AsyncEnding implements AsyncListener {
 
 	@Override
 	public void onError(AsyncEvent event) {
-		this.exchange.asyncFailed();
+		this.exchange.asyncFailed(this.request, this.response);
 	}
 
 	@Override

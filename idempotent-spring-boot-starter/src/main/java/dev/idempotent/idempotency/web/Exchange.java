@@ -104,7 +104,7 @@ final class Exchange {
 		}
 		finally {
 			if (!returned && request.getDispatcherType() != DispatcherType.FORWARD) {
-				fail(request, holding);
+				fail(request);
 			}
 		}
 		if (!isOpen(request)) {
@@ -128,12 +128,16 @@ final class Exchange {
 	}
 
 	/**
-	 * Asynchronous work was given up by the container: its error page is yet to come, and
-	 * may do so after everything else has ended.
+	 * Asynchronous work was given up by the container: because nobody reads its stream,
+	 * or with an error page that may come after everything else has ended.
 	 */
-	void asyncFailed() {
-		this.failed = true;
-		this.claimant.stopRenewal();
+	void asyncFailed(HttpServletRequest request, HoldingResponse response) {
+		if (isOpen(request) && response.isStreaming()) {
+			complete(request, StoredResponse.notKept());
+		}
+		else {
+			awaitErrorPage();
+		}
 	}
 
 	private void settle(HttpServletRequest request, HoldingResponse response) throws IOException {
@@ -154,16 +158,18 @@ final class Exchange {
 	/**
 	 * An exception leaves the application: its error page is yet to be written.
 	 */
-	private void fail(ServletRequest request, HoldingResponse response) {
-		if (response.isClientGone()) {
-			complete(request, StoredResponse.notKept());
-		}
-		else if (this.entered && this.policy.keepsErrors()) {
-			asyncFailed();
+	private void fail(ServletRequest request) {
+		if (this.entered && this.policy.keepsErrors()) {
+			awaitErrorPage();
 		}
 		else {
 			free(request);
 		}
+	}
+
+	private void awaitErrorPage() {
+		this.failed = true;
+		this.claimant.stopRenewal();
 	}
 
 	private void complete(ServletRequest request, StoredResponse response) {

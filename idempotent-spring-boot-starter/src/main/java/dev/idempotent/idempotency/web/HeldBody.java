@@ -27,8 +27,6 @@ final class HeldBody extends ServletOutputStream {
 
 	private boolean streaming;
 
-	private boolean clientGone;
-
 	/**
 	 * Begins an empty body.
 	 * @param target where it goes in the end
@@ -43,13 +41,6 @@ final class HeldBody extends ServletOutputStream {
 
 	boolean isStreaming() {
 		return this.streaming;
-	}
-
-	/**
-	 * Tells whether the body could not be streamed to its end because nobody reads it.
-	 */
-	boolean isClientGone() {
-		return this.clientGone;
 	}
 
 	byte[] held() {
@@ -80,7 +71,8 @@ final class HeldBody extends ServletOutputStream {
 	@Override
 	public void write(byte[] source, int offset, int length) throws IOException {
 		if (length > this.limit - this.held.size() || hasToStream()) {
-			stream((client) -> client.write(source, offset, length));
+			release();
+			this.target.getOutputStream().write(source, offset, length);
 		}
 		else {
 			this.held.write(source, offset, length);
@@ -90,7 +82,8 @@ final class HeldBody extends ServletOutputStream {
 	@Override
 	public void flush() throws IOException {
 		if (hasToStream()) {
-			stream((client) -> this.target.flushBuffer());
+			release();
+			this.target.flushBuffer();
 		}
 	}
 
@@ -112,24 +105,10 @@ final class HeldBody extends ServletOutputStream {
 		return type != null && (type.startsWith("text/event-stream") || type.startsWith("application/x-ndjson"));
 	}
 
-	private void stream(Step step) throws IOException {
+	private void release() throws IOException {
 		this.streaming = true;
-		try {
-			ServletOutputStream client = this.target.getOutputStream();
-			this.held.writeTo(client);
-			this.held.reset();
-			step.take(client);
-		}
-		catch (IOException ex) {
-			this.clientGone = true;
-			throw ex;
-		}
-	}
-
-	private interface Step {
-
-		void take(ServletOutputStream client) throws IOException;
-
+		this.held.writeTo(this.target.getOutputStream());
+		this.held.reset();
 	}
 
 }

@@ -47,13 +47,6 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * Tells whether the body went to a client that no longer reads it.
-	 */
-	boolean isClientGone() {
-		return this.body.isClientGone();
-	}
-
-	/**
 	 * Tells whether the container has yet to write the answer, in an error dispatch.
 	 */
 	boolean isErrorSent() {

@@ -35,7 +35,7 @@ record Answer(int status, Map<String, List<String>> headers, String body) {
 		response.headers().map().forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values));
 		headers.keySet().removeAll(LEFT_OUT);
 		boolean compressed = List.of("gzip").equals(headers.get("content-encoding"));
-		byte[] body = compressed ? unzip(response.body()) : response.body();
+		byte[] body = (compressed && response.body().length > 0) ? unzip(response.body()) : response.body();
 		return new Answer(response.statusCode(), headers, new String(body, StandardCharsets.ISO_8859_1));
 	}
 
@@ -51,10 +51,13 @@ record Answer(int status, Map<String, List<String>> headers, String body) {
 	}
 
 	/**
-	 * The answer less how it is framed.
+	 * The answer less how it is framed, and with each value of a header once: Spring
+	 * Security may write its headers twice where another thread commits the response.
 	 */
 	Answer unframed() {
-		return without(FRAMING);
+		Answer unframed = without(FRAMING);
+		unframed.headers.replaceAll((name, values) -> values.stream().distinct().toList());
+		return unframed;
 	}
 
 	private Answer without(Set<String> names) {

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,11 +39,11 @@ class HandlerMatrixIntegrationTests {
 	@SuppressWarnings("NullAway.Init")
 	private static Runs runs;
 
-	private final String key = UUID.randomUUID().toString();
+	@Parameter
+	@SuppressWarnings("NullAway.Init")
+	Flavour flavour;
 
-	HandlerMatrixIntegrationTests(Flavour flavour) {
-		assertThat(flavour.isPossible()).isTrue();
-	}
+	private final String key = UUID.randomUUID().toString();
 
 	@BeforeParameterizedClassInvocation
 	static void start(Flavour flavour) {
@@ -81,6 +82,7 @@ class HandlerMatrixIntegrationTests {
 			200 | POST | /caching
 			200 | POST | /links
 			200 | GET | /read
+			200 | HEAD | /read
 			200 | PUT | /put
 			200 | PATCH | /patch
 			204 | DELETE | /delete

@@ -1,0 +1,94 @@
+package dev.idempotent.idempotency.redis;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.event.DefaultEventPublisherOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * The application's settings for Lettuce, changed where a request waits for the outcome:
+ * short time-outs, no queue while disconnected, and reconnecting within a second.
+ */
+final class OwnClientSettings {
+
+	private static final Delay RECONNECT_DELAY = Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1,
+			TimeUnit.MILLISECONDS);
+
+	private OwnClientSettings() {
+	}
+
+	static RedisConfiguration servers(LettuceConnectionFactory application) {
+		if (application.getClusterConfiguration() != null) {
+			return application.getClusterConfiguration();
+		}
+		if (application.getSentinelConfiguration() != null) {
+			return application.getSentinelConfiguration();
+		}
+		if (application.getSocketConfiguration() != null) {
+			return application.getSocketConfiguration();
+		}
+		return application.getStandaloneConfiguration();
+	}
+
+	/**
+	 * The application's threads with a reconnect delay of our own. Built part by part:
+	 * what {@code mutate()} gives would end the application's threads when it is shut
+	 * down.
+	 */
+	static ClientResources resources(@Nullable ClientResources application) {
+		ClientResources.Builder resources = ClientResources.builder().reconnectDelay(RECONNECT_DELAY);
+		if (application != null) {
+			resources.addressResolverGroup(application.addressResolverGroup())
+				.commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled())
+				.commandLatencyRecorder(application.commandLatencyRecorder())
+				.eventBus(application.eventBus())
+				.eventExecutorGroup(application.eventExecutorGroup())
+				.eventLoopGroupProvider(application.eventLoopGroupProvider())
+				.nettyCustomizer(application.nettyCustomizer())
+				.socketAddressResolver(application.socketAddressResolver())
+				.timer(application.timer())
+				.tracing(application.tracing());
+		}
+		return resources.build();
+	}
+
+	static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
+			Duration timeout) {
+		var client = LettuceClientConfiguration.builder()
+			// Longer than Lettuce's own below, which alone is told to listeners.
+			.commandTimeout(timeout.multipliedBy(2))
+			.shutdownTimeout(application.getShutdownTimeout())
+			.shutdownQuietPeriod(application.getShutdownQuietPeriod())
+			.clientResources(resources)
+			.clientOptions(options(application.getClientOptions().orElseGet(ClientOptions::create), timeout));
+		application.getClientName().ifPresent(client::clientName);
+		application.getRedisCredentialsProviderFactory().ifPresent(client::redisCredentialsProviderFactory);
+		if (application.isUseSsl()) {
+			var ssl = client.useSsl().verifyPeer(application.getVerifyMode());
+			if (application.isStartTls()) {
+				ssl.startTls();
+			}
+		}
+		return client.build();
+	}
+
+	private static ClientOptions options(ClientOptions application, Duration timeout) {
+		return application.mutate()
+			.autoReconnect(true)
+			.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+			.socketOptions(application.getSocketOptions().mutate().connectTimeout(timeout).build())
+			.timeoutOptions(TimeoutOptions.enabled(timeout))
+			.build();
+	}
+
+}

@@ -1,0 +1,124 @@
+package dev.idempotent.idempotency.redis;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * One connection for all threads, made in the background, so that they wait for an
+ * unreachable Redis together: Spring Data connects under a lock, where each would wait
+ * its time-out after the others'. A connection that has fallen silent is replaced, which
+ * the operating system takes a quarter of an hour to notice.
+ */
+final class PromptConnectionFactory extends LettuceConnectionFactory {
+
+	private final Duration timeout;
+
+	private final ThreadPoolExecutor connector;
+
+	private @Nullable CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection;
+
+	private @Nullable CompletableFuture<Void> probe;
+
+	PromptConnectionFactory(RedisConfiguration servers, LettuceClientConfiguration client, Duration timeout) {
+		super(servers, client);
+		this.timeout = timeout;
+		this.connector = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
+			Thread thread = new Thread(task, "idempotency-redis");
+			thread.setDaemon(true);
+			return thread;
+		});
+		this.connector.allowCoreThreadTimeOut(true);
+	}
+
+	@Override
+	protected @Nullable StatefulRedisConnection<byte[], byte[]> getSharedConnection() {
+		return isClusterAware() ? null
+				: (StatefulRedisConnection<byte[], byte[]>) await(connection(super::getSharedConnection));
+	}
+
+	@Override
+	protected @Nullable StatefulRedisClusterConnection<byte[], byte[]> getSharedClusterConnection() {
+		return isClusterAware()
+				? (StatefulRedisClusterConnection<byte[], byte[]>) await(connection(super::getSharedClusterConnection))
+				: null;
+	}
+
+	@Override
+	protected AbstractRedisClient createClient() {
+		AbstractRedisClient client = super.createClient();
+		// Of a Cluster, Lettuce asks the other nodes what became of a silent one.
+		if (!isClusterAware()) {
+			client.addListener(new CommandTimeoutListener(this::suspectSilence));
+		}
+		return client;
+	}
+
+	@Override
+	public void destroy() {
+		this.connector.shutdownNow();
+		super.destroy();
+	}
+
+	private @Nullable StatefulConnection<byte[], byte[]> await(
+			CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection) {
+		try {
+			return connection.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw new RedisConnectionFailureException("Not connected to Redis within " + this.timeout, ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new RedisConnectionFailureException("Interrupted while connecting to Redis", ex);
+		}
+	}
+
+	private synchronized CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection(
+			Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
+		if (this.connection == null || this.connection.isCompletedExceptionally()) {
+			this.connection = CompletableFuture.supplyAsync(connect, this.connector);
+		}
+		return this.connection;
+	}
+
+	private synchronized void suspectSilence() {
+		if (this.probe == null || this.probe.isDone()) {
+			this.probe = CompletableFuture.runAsync(this::replaceIfSilent, this.connector);
+		}
+	}
+
+	private void replaceIfSilent() {
+		StatefulRedisConnection<byte[], byte[]> suspect = Objects.requireNonNull(super.getSharedConnection());
+		try {
+			suspect.sync().ping();
+		}
+		catch (RedisCommandTimeoutException ex) {
+			resetConnection();
+			forgetConnection();
+		}
+	}
+
+	private synchronized void forgetConnection() {
+		this.connection = null;
+	}
+
+}

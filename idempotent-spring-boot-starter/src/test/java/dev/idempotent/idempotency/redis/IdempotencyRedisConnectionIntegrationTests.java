@@ -1,0 +1,173 @@
+package dev.idempotent.idempotency.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.testing.RealRedis;
+import io.lettuce.core.resource.ClientResources;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link IdempotencyRedisConnection}.
+ */
+class IdempotencyRedisConnectionIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	private final IdempotencyKey key = Samples.key();
+
+	@Test
+	void usesTheFactoryItselfWhenShared() {
+		LettuceConnectionFactory application = redis.connect();
+		IdempotencyRedisConnection connection = IdempotencyRedisConnection.shared(application);
+		assertThat(connection.factory()).isSameAs(application);
+		connection.close();
+		assertThat(application.isRunning()).isTrue();
+	}
+
+	@Test
+	void knowsTheDatabaseTheUserAndThePasswordOfTheApplication() {
+		command("ACL", "SETUSER", "shop", "on", ">secret", "~*", "+@all");
+		RedisStandaloneConfiguration servers = servers();
+		servers.setDatabase(5);
+		servers.setUsername("shop");
+		servers.setPassword("secret");
+		LettuceConnectionFactory application = started(servers, LettuceClientConfiguration.defaultConfiguration());
+		command("CONFIG", "SET", "requirepass", "other");
+		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(application, TIMEOUT)) {
+			StoreVerb.CLAIM.ask(store(connection), this.key);
+			assertThat(new StringRedisTemplate(application).hasKey("test:" + this.key.digest())).isTrue();
+		}
+		finally {
+			redis.stop();
+			redis.start();
+			application.destroy();
+		}
+	}
+
+	@Test
+	void isUnavailableWithAWrongPassword() {
+		RedisStandaloneConfiguration servers = servers();
+		servers.setUsername("stranger");
+		servers.setPassword("wrong");
+		LettuceConnectionFactory application = started(servers, LettuceClientConfiguration.defaultConfiguration());
+		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(application, TIMEOUT)) {
+			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+				.isThrownBy(() -> StoreVerb.CLAIM.ask(store(connection), this.key));
+		}
+		finally {
+			application.destroy();
+		}
+	}
+
+	@Test
+	void leavesTheApplicationConnectedWhenClosed() {
+		ClientResources resources = ClientResources.create();
+		LettuceConnectionFactory application = started(servers(),
+				LettuceClientConfiguration.builder().clientResources(resources).build());
+		IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(application, TIMEOUT);
+		StoreVerb.CLAIM.ask(store(connection), this.key);
+		connection.close();
+		StringRedisTemplate template = new StringRedisTemplate(application);
+		assertThat(template.hasKey("test:" + this.key.digest())).isTrue();
+		redis.stop();
+		redis.start();
+		await().ignoreExceptions().until(() -> !template.hasKey("test:" + this.key.digest()));
+		application.destroy();
+		assertThat(resources.shutdown().awaitUninterruptibly().isSuccess()).isTrue();
+	}
+
+	@Test
+	void leavesNoThreadBehindWhenClosed() {
+		LettuceConnectionFactory application = redis.connect();
+		new StringRedisTemplate(application).hasKey("any");
+		Set<Thread> before = threads();
+		IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(application, TIMEOUT);
+		StoreVerb.CLAIM.ask(store(connection), this.key);
+		assertThat(threads()).hasSizeGreaterThan(before.size());
+		connection.close();
+		await().untilAsserted(() -> assertThat(before).containsAll(threads()));
+	}
+
+	@Test
+	void isBackSoonAfterALongOutage() {
+		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT)) {
+			RedisIdempotencyStore store = store(connection);
+			StoreVerb.CLAIM.ask(store, this.key);
+			redis.stop();
+			AtomicInteger refused = new AtomicInteger();
+			// Long enough for Lettuce's own delays to have grown to seconds.
+			await().during(Duration.ofSeconds(10)).atMost(Duration.ofSeconds(12)).until(() -> refuses(store, refused));
+			assertThat(refused).hasValueGreaterThan(10);
+			redis.start();
+			await().atMost(Duration.ofSeconds(3))
+				.untilAsserted(() -> assertThatNoException().isThrownBy(() -> StoreVerb.CLAIM.ask(store, this.key)));
+		}
+	}
+
+	private boolean refuses(RedisIdempotencyStore store, AtomicInteger refused) {
+		try {
+			StoreVerb.CLAIM.ask(store, this.key);
+			return false;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			refused.incrementAndGet();
+			return true;
+		}
+	}
+
+	private static Set<Thread> threads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("lettuce-") || thread.getName().startsWith("idempotency-"))
+			.collect(Collectors.toSet());
+	}
+
+	private static RedisStandaloneConfiguration servers() {
+		return new RedisStandaloneConfiguration(redis.host(), redis.port());
+	}
+
+	private static LettuceConnectionFactory started(RedisStandaloneConfiguration servers,
+			LettuceClientConfiguration client) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(servers, client);
+		factory.afterPropertiesSet();
+		return factory;
+	}
+
+	private static RedisIdempotencyStore store(IdempotencyRedisConnection connection) {
+		return new RedisIdempotencyStore(connection.factory(), "test:");
+	}
+
+	private static void command(String name, String... arguments) {
+		byte[][] bytes = new byte[arguments.length][];
+		for (int i = 0; i < arguments.length; i++) {
+			bytes[i] = arguments[i].getBytes(StandardCharsets.US_ASCII);
+		}
+		try (RedisConnection connection = redis.connect().getConnection()) {
+			connection.execute(name, bytes);
+		}
+	}
+
+}

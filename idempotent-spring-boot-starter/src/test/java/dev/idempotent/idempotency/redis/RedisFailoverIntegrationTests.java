@@ -1,0 +1,146 @@
+package dev.idempotent.idempotency.redis;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Claimant;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyGuard;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.testing.WatchedRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What becomes of keys when a replica takes over from its master.
+ */
+@Timeout(90)
+class RedisFailoverIntegrationTests {
+
+	private static final int THREADS = 4;
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private static final Duration LEASE = Duration.ofMinutes(1);
+
+	@RegisterExtension
+	static final WatchedRedis redis = new WatchedRedis();
+
+	private final IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.client(),
+			TIMEOUT);
+
+	private final IdempotencyStore store = new RedisIdempotencyStore(this.connection.factory(), "failover:");
+
+	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, LEASE);
+
+	private final Map<IdempotencyKey, String> answers = new ConcurrentHashMap<>();
+
+	private final Queue<Duration> waits = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger refused = new AtomicInteger();
+
+	private final AtomicBoolean over = new AtomicBoolean();
+
+	@AfterEach
+	void close() {
+		this.guard.close();
+		this.connection.close();
+	}
+
+	@Test
+	void servesAgainAfterAFailoverUnderLoadAndNeverGivesAKeyTheAnswerOfAnother() throws Exception {
+		Map<IdempotencyKey, String> confirmed = completeOnReplicasToo();
+		ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+		for (int i = 0; i < THREADS; i++) {
+			threads.execute(this::runUntilOver);
+		}
+		awaitRuns(200);
+		redis.killMaster();
+		await().until(() -> this.refused.get() > 0);
+		awaitRuns(this.answers.size() + 200);
+		this.over.set(true);
+		threads.shutdown();
+		await().until(threads::isTerminated);
+
+		assertThat(this.waits).allSatisfy((wait) -> assertThat(wait).isLessThan(TIMEOUT.multipliedBy(6)));
+		assertThat(confirmed).allSatisfy((key, answer) -> assertReplays(claim(key), answer));
+		assertThat(this.answers).allSatisfy((key, answer) -> {
+			Claim claim = claim(key);
+			assertThat(claim).isNotInstanceOf(Claim.Mismatched.class);
+			if (claim instanceof Claim.Completed) {
+				assertReplays(claim, answer);
+			}
+		});
+	}
+
+	private Map<IdempotencyKey, String> completeOnReplicasToo() {
+		Map<IdempotencyKey, String> confirmed = new ConcurrentHashMap<>();
+		try (IdempotencyRedisConnection exclusive = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT)) {
+			IdempotencyStore replicated = new ReplicatedIdempotencyStore(exclusive, "failover:", 1,
+					TIMEOUT.dividedBy(2));
+			for (int i = 0; i < 100; i++) {
+				IdempotencyKey key = Samples.key();
+				confirmed.put(key, "confirmed " + i);
+				assertThat(replicated.complete(key, request(key), "owner", Samples.response("confirmed " + i), LEASE))
+					.isTrue();
+			}
+		}
+		return confirmed;
+	}
+
+	private void runUntilOver() {
+		while (!this.over.get()) {
+			IdempotencyKey key = Samples.key();
+			Claimant claimant = this.guard.claimant(key, request(key), LEASE, LEASE);
+			long start = System.nanoTime();
+			try {
+				claimant.claim();
+				String answer = UUID.randomUUID().toString();
+				claimant.complete(Samples.response(answer));
+				this.answers.put(key, answer);
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				this.refused.incrementAndGet();
+				LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+			}
+			this.waits.add(Duration.ofNanos(System.nanoTime() - start));
+		}
+	}
+
+	private void awaitRuns(int count) {
+		await().atMost(Duration.ofSeconds(30)).until(() -> this.answers.size() >= count);
+	}
+
+	private Claim claim(IdempotencyKey key) {
+		return this.store.claim(key, request(key), "retry", LEASE);
+	}
+
+	private static void assertReplays(Claim claim, String answer) {
+		assertThat(claim).isInstanceOfSatisfying(Claim.Completed.class,
+				(completed) -> assertThat(completed.response()).isEqualTo(Samples.response(answer)));
+	}
+
+	private static Fingerprint request(IdempotencyKey key) {
+		return Samples.fingerprint("request " + key.digest());
+	}
+
+}

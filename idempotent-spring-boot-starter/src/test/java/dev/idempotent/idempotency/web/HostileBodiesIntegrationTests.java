@@ -1,0 +1,219 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.argumentSet;
+
+/**
+ * Bodies that are meant to hurt, over real HTTP.
+ */
+class HostileBodiesIntegrationTests {
+
+	private static final int LIMIT = 1024 * 1024;
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private static Operations operations;
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void start() {
+		application = WebApplication.start(Application.class, redis);
+		operations = application.bean(Operations.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void resetRuns() {
+		operations.reset();
+	}
+
+	static Stream<Object> hostileJson() {
+		return HostileJson.documents().entrySet().stream().map((json) -> argumentSet(json.getKey(), json.getValue()));
+	}
+
+	@ParameterizedTest
+	@MethodSource("hostileJson")
+	void runABytesHandlerOnce(byte[] json) {
+		assertRunsOnce("application/json", json);
+	}
+
+	@ParameterizedTest
+	@MethodSource("hostileJson")
+	void areRefusedAndLeaveTheKeyFreeWhereTheyAreNoOrder(byte[] json) {
+		for (int i = 0; i < 2; i++) {
+			HttpResponse<byte[]> refused = post("/orders", "application/json", BodyPublishers.ofByteArray(json));
+			assertThat(refused.statusCode()).isEqualTo(400);
+			assertEchoesNothing(refused);
+		}
+		assertThat(operations.runs()).isZero();
+		assertThat(application.post("/orders", "{\"item\":\"coupon\",\"amount\":1}", "Idempotency-Key", this.key)
+			.statusCode()).isEqualTo(201);
+	}
+
+	@ParameterizedTest
+	@MethodSource("hostileJson")
+	void yieldOneKeyOrNoneWhereTheKeyIsDerived(byte[] json) {
+		String path = "/derived/" + this.key;
+		HttpResponse<byte[]> first = post(path, "application/json", BodyPublishers.ofByteArray(json));
+		HttpResponse<byte[]> retry = post(path, "application/json", BodyPublishers.ofByteArray(json));
+		assertThat(first.statusCode()).isIn(200, 400);
+		assertThat(retry.statusCode()).isEqualTo(first.statusCode());
+		assertThat(operations.runs()).isEqualTo((first.statusCode() == 200) ? 1 : 0);
+		assertEchoesNothing(first);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			application/json;charset=UTF-16     | UTF-16
+			application/json;charset=ISO-8859-1 | ISO-8859-1
+			application/json;charset            | UTF-8
+			multipart/mixed;boundary=x          | UTF-8
+			""")
+	void runOnceWhateverTheyAreSaidToBe(String contentType, Charset charset) {
+		assertRunsOnce(contentType, "{\"item\":\"caf\u00e9\",\"amount\":1}".getBytes(charset));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "application/json;charset=nonsense", "application", "/", ";;;===",
+			"application/json, text/plain", "multipart/form-data;boundary" })
+	void neverRunUnderAContentTypeThatIsNone(String contentType) {
+		HttpResponse<byte[]> response = post("/bytes", contentType, BodyPublishers.ofString("{}"));
+		assertThat(response.statusCode()).isIn(400, 415);
+		assertThat(operations.runs()).isZero();
+	}
+
+	@Test
+	void runOnceWhenTheyAreCompressed() throws IOException {
+		ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+		try (GZIPOutputStream gzip = new GZIPOutputStream(compressed)) {
+			gzip.write(new byte[100 * LIMIT]);
+		}
+		byte[] bomb = compressed.toByteArray();
+		assertThat(application
+			.send(request("/bytes", "application/json", BodyPublishers.ofByteArray(bomb))
+				.header("Content-Encoding", "gzip")
+				.build())
+			.statusCode()).isEqualTo(200);
+		assertRunsOnce("application/json", bomb);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "application/json", "text/plain" })
+	void areRefusedOverTheLimitThoughTheyComeInChunks(String contentType) {
+		HttpResponse<byte[]> refused = post("/bytes", contentType, chunked("a=" + "x".repeat(LIMIT)));
+		assertThat(refused.statusCode()).isEqualTo(413);
+		assertThat(text(refused)).contains("request-too-large");
+		assertThat(operations.runs()).isZero();
+	}
+
+	@Test
+	void mayHave10000FormFieldsAtMost() {
+		HttpResponse<byte[]> response = post("/form", "application/x-www-form-urlencoded",
+				BodyPublishers.ofString("item=coupon" + "&f=1".repeat(10_000)));
+		assertThat(response.statusCode()).isBetween(400, 499);
+		assertThat(operations.runs()).isZero();
+	}
+
+	private void assertRunsOnce(String contentType, byte[] body) {
+		HttpResponse<byte[]> first = post("/bytes", contentType, BodyPublishers.ofByteArray(body));
+		HttpResponse<byte[]> retry = post("/bytes", contentType, BodyPublishers.ofByteArray(body));
+		assertThat(text(first)).isEqualTo(body.length + " bytes in run 1");
+		assertThat(retry.body()).isEqualTo(first.body());
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+	}
+
+	private void assertEchoesNothing(HttpResponse<byte[]> refused) {
+		assertThat(text(refused)).doesNotContain(this.key, "1111111", "[[", "\ufffd", "event");
+	}
+
+	private HttpResponse<byte[]> post(String path, String contentType, BodyPublisher body) {
+		return application.send(request(path, contentType, body).build());
+	}
+
+	private HttpRequest.Builder request(String path, String contentType, BodyPublisher body) {
+		return application.request(path)
+			.header("Content-Type", contentType)
+			.header("Idempotency-Key", this.key)
+			.POST(body);
+	}
+
+	private static BodyPublisher chunked(String body) {
+		return BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body.getBytes(StandardCharsets.US_ASCII)));
+	}
+
+	@RestController
+	static class Handlers {
+
+		private final Operations operations;
+
+		Handlers(Operations operations) {
+			this.operations = operations;
+		}
+
+		@PostMapping("/bytes")
+		@Idempotent
+		String count(@RequestBody(required = false) byte[] body) {
+			return ((body != null) ? body.length : 0) + " bytes in " + this.operations.either();
+		}
+
+		@PostMapping("/form")
+		@Idempotent
+		String form(@RequestParam String item) {
+			return item + " in " + this.operations.either();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ OperationsApplication.class, Handlers.class })
+	static class Application {
+
+	}
+
+}

@@ -1,0 +1,216 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What becomes of requests while the network or Redis misbehaves, and after it.
+ */
+@Timeout(60)
+class StoreFaultsIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	/**
+	 * Far above {@code idempotent.redis.timeout}, far below Lettuce's minute.
+	 */
+	private static final Duration BRIEFLY = Duration.ofSeconds(3);
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final StallingProxy proxy = StallingProxy.before(redis);
+
+	private static WebApplication application;
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void startApplication() {
+		application = WebApplication.start(OperationsApplication.class, proxy);
+	}
+
+	@AfterAll
+	static void stopApplication() {
+		application.close();
+	}
+
+	@BeforeEach
+	void serve() {
+		redis.start();
+		proxy.resume();
+		await().until(() -> post("/answers/200", UUID.randomUUID().toString()).statusCode() == 200);
+		application.bean(Operations.class).reset();
+	}
+
+	@Test
+	void refusesWithinItsTimeoutWhileRedisIsSilentAndServesTheRetryWhenItWakes() {
+		proxy.hold();
+		assertThat(timed(() -> assertRefused(post("/answers/200", this.key)))).isLessThan(BRIEFLY);
+		proxy.resume();
+		awaitAnswer("/answers/200", "run 1");
+		assertThat(post("/answers/200", this.key).headers().firstValue("Idempotent-Replayed")).isPresent();
+	}
+
+	@Test
+	void servesAgainWhenTheConnectionIsDeadAndNobodySaysSo() {
+		proxy.forgetConnections();
+		assertThat(timed(() -> awaitAnswer("/answers/200", "run 1"))).isLessThan(Duration.ofSeconds(10));
+	}
+
+	@Test
+	void leavesNoOrphanWhenTheReplyToAClaimIsLost() {
+		proxy.dropNextReply();
+		assertRefused(post("/answers/200", this.key));
+		assertThat(proxy.hasDropped()).isTrue();
+		awaitAnswer("/answers/200", "run 1");
+	}
+
+	@Test
+	void givesTheFirstAnswerToBothWhenTheReplyToACompletionIsLost() throws Exception {
+		Gate gate = application.bean(Operations.class).closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/held", "", KEY, this.key);
+		gate.awaitEntry();
+		proxy.dropNextReply();
+		gate.open();
+		assertThat(text(first.get())).isEqualTo("through");
+		assertThat(proxy.hasDropped()).isTrue();
+		awaitAnswer("/held", "through");
+		assertThat(application.bean(Operations.class).runs()).isOne();
+	}
+
+	@Test
+	void runsOnceWhenTheConnectionIsResetInTheMiddle() throws Exception {
+		Gate gate = application.bean(Operations.class).closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/held", "", KEY, this.key);
+		gate.awaitEntry();
+		proxy.reset();
+		gate.open();
+		assertThat(text(first.get())).isEqualTo("through");
+		awaitAnswer("/held", "through");
+		assertThat(application.bean(Operations.class).runs()).isOne();
+	}
+
+	@Test
+	void runsOnceWhenRedisIsSilentFromTheRunToItsCompletion() throws Exception {
+		Gate gate = application.bean(Operations.class).closeGate();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/held", "", KEY, this.key);
+		gate.awaitEntry();
+		proxy.hold();
+		gate.open();
+		assertThat(timed(() -> assertThat(text(first.join())).isEqualTo("through"))).isLessThan(BRIEFLY);
+		proxy.resume();
+		awaitAnswer("/held", "through");
+		assertThat(application.bean(Operations.class).runs()).isOne();
+	}
+
+	@Test
+	void refusesWhileRedisIsLoading() {
+		proxy.answer("-LOADING Redis is loading the dataset in memory");
+		assertRefused(post("/answers/200", this.key));
+		proxy.resume();
+		awaitAnswer("/answers/200", "run 1");
+	}
+
+	@Test
+	void refusesWhileRedisIsAReadOnlyReplica() {
+		try (RedisConnection connection = redis.connect().getConnection()) {
+			connection.serverCommands().replicaOf("127.0.0.1", proxy.port());
+			assertRefused(post("/answers/200", this.key));
+			connection.serverCommands().replicaOfNoOne();
+		}
+		awaitAnswer("/answers/200", "run 1");
+	}
+
+	@Test
+	void loadsItsScriptsAgainWhenRedisHasForgottenThem() {
+		try (RedisConnection connection = redis.connect().getConnection()) {
+			connection.scriptingCommands().scriptFlush();
+		}
+		assertThat(text(post("/answers/200", this.key))).isEqualTo("run 1");
+	}
+
+	@Test
+	void refusesForGoodAndTouchesNothingWhenAKeyHoldsWhatIsNotOurs() {
+		redis.flush();
+		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
+		assertThat(post("/answers/200", this.key).statusCode()).isEqualTo(200);
+		String name = template.keys("idempotency:*").iterator().next();
+		template.opsForValue().set(name, "foreign");
+		HttpResponse<byte[]> refused = post("/answers/200", this.key);
+		assertThat(refused.statusCode()).isEqualTo(500);
+		assertThat(text(refused)).contains("urn:problem-type:idempotency:store-failed");
+		assertThat(template.opsForValue().get(name)).isEqualTo("foreign");
+	}
+
+	@Test
+	void refusesFiftyAtATimeDuringAnOutageAndRunsEachOnceAfterIt() throws Exception {
+		redis.stop();
+		List<HttpResponse<byte[]>> refused = Race.of(50, (number) -> post("/answers/200", this.key + number));
+		assertThat(refused).allSatisfy(StoreFaultsIntegrationTests::assertRefused);
+		redis.start();
+		awaitAnswer("/answers/200", "run 1");
+		List<HttpResponse<byte[]>> served = Race.of(50, (number) -> post("/answers/200", this.key + number));
+		assertThat(served).extracting(HttpResponse::statusCode).containsOnly(200);
+		assertThat(application.bean(Operations.class).runs()).isEqualTo(51);
+	}
+
+	@Test
+	void refusesAllThatComeAtOnceWithinAboutOneTimeoutWhenRedisWasSilentFromTheStart() throws Exception {
+		proxy.hold();
+		try (WebApplication cold = WebApplication.start(OperationsApplication.class, proxy)) {
+			List<Duration> waits = Race.of(20,
+					(number) -> timed(() -> assertRefused(cold.post("/answers/200", "", KEY, this.key + number))));
+			assertThat(waits).allSatisfy((wait) -> assertThat(wait).isLessThan(BRIEFLY));
+			proxy.resume();
+			await()
+				.untilAsserted(() -> assertThat(text(cold.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1"));
+		}
+	}
+
+	private HttpResponse<byte[]> post(String path, String key) {
+		return application.post(path, "", KEY, key);
+	}
+
+	private void awaitAnswer(String path, String body) {
+		await().atMost(Duration.ofSeconds(20))
+			.untilAsserted(() -> assertThat(text(post(path, this.key))).isEqualTo(body));
+	}
+
+	private static void assertRefused(HttpResponse<byte[]> response) {
+		assertThat(response.statusCode()).isEqualTo(503);
+		assertThat(response.headers().firstValueAsLong("Retry-After")).hasValue(1);
+		assertThat(text(response)).contains("urn:problem-type:idempotency:store-unreachable");
+	}
+
+	private static Duration timed(Runnable step) {
+		long start = System.nanoTime();
+		step.run();
+		return Duration.ofNanos(System.nanoTime() - start);
+	}
+
+}
