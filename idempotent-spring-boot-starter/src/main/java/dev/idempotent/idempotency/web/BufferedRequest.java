@@ -36,10 +36,14 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		byte[] body = (request.getContentLengthLong() <= limit) ? request.getInputStream().readNBytes(limit + 1)
 				: new byte[0];
 		if (request.getContentLengthLong() > limit || body.length > limit) {
-			throw new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
-					"The body of a request with an idempotency key may have " + limit + " bytes here.");
+			throw tooLarge(limit);
 		}
 		return new BufferedRequest(request, body);
+	}
+
+	static RefusedRequestException tooLarge(int limit) {
+		return new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
+				"The body of a request with an idempotency key may have " + limit + " bytes here.");
 	}
 
 	byte[] body() {

@@ -13,7 +13,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.context.request.RequestAttributes;
-import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 import org.springframework.web.util.WebUtils;
 
@@ -59,14 +58,17 @@ final class Exchange {
 	}
 
 	/**
-	 * Notes that the handler method of the current request was entered.
+	 * Notes that the handler method was entered.
 	 */
-	static void handlerEntered() {
-		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		Object exchange = (request != null) ? request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST) : null;
-		if (exchange != null) {
-			((Exchange) exchange).entered = true;
-		}
+	void handlerEntered() {
+		this.entered = true;
+	}
+
+	/**
+	 * Finds the open exchange of the request that is being handled.
+	 */
+	static @Nullable Exchange of(RequestAttributes request) {
+		return (Exchange) request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST);
 	}
 
 	/**

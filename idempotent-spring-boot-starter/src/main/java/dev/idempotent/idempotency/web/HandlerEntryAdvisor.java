@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import java.util.Arrays;
 
 import dev.idempotent.idempotency.Idempotent;
+import jakarta.servlet.ServletRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.framework.Advised;
@@ -13,18 +14,24 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerMapping;
 
 /**
  * Notes that an annotated handler method was entered, innermost of all advice: whatever
  * refuses a request before that (binding, validation, method security) leaves its key
- * free for a corrected one.
+ * free for a corrected one. A request that has come round the filter is not let in.
  */
 public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
+
+	private static final String PASSED = HandlerEntryAdvisor.class.getName() + ".PASSED";
 
 	public HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
 		setAdvice((MethodInterceptor) (invocation) -> {
-			Exchange.handlerEntered();
+			enter(invocation.getMethod());
 			return invocation.proceed();
 		});
 	}
@@ -33,6 +40,35 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	public boolean matches(Method method, Class<?> targetClass) {
 		return AnnotatedElementUtils.hasAnnotation(AopUtils.getMostSpecificMethod(method, targetClass),
 				Idempotent.class) && canBeProxied(targetClass);
+	}
+
+	/**
+	 * Notes that the filter took a request for one that no annotated handler gets.
+	 */
+	static void passed(ServletRequest request) {
+		request.setAttribute(PASSED, true);
+	}
+
+	private static void enter(Method method) {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		Exchange exchange = (request != null) ? Exchange.of(request) : null;
+		if (exchange != null) {
+			exchange.handlerEntered();
+		}
+		else if (request != null && request.getAttribute(PASSED, RequestAttributes.SCOPE_REQUEST) != null
+				&& isHandler(method, request)) {
+			throw new IllegalStateException("The @Idempotent method " + method + " was not run: the request came under "
+					+ "another URL when it passed the idempotency filter, so it has no key. Order filters that rewrite "
+					+ "URLs before that filter (-50), and do not forward to such methods.");
+		}
+	}
+
+	/**
+	 * Other beans may call a handler's method, within whatever request.
+	 */
+	private static boolean isHandler(Method method, RequestAttributes request) {
+		return request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE,
+				RequestAttributes.SCOPE_REQUEST) instanceof HandlerMethod handler && handler.getMethod().equals(method);
 	}
 
 	/**

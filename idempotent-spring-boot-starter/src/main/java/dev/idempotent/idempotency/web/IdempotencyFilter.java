@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Claimant;
@@ -28,6 +29,10 @@ import org.jspecify.annotations.Nullable;
  * and FORWARD, after the security filters.
  */
 public final class IdempotencyFilter implements Filter {
+
+	private static final int LARGE_BODY = 16 * 1024;
+
+	private final Semaphore turns = new Semaphore(Runtime.getRuntime().availableProcessors());
 
 	private final IdempotencyGuard guard;
 
@@ -73,6 +78,7 @@ public final class IdempotencyFilter implements Filter {
 			claimAndRun(target, http, (HttpServletResponse) response, chain);
 		}
 		else {
+			HandlerEntryAdvisor.passed(request);
 			chain.doFilter(request, response);
 		}
 	}
@@ -107,12 +113,32 @@ public final class IdempotencyFilter implements Filter {
 
 	private Bid bid(IdempotentOperation operation, HttpServletRequest request) throws IOException {
 		ReadRequest read = this.reader.read(request);
-		Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(), operation.ignored());
-		IdempotencyKey key = this.keys.resolve(operation, read, fingerprint);
-		Claimant claimant = this.guard.claimant(key, fingerprint, operation.lease(), operation.retention());
+		Claimant claimant = claimant(operation, read);
 		Claim claim = (operation.onPending() == OnPending.WAIT) ? claimant.claimOrWait(this.waitTimeout)
 				: claimant.claim();
 		return new Bid(read.request(), claimant, claim);
+	}
+
+	/**
+	 * While it is compared by meaning, a body takes a processor and up to forty times its
+	 * memory: large ones take turns.
+	 */
+	private Claimant claimant(IdempotentOperation operation, ReadRequest read) {
+		boolean large = read.body().length > LARGE_BODY;
+		if (large) {
+			this.turns.acquireUninterruptibly();
+		}
+		try {
+			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
+					operation.ignored());
+			IdempotencyKey key = this.keys.resolve(operation, read, fingerprint);
+			return this.guard.claimant(key, fingerprint, operation.lease(), operation.retention());
+		}
+		finally {
+			if (large) {
+				this.turns.release();
+			}
+		}
 	}
 
 	private record Bid(HttpServletRequest request, Claimant claimant, Claim claim) {

@@ -94,7 +94,8 @@ final class KeyExpression {
 			Object value = this.expression.getValue(context);
 			return isNothing(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
 		}
-		catch (EvaluationException | JacksonException ex) {
+		// Jackson lets the latter out for an exponent that fits no int.
+		catch (EvaluationException | JacksonException | NumberFormatException ex) {
 			return null;
 		}
 	}

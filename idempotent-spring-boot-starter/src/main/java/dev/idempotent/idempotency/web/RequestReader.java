@@ -61,10 +61,17 @@ final class RequestReader {
 				: new ReadRequest(buffered, new RequestContent.Body(buffered.body(), isJson(type)));
 	}
 
-	private static SortedMap<String, List<String>> fields(HttpServletRequest request) {
+	private SortedMap<String, List<String>> fields(HttpServletRequest request) {
 		SortedMap<String, List<String>> fields = new TreeMap<>();
+		long length = 0;
 		for (Map.Entry<String, String[]> field : request.getParameterMap().entrySet()) {
-			fields.put(field.getKey(), List.of(field.getValue()));
+			List<String> values = List.of(field.getValue());
+			fields.put(field.getKey(), values);
+			length += values.stream().mapToLong((value) -> field.getKey().length() + value.length()).sum();
+		}
+		// A form in chunks does not tell its length beforehand.
+		if (length > this.limit) {
+			throw BufferedRequest.tooLarge(this.limit);
 		}
 		return fields;
 	}

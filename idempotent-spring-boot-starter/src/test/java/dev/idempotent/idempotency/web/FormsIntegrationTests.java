@@ -1,9 +1,11 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -101,6 +103,17 @@ class FormsIntegrationTests {
 	@Test
 	void refusesAFormOverTheLimit() {
 		assertThat(form("POST", "item=" + "x".repeat(1024 * 1024)).statusCode()).isEqualTo(413);
+	}
+
+	@Test
+	void refusesAFormOverTheLimitThatComesInChunks() {
+		byte[] form = ("item=" + "x".repeat(1024 * 1024)).getBytes(StandardCharsets.US_ASCII);
+		HttpRequest request = application.request("/form")
+			.header("Content-Type", "application/x-www-form-urlencoded")
+			.header("Idempotency-Key", this.key)
+			.POST(BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(form)))
+			.build();
+		assertThat(application.send(request).statusCode()).isEqualTo(413);
 	}
 
 	@Test

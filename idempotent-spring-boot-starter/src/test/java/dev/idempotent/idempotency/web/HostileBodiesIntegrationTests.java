@@ -143,7 +143,7 @@ class HostileBodiesIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "application/json", "text/plain" })
+	@ValueSource(strings = { "application/json", "text/plain", "application/x-www-form-urlencoded" })
 	void areRefusedOverTheLimitThoughTheyComeInChunks(String contentType) {
 		HttpResponse<byte[]> refused = post("/bytes", contentType, chunked("a=" + "x".repeat(LIMIT)));
 		assertThat(refused.statusCode()).isEqualTo(413);

@@ -36,6 +36,7 @@ final class HostileJson {
 		texts.put("members in reverse order", members());
 		texts.put("empty arrays", "[" + "[],".repeat(349_000) + "1]");
 		texts.put("a string of escapes", "\"" + "\\u0000".repeat(174_000) + "\"");
+		texts.put("an exponent that fits no int", "{\"event\":1e2147483648}");
 		texts.put("names whose hashes collide", collidingNames());
 		texts.put("an object cut short", "{\"event\":1,\"a\":[");
 		Map<String, byte[]> documents = new LinkedHashMap<>();

@@ -72,6 +72,11 @@ class KeyExpressionTests {
 	}
 
 	@Test
+	void yieldsNothingForAnExponentThatFitsNoInt() {
+		assertThat(KeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e2147483648}"))).isNull();
+	}
+
+	@Test
 	void refusesUnknownVariables() {
 		assertThatIllegalArgumentException().isThrownBy(() -> KeyExpression.parse("#path.id + #boddy.id"))
 			.withMessageContaining("#boddy")

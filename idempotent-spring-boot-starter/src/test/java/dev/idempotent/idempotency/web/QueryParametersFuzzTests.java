@@ -1,0 +1,71 @@
+package dev.idempotent.idempotency.web;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.mock.web.MockHttpServletRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link QueryParameters} and the {@link RequestFingerprinter} with query
+ * strings that Jazzer makes up.
+ */
+class QueryParametersFuzzTests {
+
+	static Stream<byte[]> seeds() {
+		return Stream
+			.of("", "x=1&y=2&x=3", "&&=&x&=1", "x=%41+%2B&%78=%C3%A4", "x=%", "x=%zz&y=%F", "x=%FF%ed%a0%80",
+					"a=b=c&a=%26&a=%3D", "x=\u00e9")
+			.map((seed) -> seed.getBytes(StandardCharsets.ISO_8859_1));
+	}
+
+	@MethodSource("seeds")
+	@FuzzTest(maxDuration = "10m")
+	void areTheSameInEachSpelling(byte[] query) {
+		MockHttpServletRequest request = request(new String(query, StandardCharsets.ISO_8859_1));
+		SortedMap<String, List<String>> parameters = QueryParameters.of(request);
+		MockHttpServletRequest respelt = request(respelt(parameters));
+		assertThat(QueryParameters.of(respelt)).isEqualTo(parameters);
+		assertThat(QueryParameters.first(respelt)).isEqualTo(QueryParameters.first(request));
+		assertThat(digest(respelt)).isEqualTo(digest(request));
+		assertThat(digest(request(request.getQueryString() + "&="))).isNotEqualTo(digest(request));
+	}
+
+	/**
+	 * The same parameters with the names the other way round and all of them encoded.
+	 */
+	private static String respelt(SortedMap<String, List<String>> parameters) {
+		return new TreeMap<>(parameters).descendingMap()
+			.entrySet()
+			.stream()
+			.flatMap((parameter) -> parameter.getValue()
+				.stream()
+				.map((value) -> encoded(parameter.getKey()) + "=" + encoded(value)))
+			.collect(Collectors.joining("&"));
+	}
+
+	private static String encoded(String text) {
+		return URLEncoder.encode(text, StandardCharsets.UTF_8);
+	}
+
+	private static String digest(MockHttpServletRequest request) {
+		return RequestFingerprinter.fingerprint(request, new RequestContent.Body(new byte[0], false), Ignored.NOTHING)
+			.digest();
+	}
+
+	private static MockHttpServletRequest request(String query) {
+		MockHttpServletRequest request = new MockHttpServletRequest("POST", "/orders");
+		request.setQueryString(query);
+		return request;
+	}
+
+}
