@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -13,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What no store may be led into by chance. {@code -Dfuzz.histories=100000} plays more,
  * {@code -Dfuzz.seed=17 -Dfuzz.histories=1} plays one again.
  */
-@Timeout(60)
+@Timeout(value = 1, unit = TimeUnit.HOURS)
 public abstract class IdempotencyStoreFuzz {
 
 	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 100);

@@ -79,8 +79,8 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 	}
 
 	private @Nullable Entry find(IdempotencyKey key) {
-		this.entries.values().removeIf((entry) -> !this.clock.instant().isBefore(entry.end()));
-		return this.entries.get(key);
+		return this.entries.computeIfPresent(key,
+				(found, entry) -> this.clock.instant().isBefore(entry.end()) ? entry : null);
 	}
 
 	private Instant in(Duration time) {

@@ -51,9 +51,12 @@ final class DockerEngine {
 			return false;
 		}
 		UnixDomainSocketAddress address = UnixDomainSocketAddress.of(this.socket);
-		// Closing the channel releases the thread that still waits for a silent engine.
+		// A thread of its own: the common pool has but one on a small machine. Closing
+		// the
+		// channel releases it if it still waits for a silent engine.
 		try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-			return CompletableFuture.supplyAsync(() -> finds(image, channel, address))
+			return CompletableFuture
+				.supplyAsync(() -> finds(image, channel, address), (task) -> new Thread(task).start())
 				.completeOnTimeout(false, DEADLINE_MILLIS, TimeUnit.MILLISECONDS)
 				.join();
 		}

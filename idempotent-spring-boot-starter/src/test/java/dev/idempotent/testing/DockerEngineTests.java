@@ -86,7 +86,7 @@ class DockerEngineTests {
 			catch (IOException ex) {
 				throw new IllegalStateException(ex);
 			}
-		});
+		}, (task) -> new Thread(task).start());
 	}
 
 }
