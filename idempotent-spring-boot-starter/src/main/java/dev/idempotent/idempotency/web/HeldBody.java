@@ -27,6 +27,8 @@ final class HeldBody extends ServletOutputStream {
 
 	private boolean streaming;
 
+	private boolean ended;
+
 	/**
 	 * Begins an empty body.
 	 * @param target where it goes in the end
@@ -52,6 +54,14 @@ final class HeldBody extends ServletOutputStream {
 	}
 
 	/**
+	 * Leaves the body empty, whatever else is written.
+	 */
+	void end() {
+		discard();
+		this.ended = true;
+	}
+
+	/**
 	 * Sends what is held, with its length.
 	 */
 	void sendHeld() throws IOException {
@@ -70,6 +80,9 @@ final class HeldBody extends ServletOutputStream {
 
 	@Override
 	public void write(byte[] source, int offset, int length) throws IOException {
+		if (this.ended) {
+			return;
+		}
 		if (length > this.limit - this.held.size() || hasToStream()) {
 			release();
 			this.target.getOutputStream().write(source, offset, length);

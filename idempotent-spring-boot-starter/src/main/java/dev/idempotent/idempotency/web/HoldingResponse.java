@@ -134,6 +134,39 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 		this.errorSent = true;
 	}
 
+	@Override
+	public void sendRedirect(String location) throws IOException {
+		super.sendRedirect(location);
+		endBody();
+	}
+
+	@Override
+	public void sendRedirect(String location, int status) throws IOException {
+		super.sendRedirect(location, status);
+		endBody();
+	}
+
+	@Override
+	public void sendRedirect(String location, boolean clearBuffer) throws IOException {
+		super.sendRedirect(location, clearBuffer);
+		if (clearBuffer) {
+			endBody();
+		}
+	}
+
+	@Override
+	public void sendRedirect(String location, int status, boolean clearBuffer) throws IOException {
+		super.sendRedirect(location, status, clearBuffer);
+		if (clearBuffer) {
+			endBody();
+		}
+	}
+
+	private void endBody() {
+		flushWriter();
+		this.body.end();
+	}
+
 	private void flushWriter() {
 		if (this.writer != null) {
 			this.writer.flush();

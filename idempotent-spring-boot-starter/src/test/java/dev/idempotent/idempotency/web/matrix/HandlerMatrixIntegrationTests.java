@@ -89,6 +89,7 @@ class HandlerMatrixIntegrationTests {
 			302 | POST | /redirect-view
 			302 | POST | /redirect-name
 			302 | POST | /send-redirect
+			302 | POST | /write-and-redirect
 			200 | POST | /forward-name/text
 			200 | POST | /forward-name/callable
 			202 | POST | /forward-by-dispatcher/entity

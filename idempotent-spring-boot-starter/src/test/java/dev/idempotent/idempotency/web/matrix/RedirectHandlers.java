@@ -39,7 +39,7 @@ class RedirectHandlers {
 	@Idempotent
 	void writeAndRedirect(HttpServletResponse response) throws IOException {
 		response.getWriter().write("before");
-		response.sendRedirect("/read", HttpServletResponse.SC_SEE_OTHER);
+		response.sendRedirect("/read");
 		response.getWriter().write("after");
 	}
 
