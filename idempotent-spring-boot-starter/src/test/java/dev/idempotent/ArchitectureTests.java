@@ -26,6 +26,8 @@ class ArchitectureTests {
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
 
+	private static final String JDBC = ROOT + ".jdbc";
+
 	private static final String JSON = ROOT + ".json";
 
 	private static final String REDIS = ROOT + ".redis";
@@ -37,7 +39,7 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JSON, REDIS, SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JDBC, JSON, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -45,6 +47,11 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule caffeineKnowsNothingElse = room(CAFFEINE, ROOT, "java..", "org.jspecify..",
 			"com.github.benmanes.caffeine..");
+
+	@ArchTest
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, "java..", "javax.sql..", "org.slf4j..",
+			"org.jspecify..", "org.springframework.beans..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");

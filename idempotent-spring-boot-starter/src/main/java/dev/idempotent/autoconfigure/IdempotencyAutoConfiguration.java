@@ -1,12 +1,16 @@
 package dev.idempotent.autoconfigure;
 
+import java.util.Locale;
+
 import dev.idempotent.autoconfigure.IdempotencyWebProperties.ReplayCache;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
+import dev.idempotent.idempotency.web.HandlingFailureNote;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotentOperations;
@@ -14,6 +18,7 @@ import dev.idempotent.idempotency.web.OperationDefaults;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.idempotency.web.RequestKeys;
 import jakarta.servlet.DispatcherType;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -38,12 +43,15 @@ import org.springframework.context.annotation.Role;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
  * Gives {@code @Idempotent} web handlers their effect in a servlet application.
  */
-@AutoConfiguration(after = { WebMvcAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class })
+@AutoConfiguration(after = { WebMvcAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class,
+		IdempotencyJdbcAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
@@ -56,17 +64,18 @@ public final class IdempotencyAutoConfiguration {
 	 */
 	private static final int FILTER_ORDER = -50;
 
+	/**
+	 * By name: there may be further ones of that type.
+	 */
+	private static final String EXCEPTION_RESOLVER = "handlerExceptionResolver";
+
 	@Bean
 	@ConditionalOnMissingBean
 	IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
 			IdempotencyWebProperties web) {
 		IdempotencyStore store = stores.getIfAvailable();
 		if (store == null) {
-			throw new IdempotencyConfigurationException("There is no store to keep idempotency keys in.",
-					"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
-							+ "mark one of several RedisConnectionFactory beans as @Primary, "
-							+ "declare a bean of type IdempotencyStore, or set idempotent.enabled=false.",
-					null);
+			throw noStore(properties.store());
 		}
 		return new IdempotencyGuard(cached(store, web.replayCache()), properties.onStoreFailure(), properties.maxRun());
 	}
@@ -78,14 +87,21 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
+	HandlingFailureNote idempotentHandlingFailureNote() {
+		return new HandlingFailureNote();
+	}
+
+	@Bean
 	IdempotentOperations idempotentOperations() {
 		return new IdempotentOperations();
 	}
 
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
-			IdempotencyGuard guard, IdempotencyProperties properties, IdempotencyWebProperties web) {
-		return new IdempotencyStartup(beanFactory, operations, guard, web.requiredKeys(),
+			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
+			IdempotencyProperties properties, IdempotencyWebProperties web) {
+		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
+				web.requiredKeys(),
 				new OperationDefaults(properties.guarantee(), properties.lease(), properties.retention()));
 	}
 
@@ -93,10 +109,11 @@ public final class IdempotencyAutoConfiguration {
 	@ConditionalOnMissingBean
 	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, IdempotencyProperties properties, IdempotencyWebProperties web,
-			@Value("${spring.application.name:}") String applicationName) {
+			@Value("${spring.application.name:}") String applicationName, BeanFactory beanFactory) {
 		RequestKeys keys = new RequestKeys(namespace(properties, applicationName), web.header(), scopeResolver);
 		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
-				web.responsePolicy(properties.onError()), web.waitTimeout());
+				web.responsePolicy(properties.onError()), web.waitTimeout(),
+				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 
 	@Bean
@@ -107,6 +124,17 @@ public final class IdempotencyAutoConfiguration {
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
 				DispatcherType.FORWARD);
 		return registration;
+	}
+
+	private static IdempotencyConfigurationException noStore(IdempotencyProperties.@Nullable Store asked) {
+		String missing = (asked == null) ? "There is no store to keep idempotency keys in."
+				: "idempotent.store is " + asked.name().toLowerCase(Locale.ROOT) + ", and the application has none.";
+		return new IdempotencyConfigurationException(missing,
+				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
+						+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
+						+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
+						+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.",
+				null);
 	}
 
 	private static IdempotencyStore cached(IdempotencyStore store, ReplayCache cache) {

@@ -18,7 +18,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled Whether the @Idempotent annotation has an effect.
  * @param namespace Name that sets the keys of this application apart from those of others
  * in a shared store. Defaults to spring.application.name.
- * @param guarantee Guarantee of operations that name none. Only LEASE in this version.
+ * @param store Where keys are kept. Defaults to Redis if the application has it, else to
+ * its database.
+ * @param guarantee Guarantee of operations that name none.
  * @param lease How long a claim on a key holds if its owner falls silent. Renewed while
  * the handler runs.
  * @param retention How long a completed key is replayed.
@@ -30,7 +32,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * store is unreachable.
  */
 @ConfigurationProperties("idempotent")
-record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
+record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace, @Nullable Store store,
 		@DefaultValue("lease") Guarantee guarantee, @DefaultValue("30s") Duration lease,
 		@DefaultValue("24h") Duration retention, @DefaultValue("10m") Duration maxRun,
 		@DefaultValue("release") OnError onError, @DefaultValue("reject") OnStoreFailure onStoreFailure) {
@@ -46,12 +48,7 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 		requireDuration("idempotent.retention", retention);
 		if (guarantee == Guarantee.DEFAULT) {
 			throw new IdempotencyConfigurationException("idempotent.guarantee names itself as the default.",
-					"Set idempotent.guarantee=lease, or leave it out.", null);
-		}
-		if (guarantee == Guarantee.TRANSACTION) {
-			throw new IdempotencyConfigurationException(
-					"idempotent.guarantee asks for TRANSACTION, which this version does not have yet.",
-					"Set idempotent.guarantee=lease, or leave it out.", null);
+					"Set idempotent.guarantee to lease or transaction, or leave it out.", null);
 		}
 	}
 
@@ -64,6 +61,23 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 			throw new IdempotencyConfigurationException("%s is %s, longer than ten years.".formatted(property, value),
 					"Set %s to ten years (3650d) or less.".formatted(property), null);
 		}
+	}
+
+	/**
+	 * Where keys are kept.
+	 */
+	enum Store {
+
+		/**
+		 * In the application's Redis.
+		 */
+		REDIS,
+
+		/**
+		 * In the application's database.
+		 */
+		JDBC
+
 	}
 
 }

@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -31,6 +32,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @ConditionalOnClass({ RedisConnectionFactory.class, DataRedisConnectionDetails.class })
 @ConditionalOnSingleCandidate(RedisConnectionFactory.class)
 @ConditionalOnMissingBean(IdempotencyStore.class)
+@ConditionalOnProperty(name = "idempotent.store", havingValue = "redis", matchIfMissing = true)
 @EnableConfigurationProperties(IdempotencyRedisProperties.class)
 public final class IdempotencyRedisAutoConfiguration {
 

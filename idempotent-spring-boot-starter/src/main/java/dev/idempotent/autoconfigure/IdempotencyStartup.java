@@ -3,9 +3,11 @@ package dev.idempotent.autoconfigure;
 import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyGuard;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.OperationDefaults;
 import dev.idempotent.idempotency.web.RequiredKey;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,15 +34,19 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final IdempotencyGuard guard;
 
+	private final @Nullable IdempotencyTransactionSource transactionSource;
+
 	private final List<RequiredKey> required;
 
 	private final OperationDefaults defaults;
 
 	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
-			List<RequiredKey> required, OperationDefaults defaults) {
+			@Nullable IdempotencyTransactionSource transactionSource, List<RequiredKey> required,
+			OperationDefaults defaults) {
 		this.beanFactory = beanFactory;
 		this.operations = operations;
 		this.guard = guard;
+		this.transactionSource = transactionSource;
 		this.required = required;
 		this.defaults = defaults;
 	}
@@ -49,7 +55,7 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
 				RequestMappingHandlerMapping.class);
-		int handlers = this.operations.load(mapping, this.required, this.defaults);
+		int handlers = this.operations.load(mapping, this.required, this.defaults, this.transactionSource);
 		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
 				(handlers == 1) ? "handler" : "handlers");
 	}

@@ -24,6 +24,8 @@ import org.springframework.util.unit.DataSize;
  * answered 413.
  * @param maxResponseBody Longest response body that is stored. Longer ones reach the
  * client and cannot be replayed.
+ * @param maxHeldResponse Longest response body that is held until its transaction has
+ * committed, under Guarantee.TRANSACTION. Longer ones undo the work and are answered 500.
  * @param storedStatuses Statuses below 500, and ranges of them, that are stored. Others
  * leave the key free.
  * @param waitTimeout How long a duplicate waits for the first request under
@@ -33,6 +35,7 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("idempotent.web")
 record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
 		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
+		@DefaultValue("16MB") DataSize maxHeldResponse,
 		@DefaultValue("100-400,402,404-407,410-424,426-428,430-499") List<String> storedStatuses,
 		@DefaultValue("10s") Duration waitTimeout, @DefaultValue ReplayCache replayCache) {
 
@@ -52,6 +55,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		IdempotencyProperties.requireDuration("idempotent.web.wait-timeout", waitTimeout);
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
+		requireInMemory("idempotent.web.max-held-response", maxHeldResponse);
 	}
 
 	private static void requireInMemory(String property, DataSize size) {
@@ -77,7 +81,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 			// Boot splits a list that is one text, but not if it is the default.
 			List<String> ranges = List
 				.of(StringUtils.commaDelimitedListToStringArray(String.join(",", this.storedStatuses)));
-			return new ResponsePolicy(ranges, onError, (int) this.maxResponseBody.toBytes());
+			return new ResponsePolicy(ranges, onError, (int) this.maxResponseBody.toBytes(),
+					(int) Math.max(this.maxHeldResponse.toBytes(), this.maxResponseBody.toBytes()));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IdempotencyConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",

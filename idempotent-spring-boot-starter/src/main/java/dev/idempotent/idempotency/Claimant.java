@@ -22,15 +22,11 @@ public final class Claimant {
 
 	private final IdempotencyGuard guard;
 
-	private final IdempotencyKey key;
+	private final GuardedStore store;
 
-	private final Fingerprint fingerprint;
+	private final boolean decides;
 
-	private final String token;
-
-	private final Duration lease;
-
-	private final Duration retention;
+	private final Bid bid;
 
 	/**
 	 * Keeps a renewal that is under way from taking the key back after it was settled.
@@ -39,18 +35,22 @@ public final class Claimant {
 
 	private boolean settled;
 
+	private boolean granted;
+
 	private @Nullable Future<?> renewal;
 
 	private volatile @Nullable CountDownLatch run;
 
-	Claimant(IdempotencyGuard guard, IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
-			Duration retention) {
+	/**
+	 * Creates a claimant.
+	 * @param decides whether the store has the last word on the key; else a database has,
+	 * and the store is done without while it is unreachable
+	 */
+	Claimant(IdempotencyGuard guard, GuardedStore store, boolean decides, Bid bid) {
 		this.guard = guard;
-		this.key = key;
-		this.fingerprint = fingerprint;
-		this.token = token;
-		this.lease = lease;
-		this.retention = retention;
+		this.store = store;
+		this.decides = decides;
+		this.bid = bid;
 	}
 
 	/**
@@ -65,7 +65,7 @@ public final class Claimant {
 	public Claim claim() {
 		Claim claim = askStore();
 		if (claim instanceof Claim.Acquired) {
-			this.run = this.guard.running().begin(this.key);
+			this.run = this.guard.running().begin(this.bid.key());
 			renewWhileHeld();
 		}
 		return claim;
@@ -80,7 +80,8 @@ public final class Claimant {
 	 */
 	public Claim claimOrWait(Duration patience) {
 		Claim claim = claim();
-		return (claim instanceof Claim.Pending pending) ? this.guard.running().await(this, pending, patience) : claim;
+		return (claim instanceof Claim.Pending pending)
+				? this.guard.running().await(this.bid.key(), pending, this::claim, patience) : claim;
 	}
 
 	/**
@@ -90,10 +91,14 @@ public final class Claimant {
 	 * @param response the answer
 	 */
 	public void complete(StoredResponse response) {
-		settle("complete", keep(response), (complete) -> {
+		complete(response, this.bid.retention());
+	}
+
+	void complete(StoredResponse response, Duration retention) {
+		settle("complete", keep(response, retention), (complete) -> {
 			BackgroundWork background = this.guard.background();
 			return background.retry("complete", response.size(), complete)
-					|| background.retry("complete", 0, onceUnsettled(keep(StoredResponse.notKept())));
+					|| background.retry("complete", 0, onceUnsettled(keep(StoredResponse.notKept(), retention)));
 		});
 	}
 
@@ -102,7 +107,7 @@ public final class Claimant {
 	 * the key is freed in the background, or by the end of its lease.
 	 */
 	public void release() {
-		settle("release", () -> this.guard.store().release(this.key, this.token),
+		settle("release", () -> this.store.store().release(this.bid.key(), this.bid.token()),
 				(release) -> this.guard.background().retry("release", 0, release));
 	}
 
@@ -114,31 +119,48 @@ public final class Claimant {
 		endRun();
 	}
 
-	IdempotencyKey key() {
-		return this.key;
+	/**
+	 * Tells whether the store itself has granted the last claim.
+	 */
+	boolean isGrantedByStore() {
+		return this.granted;
 	}
 
 	private Claim askStore() {
+		if (isSkipped()) {
+			return new Claim.Acquired();
+		}
 		try {
-			Claim claim = this.guard.store().claim(this.key, this.fingerprint, this.token, this.lease);
-			this.guard.storeAnswered();
+			Claim claim = this.store.store()
+				.claim(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease());
+			this.store.answered();
+			this.granted = claim instanceof Claim.Acquired;
 			return claim;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			this.guard.storeFailed(ex);
-			if (this.guard.proceedsWithoutStore()) {
+			this.store.failed(ex);
+			if (!this.decides || this.store.isDispensable()) {
 				return new Claim.Acquired();
 			}
-			this.guard.background().retry("release", 0, () -> this.guard.store().release(this.key, this.token));
+			this.guard.background()
+				.retry("release", 0, () -> this.store.store().release(this.bid.key(), this.bid.token()));
 			throw ex;
 		}
 	}
 
-	private Runnable keep(StoredResponse response) {
+	private boolean isSkipped() {
+		return !this.decides && this.store.isSkipped();
+	}
+
+	private Runnable keep(StoredResponse response, Duration retention) {
 		return () -> {
-			if (!this.guard.store().complete(this.key, this.fingerprint, this.token, response, this.retention)) {
-				logger.warn("Key {} was taken over while its owner was silent for longer than the lease of {}; "
-						+ "the work may have run twice and this answer is not kept", this.key, this.lease);
+			if (!this.store.store()
+				.complete(this.bid.key(), this.bid.fingerprint(), this.bid.token(), response, retention)
+					&& this.decides) {
+				logger.warn(
+						"Key {} was taken over while its owner was silent for longer than the lease of {}; "
+								+ "the work may have run twice and this answer is not kept",
+						this.bid.key(), this.bid.lease());
 			}
 		};
 	}
@@ -146,19 +168,29 @@ public final class Claimant {
 	private void settle(String verb, Runnable step, Predicate<Runnable> later) {
 		Runnable settle = onceUnsettled(step);
 		try {
-			settle.run();
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			this.guard.storeFailed(ex);
-			if (!later.test(settle)) {
-				whileUnsettled(this::cancelRenewal);
+			if (!isSkipped()) {
+				settle.run();
+			}
+			else {
+				postpone(settle, later);
 			}
 		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			this.store.failed(ex);
+			postpone(settle, later);
+		}
 		catch (RuntimeException ex) {
-			logger.error("Could not {} key {}; it is left to its lease of {}", verb, this.key, this.lease, ex);
+			logger.error("Could not {} key {}; it is left to its lease of {}", verb, this.bid.key(), this.bid.lease(),
+					ex);
 		}
 		finally {
 			endRun();
+		}
+	}
+
+	private void postpone(Runnable settle, Predicate<Runnable> later) {
+		if (!later.test(settle)) {
+			whileUnsettled(this::cancelRenewal);
 		}
 	}
 
@@ -174,7 +206,7 @@ public final class Claimant {
 				cancelRenewal();
 				throw ex;
 			}
-			this.guard.storeAnswered();
+			this.store.answered();
 			this.settled = true;
 			cancelRenewal();
 		});
@@ -183,7 +215,7 @@ public final class Claimant {
 	private void renewWhileHeld() {
 		long start = System.nanoTime();
 		whileUnsettled(() -> this.renewal = this.guard.background()
-			.every(this.lease.dividedBy(RENEWALS_PER_LEASE), () -> whileUnsettled(() -> renew(start))));
+			.every(this.bid.lease().dividedBy(RENEWALS_PER_LEASE), () -> whileUnsettled(() -> renew(start))));
 	}
 
 	private void renew(long start) {
@@ -191,15 +223,15 @@ public final class Claimant {
 			if (System.nanoTime() - start > this.guard.maxRun().toNanos()) {
 				cancelRenewal();
 				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
-						this.key, this.guard.maxRun());
+						this.bid.key(), this.guard.maxRun());
 			}
-			else if (!this.guard.store().renew(this.key, this.token, this.lease)) {
+			else if (!this.store.store().renew(this.bid.key(), this.bid.token(), this.bid.lease())) {
 				takeBack();
 			}
-			this.guard.storeAnswered();
+			this.store.answered();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			this.guard.storeFailed(ex);
+			this.store.failed(ex);
 		}
 	}
 
@@ -209,12 +241,13 @@ public final class Claimant {
 	 * key may be this claimant's own, if the reply was lost.
 	 */
 	private void takeBack() {
-		Claim claim = this.guard.store().claim(this.key, this.fingerprint, this.token, this.lease);
+		Claim claim = this.store.store()
+			.claim(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease());
 		if (!(claim instanceof Claim.Acquired)) {
 			cancelRenewal();
 		}
-		if (claim instanceof Claim.Pending || claim instanceof Claim.Mismatched) {
-			logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.key);
+		if (this.decides && (claim instanceof Claim.Pending || claim instanceof Claim.Mismatched)) {
+			logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.bid.key());
 		}
 	}
 
@@ -233,7 +266,7 @@ public final class Claimant {
 	private void endRun() {
 		CountDownLatch begun = this.run;
 		if (begun != null) {
-			this.guard.running().end(this.key, begun);
+			this.guard.running().end(this.bid.key(), begun);
 		}
 	}
 

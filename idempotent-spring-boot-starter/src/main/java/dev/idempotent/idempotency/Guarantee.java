@@ -17,8 +17,10 @@ public enum Guarantee {
 	LEASE,
 
 	/**
-	 * The key's record commits in the transaction of the work itself. Not available in
-	 * this version: using it stops the application at start-up.
+	 * The record of the key commits in the database transaction of the work itself:
+	 * whatever dies or is forgotten, the work is done once, and a retry gets its answer.
+	 * Needs a transaction manager, and a handler that answers before it returns. Work
+	 * that does not end in an answer which is stored is rolled back.
 	 */
 	TRANSACTION
 

@@ -1,11 +1,8 @@
 package dev.idempotent.idempotency;
 
 import java.time.Duration;
-import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Lets work run under a key, on any store: hands out claimants and keeps their leases and
@@ -13,11 +10,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class IdempotencyGuard implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyGuard.class);
+	private final GuardedStore store;
 
-	private final IdempotencyStore store;
-
-	private final OnStoreFailure onStoreFailure;
+	private final GuardedStore front;
 
 	private final Duration maxRun;
 
@@ -25,7 +20,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final RunningClaims running = new RunningClaims();
 
-	private final AtomicBoolean storeDown = new AtomicBoolean();
+	private final Set<IdempotencyKey> deciding = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Creates a guard with threads of its own, which {@link #close()} ends.
@@ -35,8 +30,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * tried again
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
-		this.store = store;
-		this.onStoreFailure = onStoreFailure;
+		this.store = new GuardedStore(store, onStoreFailure);
+		this.front = store.isDatabase() ? new GuardedStore(new NoStore(), onStoreFailure) : this.store;
 		this.maxRun = maxRun;
 		this.background = new BackgroundWork(maxRun);
 	}
@@ -51,7 +46,22 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @return the claimant
 	 */
 	public Claimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
-		return new Claimant(this, key, fingerprint, UUID.randomUUID().toString(), lease, retention);
+		return new Claimant(this, this.store, true, Bid.of(key, fingerprint, lease, retention));
+	}
+
+	/**
+	 * Names a claimant of a key under {@link Guarantee#TRANSACTION}: the database has the
+	 * last word, and the store in front of it keeps duplicates away.
+	 * @param key the key to claim
+	 * @param fingerprint what the request asks for
+	 * @param lease how long the claim holds if this process falls silent
+	 * @param retention how long the answer is kept
+	 * @param transactions the transactions of the operation
+	 * @return the claimant
+	 */
+	public TransactionalClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention, IdempotencyTransactions transactions) {
+		return new TransactionalClaimant(this, Bid.of(key, fingerprint, lease, retention), transactions);
 	}
 
 	/**
@@ -59,7 +69,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @return a short name
 	 */
 	public String storeName() {
-		return this.store.describe();
+		return this.store.store().describe();
 	}
 
 	/**
@@ -71,8 +81,11 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.background.close();
 	}
 
-	IdempotencyStore store() {
-		return this.store;
+	/**
+	 * The claimant that asks the store before a database decides.
+	 */
+	Claimant front(Bid bid) {
+		return new Claimant(this, this.front, false, bid);
 	}
 
 	BackgroundWork background() {
@@ -87,23 +100,12 @@ public final class IdempotencyGuard implements AutoCloseable {
 		return this.maxRun;
 	}
 
-	boolean proceedsWithoutStore() {
-		return this.onStoreFailure == OnStoreFailure.PROCEED;
-	}
-
-	void storeAnswered() {
-		if (this.storeDown.get() && this.storeDown.compareAndSet(true, false)) {
-			logger.info("The idempotency store ({}) answers again", storeName());
-		}
-	}
-
-	void storeFailed(IdempotencyStoreUnavailableException ex) {
-		if (this.storeDown.compareAndSet(false, true)) {
-			logger.warn("The idempotency store ({}) is unreachable; until it answers, requests with a key {}",
-					storeName(), proceedsWithoutStore() ? "run unprotected (idempotent.on-store-failure=proceed)"
-							: "are refused with 503 (idempotent.on-store-failure=reject)",
-					ex);
-		}
+	/**
+	 * The keys that this process has before the database: it asks about each but once at
+	 * a time.
+	 */
+	Set<IdempotencyKey> deciding() {
+		return this.deciding;
 	}
 
 }

@@ -62,6 +62,15 @@ public interface IdempotencyStore {
 	boolean renew(IdempotencyKey key, String token, Duration lease);
 
 	/**
+	 * Tells whether the keys are in the database that has the last word under
+	 * {@link Guarantee#TRANSACTION}, which is then not asked twice.
+	 * @return {@code false} for a store that stands in front of a database
+	 */
+	default boolean isDatabase() {
+		return false;
+	}
+
+	/**
 	 * What the store is called in messages.
 	 * @return a short name such as {@code Redis}
 	 */

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The keys that this process runs, and those who wait for a key to be settled. A waiter
@@ -44,15 +45,16 @@ final class RunningClaims {
 
 	/**
 	 * Claims a key again and again until it is no longer pending.
+	 * @param claimAgain claims the key
 	 * @param timeout how long to go on
 	 * @return the last outcome; pending if it still is, or if too many wait already
 	 */
-	Claim await(Claimant claimant, Claim.Pending pending, Duration timeout) {
+	Claim await(IdempotencyKey key, Claim.Pending pending, Supplier<Claim> claimAgain, Duration timeout) {
 		if (!this.waiters.tryAcquire()) {
 			return pending;
 		}
 		try {
-			return claimUntilSettled(claimant, pending, System.nanoTime() + timeout.toNanos());
+			return claimUntilSettled(key, pending, claimAgain, System.nanoTime() + timeout.toNanos());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -63,7 +65,8 @@ final class RunningClaims {
 		}
 	}
 
-	private Claim claimUntilSettled(Claimant claimant, Claim pending, long deadline) throws InterruptedException {
+	private Claim claimUntilSettled(IdempotencyKey key, Claim pending, Supplier<Claim> claimAgain, long deadline)
+			throws InterruptedException {
 		Claim claim = pending;
 		Duration pause = FIRST_PAUSE;
 		while (claim instanceof Claim.Pending) {
@@ -71,7 +74,7 @@ final class RunningClaims {
 			if (left <= 0) {
 				return claim;
 			}
-			CountDownLatch here = this.running.get(claimant.key());
+			CountDownLatch here = this.running.get(key);
 			if (here != null) {
 				boolean unused = here.await(left, TimeUnit.NANOSECONDS);
 			}
@@ -79,7 +82,7 @@ final class RunningClaims {
 				TimeUnit.NANOSECONDS.sleep(Math.min(left, pause.toNanos()));
 				pause = (pause.compareTo(LONGEST_PAUSE) < 0) ? pause.multipliedBy(2) : LONGEST_PAUSE;
 			}
-			claim = claimant.claim();
+			claim = claimAgain.get();
 		}
 		return claim;
 	}

@@ -86,11 +86,6 @@ class AnnotationMistakesTests {
 	}
 
 	@Test
-	void includeAGuaranteeThatIsNotThereYet() {
-		assertStops(Transaction.class, "Guarantee.TRANSACTION", "Guarantee.LEASE");
-	}
-
-	@Test
 	void doNotIncludeAnythingThatIsSensible() {
 		this.application.withUserConfiguration(Sensible.class).run((context) -> assertThat(context).hasNotFailed());
 	}
@@ -231,16 +226,6 @@ class AnnotationMistakesTests {
 	static class FingerprintWithoutRetention {
 
 		@Idempotent(from = KeySource.FINGERPRINT)
-		@PostMapping("/orders")
-		void place(String order) {
-		}
-
-	}
-
-	@RestController
-	static class Transaction {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
 		@PostMapping("/orders")
 		void place(String order) {
 		}

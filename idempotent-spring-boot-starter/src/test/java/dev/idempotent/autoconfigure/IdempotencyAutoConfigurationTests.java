@@ -179,7 +179,7 @@ class IdempotencyAutoConfigurationTests {
 		IdempotencyFilter own(IdempotencyGuard guard, IdempotentOperations operations,
 				IdempotencyScopeResolver scopeResolver) {
 			return new IdempotencyFilter(guard, operations, new RequestKeys("own", "Key", scopeResolver), 1,
-					new ResponsePolicy(List.of("200"), OnError.RELEASE, 1), Duration.ofSeconds(1));
+					new ResponsePolicy(List.of("200"), OnError.RELEASE, 1, 1), Duration.ofSeconds(1), () -> null);
 		}
 
 	}

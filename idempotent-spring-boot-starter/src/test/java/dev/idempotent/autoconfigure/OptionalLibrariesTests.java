@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure;
 
+import java.util.stream.Stream;
+
 import java.time.InstantSource;
 
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -26,6 +28,8 @@ class OptionalLibrariesTests {
 
 	private static final String[] REDIS = { "org.springframework.boot.data.redis", "org.springframework.data.redis",
 			"io.lettuce" };
+
+	private static final String JDBC = "org.springframework.jdbc";
 
 	@Test
 	void worksWithoutSpringSecurityAndWarnsOnce(CapturedOutput output) {
@@ -58,9 +62,30 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
+	void keepsKeysInTheDatabaseWithoutRedis(CapturedOutput output) {
+		start(REDIS).run((context) -> {
+			assertThat(context).hasNotFailed().hasBean("jdbcIdempotencyStore");
+			assertThat(output).contains("Idempotency: Database keeps the keys of 0 handlers");
+		});
+	}
+
+	@Test
+	void keepsKeysInRedisWithoutADatabase() {
+		start(JDBC).run((context) -> assertThat(context).hasNotFailed().hasBean("redisIdempotencyStore"));
+	}
+
+	@Test
+	void failsWithoutTheDatabaseThatItWasTold() {
+		start(JDBC).withPropertyValues("idempotent.store=jdbc")
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseMessage("idempotent.store is jdbc, and the application has none."));
+	}
+
+	@Test
 	void failsWithoutAnyStoreAndSaysWhatToAdd() {
-		start(REDIS).run((context) -> assertThat(context).getFailure()
-			.hasRootCauseMessage("There is no store to keep idempotency keys in."));
+		start(Stream.concat(Stream.of(REDIS), Stream.of(JDBC)).toArray(String[]::new))
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseMessage("There is no store to keep idempotency keys in."));
 	}
 
 	@Test

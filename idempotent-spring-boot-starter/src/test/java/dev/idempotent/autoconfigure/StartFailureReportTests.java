@@ -45,12 +45,14 @@ class StartFailureReportTests {
 	@Test
 	void saysWhichStoreToAdd(CapturedOutput output) {
 		fail(Application.class, "spring.application.name=shop",
-				"spring.autoconfigure.exclude=" + IdempotencyRedisAutoConfiguration.class.getName());
+				"spring.autoconfigure.exclude=" + IdempotencyRedisAutoConfiguration.class.getName() + ","
+						+ IdempotencyJdbcAutoConfiguration.class.getName());
 		assertThat(report(output)).containsExactly("Description:", "There is no store to keep idempotency keys in.",
 				"Action:",
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
-						+ "mark one of several RedisConnectionFactory beans as @Primary, "
-						+ "declare a bean of type IdempotencyStore, or set idempotent.enabled=false.");
+						+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
+						+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
+						+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.");
 	}
 
 	@Test

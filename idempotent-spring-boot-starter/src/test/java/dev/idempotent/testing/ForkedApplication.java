@@ -36,8 +36,8 @@ public final class ForkedApplication implements AutoCloseable {
 				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
 				ForkedApplication.class.getName(), source.getName(), "--server.port=0", "--server.address=127.0.0.1",
 				"--spring.application.name=test", "--spring.main.banner-mode=off", "--logging.level.root=off",
-				"--idempotent.redis.timeout=10s", "--spring.data.redis.host=" + redis.host(),
-				"--spring.data.redis.port=" + redis.port());
+				WebApplication.leavingOut(List.of(WebApplication.WITH_SECURITY)), "--idempotent.redis.timeout=10s",
+				"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port());
 		Process process = new ProcessBuilder(command).start();
 		BufferedReader output = new BufferedReader(
 				new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

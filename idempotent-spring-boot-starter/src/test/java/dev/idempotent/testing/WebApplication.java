@@ -11,7 +11,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -25,14 +27,30 @@ public final class WebApplication implements AutoCloseable {
 	/**
 	 * Lets an application have Spring Security, which is left out otherwise.
 	 */
-	public static final String WITH_SECURITY = "spring.autoconfigure.exclude=";
+	public static final String WITH_SECURITY = "test.with-security=true";
 
-	private static final String SECURITY = "org.springframework.boot.security.autoconfigure.";
+	/**
+	 * Lets an application have a DataSource, which is left out otherwise.
+	 */
+	public static final String WITH_DATABASE = "test.with-database=true";
 
-	private static final String WITHOUT_SECURITY = WITH_SECURITY + SECURITY + "SecurityAutoConfiguration," + SECURITY
-			+ "UserDetailsServiceAutoConfiguration," + SECURITY + "web.servlet.SecurityFilterAutoConfiguration,"
-			+ SECURITY + "web.servlet.ServletWebSecurityAutoConfiguration," + SECURITY
-			+ "actuate.web.servlet.ManagementWebSecurityAutoConfiguration";
+	/**
+	 * Lets an application with a DataSource have JPA, which is left out otherwise.
+	 */
+	public static final String WITH_JPA = "test.with-jpa=true";
+
+	private static final String BOOT = "org.springframework.boot.";
+
+	private static final String SECURITY = BOOT + "security.autoconfigure.";
+
+	private static final Map<String, List<String>> LEFT_OUT = Map.of(WITH_SECURITY,
+			List.of(SECURITY + "SecurityAutoConfiguration", SECURITY + "UserDetailsServiceAutoConfiguration",
+					SECURITY + "web.servlet.SecurityFilterAutoConfiguration",
+					SECURITY + "web.servlet.ServletWebSecurityAutoConfiguration",
+					SECURITY + "actuate.web.servlet.ManagementWebSecurityAutoConfiguration"),
+			WITH_DATABASE, List.of(BOOT + "jdbc.autoconfigure.DataSourceAutoConfiguration"), WITH_JPA,
+			List.of(BOOT + "hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+					BOOT + "data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration"));
 
 	private final ConfigurableApplicationContext context;
 
@@ -53,13 +71,22 @@ public final class WebApplication implements AutoCloseable {
 				"--spring.application.name=test", "--spring.main.banner-mode=off"));
 		redis.properties().forEach((property) -> arguments.add("--" + property));
 		List<String> stated = List.of(properties);
-		if (!stated.contains(WITH_SECURITY)) {
-			arguments.add("--" + WITHOUT_SECURITY);
-		}
+		arguments.add(leavingOut(stated));
 		stated.forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);
 		application.setWebApplicationType(WebApplicationType.SERVLET);
 		return new WebApplication(application.run(arguments.toArray(String[]::new)));
+	}
+
+	/**
+	 * The argument that leaves out what the properties do not ask for.
+	 */
+	static String leavingOut(List<String> properties) {
+		return LEFT_OUT.entrySet()
+			.stream()
+			.filter((entry) -> !properties.contains(entry.getKey()))
+			.flatMap((entry) -> entry.getValue().stream())
+			.collect(Collectors.joining(",", "--spring.autoconfigure.exclude=", ""));
 	}
 
 	public <T> T bean(Class<T> type) {

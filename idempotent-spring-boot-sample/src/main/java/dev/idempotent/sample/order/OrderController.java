@@ -4,6 +4,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.UUID;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.validation.Valid;
 
@@ -27,7 +28,7 @@ class OrderController {
 	}
 
 	@PostMapping
-	@Idempotent
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
 	ResponseEntity<Order> place(@Valid @RequestBody PlaceOrder command) {
 		Order order = this.orders.place(command);
 		return ResponseEntity.created(URI.create("/api/orders/" + order.orderId())).body(order);

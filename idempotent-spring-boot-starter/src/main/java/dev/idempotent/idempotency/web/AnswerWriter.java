@@ -6,6 +6,7 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.WorkRolledBackException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -72,6 +73,44 @@ final class AnswerWriter {
 		else {
 			Problem.KEY_REUSED.send(this.response,
 					"This idempotency key was sent with another request before. Send a new key with a new request.");
+		}
+	}
+
+	/**
+	 * Sends what is on record.
+	 */
+	void recorded(StoredResponse stored) throws IOException {
+		if (mayAnswer()) {
+			replay(stored);
+		}
+	}
+
+	void tooLong(int limit) throws IOException {
+		if (mayAnswer()) {
+			Problem.RESPONSE_TOO_LARGE.send(this.response, "Nothing was done: the response is longer than " + limit
+					+ " bytes, the most that is held until its transaction has committed (idempotent.web.max-held-response).");
+		}
+	}
+
+	void rolledBack() throws IOException {
+		if (mayAnswer()) {
+			Problem.ROLLED_BACK.send(this.response,
+					"Nothing was done: a part of the work had failed, so its transaction was rolled back.");
+		}
+	}
+
+	void notKept(WorkRolledBackException ex) throws IOException {
+		logger.warn("The answer to work that was rolled back could not be kept, so it was not sent", ex);
+		if (mayAnswer()) {
+			Problem.STORE_UNREACHABLE.sendRetryable(this.response, "Nothing was done. Send the request again.");
+		}
+	}
+
+	void outcomeUnknown(IdempotencyStoreUnavailableException ex) throws IOException {
+		logger.warn("A request was answered 503 because nobody could tell whether its work was committed", ex);
+		if (mayAnswer()) {
+			Problem.OUTCOME_UNKNOWN.sendRetryable(this.response, "Nobody can tell yet whether the work was done. "
+					+ "Send the request again with the same key: it will not be done twice.");
 		}
 	}
 

@@ -11,13 +11,13 @@ import jakarta.servlet.http.HttpServletRequest;
  */
 final class AsyncEnding implements AsyncListener {
 
-	private final Exchange exchange;
+	private final LeaseExchange exchange;
 
 	private final HttpServletRequest request;
 
 	private final HoldingResponse response;
 
-	AsyncEnding(Exchange exchange, HttpServletRequest request, HoldingResponse response) {
+	AsyncEnding(LeaseExchange exchange, HttpServletRequest request, HoldingResponse response) {
 		this.exchange = exchange;
 		this.request = request;
 		this.response = response;

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.ServletRequest;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
@@ -31,8 +32,15 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	public HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
 		setAdvice((MethodInterceptor) (invocation) -> {
-			enter(invocation.getMethod());
-			return invocation.proceed();
+			Exchange exchange = enter(invocation.getMethod());
+			try {
+				return invocation.proceed();
+			}
+			finally {
+				if (exchange != null) {
+					exchange.handlerLeft();
+				}
+			}
 		});
 	}
 
@@ -49,7 +57,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 		request.setAttribute(PASSED, true);
 	}
 
-	private static void enter(Method method) {
+	private static @Nullable Exchange enter(Method method) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
 		Exchange exchange = (request != null) ? Exchange.of(request) : null;
 		if (exchange != null) {
@@ -61,6 +69,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 					+ "another URL when it passed the idempotency filter, so it has no key. Order filters that rewrite "
 					+ "URLs before that filter (-50), and do not forward to such methods.");
 		}
+		return exchange;
 	}
 
 	/**

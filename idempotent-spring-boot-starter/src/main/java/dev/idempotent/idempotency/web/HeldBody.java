@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * The body of a held response. It streams to the client instead as soon as it is longer
- * than the limit, or is meant to be read as it grows.
+ * The body of a held response. If it may, it streams to the client instead as soon as it
+ * is longer than the limit, or is meant to be read as it grows.
  */
 final class HeldBody extends ServletOutputStream {
 
@@ -21,11 +21,13 @@ final class HeldBody extends ServletOutputStream {
 
 	private final int limit;
 
-	private final BooleanSupplier handlerStreams;
+	private final @Nullable BooleanSupplier handlerStreams;
 
 	private final ByteArrayOutputStream held = new ByteArrayOutputStream();
 
 	private boolean streaming;
+
+	private boolean tooLong;
 
 	private boolean ended;
 
@@ -33,9 +35,10 @@ final class HeldBody extends ServletOutputStream {
 	 * Begins an empty body.
 	 * @param target where it goes in the end
 	 * @param limit the longest body that is held, in bytes
-	 * @param handlerStreams whether the handler is of a kind that streams
+	 * @param handlerStreams whether the handler is of a kind that streams, or
+	 * {@code null} if nothing may leave before the end
 	 */
-	HeldBody(HttpServletResponse target, int limit, BooleanSupplier handlerStreams) {
+	HeldBody(HttpServletResponse target, int limit, @Nullable BooleanSupplier handlerStreams) {
 		this.target = target;
 		this.limit = limit;
 		this.handlerStreams = handlerStreams;
@@ -45,12 +48,25 @@ final class HeldBody extends ServletOutputStream {
 		return this.streaming;
 	}
 
+	boolean isTooLong() {
+		return this.tooLong;
+	}
+
 	byte[] held() {
 		return this.held.toByteArray();
 	}
 
 	void discard() {
 		this.held.reset();
+	}
+
+	/**
+	 * Begins anew, as if nothing had been written.
+	 */
+	void begin() {
+		discard();
+		this.ended = false;
+		this.tooLong = false;
 	}
 
 	/**
@@ -83,7 +99,12 @@ final class HeldBody extends ServletOutputStream {
 		if (this.ended) {
 			return;
 		}
-		if (length > this.limit - this.held.size() || hasToStream()) {
+		boolean fits = length <= this.limit - this.held.size();
+		if (!fits && this.handlerStreams == null) {
+			this.tooLong = true;
+			throw new IOException("The response is longer than the " + this.limit + " bytes that are held");
+		}
+		if (!fits || hasToStream()) {
 			release();
 			this.target.getOutputStream().write(source, offset, length);
 		}
@@ -111,7 +132,8 @@ final class HeldBody extends ServletOutputStream {
 	}
 
 	private boolean hasToStream() {
-		return this.streaming || this.handlerStreams.getAsBoolean() || isTypeOfStreams(this.target.getContentType());
+		return this.handlerStreams != null && (this.streaming || this.handlerStreams.getAsBoolean()
+				|| isTypeOfStreams(this.target.getContentType()));
 	}
 
 	private static boolean isTypeOfStreams(@Nullable String type) {

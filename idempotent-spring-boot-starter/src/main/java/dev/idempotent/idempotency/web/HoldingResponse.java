@@ -28,15 +28,26 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 
 	private boolean errorSent;
 
+	private HoldingResponse(HttpServletResponse response, HeldBody body) {
+		super(response);
+		this.body = body;
+	}
+
 	/**
-	 * Holds a response.
-	 * @param response the response to the client
+	 * Holds a response that streams if it has to.
 	 * @param limit the longest body that is held, in bytes
 	 * @param handlerStreams whether the handler is of a kind that streams
 	 */
-	HoldingResponse(HttpServletResponse response, int limit, BooleanSupplier handlerStreams) {
-		super(response);
-		this.body = new HeldBody(response, limit, handlerStreams);
+	static HoldingResponse streaming(HttpServletResponse response, int limit, BooleanSupplier handlerStreams) {
+		return new HoldingResponse(response, new HeldBody(response, limit, handlerStreams));
+	}
+
+	/**
+	 * Holds a response of which nothing leaves, whatever becomes of it.
+	 * @param limit the longest body that is held, in bytes
+	 */
+	static HoldingResponse whole(HttpServletResponse response, int limit) {
+		return new HoldingResponse(response, new HeldBody(response, limit, null));
 	}
 
 	/**
@@ -44,6 +55,13 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	 */
 	boolean isStreaming() {
 		return this.body.isStreaming();
+	}
+
+	/**
+	 * Tells whether the body was refused because it is longer than may be held.
+	 */
+	boolean isTooLong() {
+		return this.body.isTooLong();
 	}
 
 	/**
@@ -117,7 +135,7 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void reset() {
 		super.reset();
-		this.body.discard();
+		this.body.begin();
 		this.streamGiven = false;
 		this.writer = null;
 	}

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Claimant;
@@ -10,7 +11,9 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyTransactions;
 import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.idempotency.TransactionalClaimant;
 import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import jakarta.servlet.DispatcherType;
@@ -22,6 +25,8 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
  * Gives each request to an annotated handler one run and one answer per key. Every other
@@ -46,6 +51,8 @@ public final class IdempotencyFilter implements Filter {
 
 	private final Duration waitTimeout;
 
+	private final CommitFailures commitFailures;
+
 	/**
 	 * Creates the filter.
 	 * @param guard keeps the keys
@@ -54,15 +61,19 @@ public final class IdempotencyFilter implements Filter {
 	 * @param maxRequestBody the longest request body that is taken, in bytes
 	 * @param responsePolicy says which answers are stored
 	 * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
+	 * @param exceptionResolver lets the application answer a failed commit; asked for
+	 * when it is needed
 	 */
 	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations, RequestKeys keys,
-			int maxRequestBody, ResponsePolicy responsePolicy, Duration waitTimeout) {
+			int maxRequestBody, ResponsePolicy responsePolicy, Duration waitTimeout,
+			Supplier<HandlerExceptionResolver> exceptionResolver) {
 		this.guard = guard;
 		this.operations = operations;
 		this.keys = keys;
 		this.reader = new RequestReader(maxRequestBody);
 		this.responsePolicy = responsePolicy;
 		this.waitTimeout = waitTimeout;
+		this.commitFailures = new CommitFailures(exceptionResolver);
 	}
 
 	@Override
@@ -92,7 +103,7 @@ public final class IdempotencyFilter implements Filter {
 		AnswerWriter answer = new AnswerWriter(request, response, target.cors());
 		Bid bid;
 		try {
-			bid = bid(target.operation(), request);
+			bid = bid(target, request);
 		}
 		catch (RefusedRequestException ex) {
 			answer.refused(ex);
@@ -103,27 +114,44 @@ public final class IdempotencyFilter implements Filter {
 			return;
 		}
 		if (bid.claim() instanceof Claim.Acquired) {
-			Exchange.begin(bid.request(), bid.claimant(), target.entryIsNoted(), this.responsePolicy)
-				.dispatch(bid.request(), response, chain);
+			bid.exchange().begin(bid.request(), response, chain);
 		}
 		else {
 			answer.notAcquired(bid.claim());
 		}
 	}
 
-	private Bid bid(IdempotentOperation operation, HttpServletRequest request) throws IOException {
+	private Bid bid(Target target, HttpServletRequest request) throws IOException {
 		ReadRequest read = this.reader.read(request);
-		Claimant claimant = claimant(operation, read);
-		Claim claim = (operation.onPending() == OnPending.WAIT) ? claimant.claimOrWait(this.waitTimeout)
-				: claimant.claim();
-		return new Bid(read.request(), claimant, claim);
+		IdempotentOperation operation = target.operation();
+		Identity identity = identify(operation, read);
+		return (operation.transactions() == null) ? leaseBid(target, read, identity)
+				: transactionBid(target, operation.transactions(), read, identity);
+	}
+
+	private Bid leaseBid(Target target, ReadRequest read, Identity identity) {
+		IdempotentOperation operation = target.operation();
+		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.lease(),
+				operation.retention());
+		Claim claim = operation.waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		return new Bid(read.request(), claim, new LeaseExchange(claimant, target.entryIsNoted(), this.responsePolicy));
+	}
+
+	private Bid transactionBid(Target target, IdempotencyTransactions transactions, ReadRequest read,
+			Identity identity) {
+		IdempotentOperation operation = target.operation();
+		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.lease(),
+				operation.retention(), transactions);
+		Claim claim = operation.waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		return new Bid(read.request(), claim, new TransactionExchange(claimant, target.entryIsNoted(),
+				this.responsePolicy, this.commitFailures, target.cors()));
 	}
 
 	/**
 	 * While it is compared by meaning, a body takes a processor and up to forty times its
 	 * memory: large ones take turns.
 	 */
-	private Claimant claimant(IdempotentOperation operation, ReadRequest read) {
+	private Identity identify(IdempotentOperation operation, ReadRequest read) {
 		boolean large = read.body().length > LARGE_BODY;
 		if (large) {
 			this.turns.acquireUninterruptibly();
@@ -131,8 +159,7 @@ public final class IdempotencyFilter implements Filter {
 		try {
 			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
 					operation.ignored());
-			IdempotencyKey key = this.keys.resolve(operation, read, fingerprint);
-			return this.guard.claimant(key, fingerprint, operation.lease(), operation.retention());
+			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
 		}
 		finally {
 			if (large) {
@@ -141,7 +168,10 @@ public final class IdempotencyFilter implements Filter {
 		}
 	}
 
-	private record Bid(HttpServletRequest request, Claimant claimant, Claim claim) {
+	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {
+	}
+
+	private record Bid(HttpServletRequest request, Claim claim, Exchange exchange) {
 	}
 
 }

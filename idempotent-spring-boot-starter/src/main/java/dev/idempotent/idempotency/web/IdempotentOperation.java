@@ -8,6 +8,8 @@ import java.util.stream.Collectors;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.IdempotencyTransactions;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.OnPending;
@@ -26,19 +28,21 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param retention how long a response is replayed
  * @param onPending what becomes of a duplicate while the first request runs
  * @param ignored what is left out of the fingerprint
+ * @param transactions in which the work runs, or {@code null} under a lease alone
  */
 record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression key, Duration lease, Duration retention,
-		OnPending onPending, Ignored ignored) {
+		OnPending onPending, Ignored ignored, @Nullable IdempotencyTransactions transactions) {
 
 	private static final Duration MIN_DURATION = Duration.ofMillis(1);
 
 	/**
 	 * The operation of handlers that are not annotated: a header is needed, so no key is
 	 * ever derived and the name does not matter.
+	 * @param transactions in which the work runs, or {@code null} under a lease alone
 	 */
-	static IdempotentOperation ofRule(OperationDefaults defaults) {
+	static IdempotentOperation ofRule(OperationDefaults defaults, @Nullable IdempotencyTransactions transactions) {
 		return new IdempotentOperation("", KeySource.HEADER, null, defaults.lease(), defaults.retention(),
-				OnPending.REJECT, Ignored.NOTHING);
+				OnPending.REJECT, Ignored.NOTHING, transactions);
 	}
 
 	/**
@@ -46,7 +50,7 @@ record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression 
 	 * @throws IdempotencyConfigurationException if it asks for what cannot be
 	 */
 	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
-			OperationDefaults defaults) {
+			OperationDefaults defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		String described = describe(handlerType, method);
 		Duration lease = duration(described, "lease", annotation.lease(), defaults.lease());
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
@@ -59,21 +63,34 @@ record IdempotentOperation(String name, KeySource from, @Nullable KeyExpression 
 			throw mistake(described, "takes its key from the fingerprint and states no retention",
 					"Say for how long two equal requests are one, such as retention = \"1m\".", null);
 		}
-		checkGuarantee(described, annotation.guarantee(), defaults.guarantee());
+		Guarantee guarantee = (annotation.guarantee() != Guarantee.DEFAULT) ? annotation.guarantee()
+				: defaults.guarantee();
 		return new IdempotentOperation(annotation.name().isEmpty() ? described : annotation.name(), annotation.from(),
 				expression(described, annotation.key()), lease, retention, annotation.onPending(),
-				ignored(described, annotation.ignore()));
+				ignored(described, annotation.ignore()),
+				(guarantee == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource) : null);
 	}
 
-	private static void checkGuarantee(String described, Guarantee stated, Guarantee byDefault) {
-		if (stated == Guarantee.TRANSACTION) {
-			throw mistake(described, "asks for Guarantee.TRANSACTION, which this version does not have yet",
-					"Use Guarantee.LEASE.", null);
+	/**
+	 * Finds the transactions of a handler method.
+	 * @throws IdempotencyConfigurationException if it cannot have them
+	 */
+	static IdempotencyTransactions transactions(Class<?> handlerType, Method method,
+			@Nullable IdempotencyTransactionSource transactionSource) {
+		String described = describe(handlerType, method);
+		if (AsynchronousReturn.isOf(method)) {
+			throw mistake(described, "answers asynchronously, so Guarantee.TRANSACTION cannot hold for it",
+					"Return the answer itself, or use Guarantee.LEASE.", null);
 		}
-		if (stated == Guarantee.DEFAULT && byDefault == Guarantee.TRANSACTION) {
-			throw mistake(described, "asks for Guarantee.TRANSACTION through idempotent.guarantee, which this version "
-					+ "does not have yet", "Set idempotent.guarantee=lease, or leave it out.", null);
+		if (transactionSource == null) {
+			throw mistake(described, "has Guarantee.TRANSACTION, and there is no database to keep it in",
+					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 		}
+		return transactionSource.transactionsOf(handlerType, method);
+	}
+
+	boolean waits() {
+		return this.onPending == OnPending.WAIT;
 	}
 
 	private static Duration duration(String described, String attribute, String text, Duration byDefault) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -37,23 +38,27 @@ public final class IdempotentOperations {
 	 * @param mapping the mapping that requests are dispatched with
 	 * @param required rules for handlers without annotation
 	 * @param defaults what holds where an annotation leaves it open
+	 * @param transactionSource knows the transactions of handlers, or {@code null}
+	 * without a database
 	 * @return how many handlers are annotated
 	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if an
 	 * annotation asks for what cannot be
 	 */
-	public int load(RequestMappingHandlerMapping mapping, List<RequiredKey> required, OperationDefaults defaults) {
+	public int load(RequestMappingHandlerMapping mapping, List<RequiredKey> required, OperationDefaults defaults,
+			@Nullable IdempotencyTransactionSource transactionSource) {
 		Map<Handler, IdempotentOperation> operations = new HashMap<>();
 		List<RequestMappingInfo> mappings = new ArrayList<>();
 		mapping.getHandlerMethods().forEach((info, handler) -> {
 			Idempotent annotation = handler.getMethodAnnotation(Idempotent.class);
 			if (annotation != null) {
 				mappings.add(info);
-				operations.put(Handler.of(handler),
-						IdempotentOperation.of(handler.getBeanType(), handler.getMethod(), annotation, defaults));
+				operations.put(Handler.of(handler), IdempotentOperation.of(handler.getBeanType(), handler.getMethod(),
+						annotation, defaults, transactionSource));
 			}
 		});
-		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), List.copyOf(required),
-				IdempotentOperation.ofRule(defaults));
+		RuledOperations ruled = new RuledOperations(required, defaults, transactionSource);
+		ruled.check(mapping);
+		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), ruled);
 		return operations.size();
 	}
 
@@ -71,7 +76,7 @@ public final class IdempotentOperations {
 				: ServletRequestPathUtils.parseAndCache(request);
 		try {
 			PathContainer path = parsed.pathWithinApplication();
-			boolean required = loaded.requiresKey(request.getMethod(), path);
+			boolean required = loaded.ruled().requireKey(request.getMethod(), path);
 			return (required || loaded.mayMatch(request.getMethod(), path)) ? loaded.targetOf(request, required) : null;
 		}
 		finally {
@@ -92,14 +97,10 @@ public final class IdempotentOperations {
 	}
 
 	private record Table(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> mappings,
-			Map<Handler, IdempotentOperation> operations, List<RequiredKey> required, IdempotentOperation ofRule) {
+			Map<Handler, IdempotentOperation> operations, RuledOperations ruled) {
 
 		boolean isEmpty() {
-			return this.mappings.isEmpty() && this.required.isEmpty();
-		}
-
-		boolean requiresKey(String method, PathContainer path) {
-			return this.required.stream().anyMatch((rule) -> rule.matches(method, path));
+			return this.mappings.isEmpty() && this.ruled.isEmpty();
 		}
 
 		boolean mayMatch(String method, PathContainer path) {
@@ -113,14 +114,14 @@ public final class IdempotentOperations {
 
 		@Nullable Target targetOf(HttpServletRequest request, boolean required) {
 			HandlerExecutionChain chain = chainOf(request);
-			IdempotentOperation byDefault = required ? this.ofRule : null;
 			if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
-				return (byDefault != null) ? new Target(byDefault, false, null) : null;
+				return required ? new Target(this.ruled.ofNoMethod(), false, null) : null;
 			}
 			IdempotentOperation annotated = this.operations.get(Handler.of(handler));
-			IdempotentOperation operation = (annotated != null) ? annotated : byDefault;
-			boolean entryIsNoted = annotated != null && HandlerEntryAdvisor.advises(handler.getBean());
-			return (operation != null) ? new Target(operation, entryIsNoted, cors(chain, request)) : null;
+			if (annotated != null) {
+				return new Target(annotated, HandlerEntryAdvisor.advises(handler.getBean()), cors(chain, request));
+			}
+			return required ? new Target(this.ruled.of(handler), false, cors(chain, request)) : null;
 		}
 
 		private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {

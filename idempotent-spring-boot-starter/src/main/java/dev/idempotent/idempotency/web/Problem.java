@@ -34,7 +34,13 @@ enum Problem {
 
 	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable"),
 
-	STORE_FAILED(HttpStatus.INTERNAL_SERVER_ERROR, "Idempotency store failed");
+	STORE_FAILED(HttpStatus.INTERNAL_SERVER_ERROR, "Idempotency store failed"),
+
+	ROLLED_BACK(HttpStatus.INTERNAL_SERVER_ERROR, "Work rolled back"),
+
+	RESPONSE_TOO_LARGE(HttpStatus.INTERNAL_SERVER_ERROR, "Response too large"),
+
+	OUTCOME_UNKNOWN(HttpStatus.SERVICE_UNAVAILABLE, "Outcome unknown");
 
 	private static final String TYPE_PREFIX = "urn:problem-type:idempotency:";
 

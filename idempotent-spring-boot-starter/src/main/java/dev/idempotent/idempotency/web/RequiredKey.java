@@ -1,9 +1,11 @@
 package dev.idempotent.idempotency.web;
 
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.springframework.http.server.PathContainer;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -30,6 +32,15 @@ public record RequiredKey(String method, PathPattern path) {
 			throw new IllegalArgumentException("'" + rule + "' is no HTTP method and path pattern");
 		}
 		return new RequiredKey(words.group(1), PathPatternParser.defaultInstance.parse(words.group(2)));
+	}
+
+	/**
+	 * Tells whether a mapping is for such requests, as far as its pattern shows.
+	 * @param methods the mapping's methods; empty means all
+	 */
+	boolean matches(Set<RequestMethod> methods, PathContainer pattern) {
+		return (methods.isEmpty() || methods.contains(RequestMethod.resolve(this.method)))
+				&& this.path.matches(pattern);
 	}
 
 	boolean matches(String requestMethod, PathContainer requestPath) {

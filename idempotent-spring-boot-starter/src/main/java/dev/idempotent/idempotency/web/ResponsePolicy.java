@@ -18,22 +18,35 @@ public final class ResponsePolicy {
 
 	private final int maxBody;
 
+	private final int maxHeld;
+
 	/**
 	 * Creates a policy.
 	 * @param storedStatuses statuses below 500, such as {@code 404}, and ranges of them,
 	 * such as {@code 200-399}
 	 * @param onError what becomes of statuses from 500 on and of exceptions
 	 * @param maxBody the longest body that is stored, in bytes
+	 * @param maxHeld the longest body that is held until its transaction has committed,
+	 * in bytes
 	 * @throws IllegalArgumentException if a status is none, naming it
 	 */
-	public ResponsePolicy(List<String> storedStatuses, OnError onError, int maxBody) {
+	public ResponsePolicy(List<String> storedStatuses, OnError onError, int maxBody, int maxHeld) {
 		storedStatuses.forEach(this::addRange);
 		this.onError = onError;
 		this.maxBody = maxBody;
+		this.maxHeld = maxHeld;
 	}
 
 	boolean isStored(int status) {
 		return (status < FIRST_ERROR) ? this.storedStatuses.get(status) : keepsErrors();
+	}
+
+	/**
+	 * Tells whether work that ends in a status may stand: what would not be stored is
+	 * undone.
+	 */
+	boolean isCommitted(int status) {
+		return status < FIRST_ERROR && isStored(status);
 	}
 
 	boolean keepsErrors() {
@@ -42,6 +55,10 @@ public final class ResponsePolicy {
 
 	int maxBody() {
 		return this.maxBody;
+	}
+
+	int maxHeld() {
+		return this.maxHeld;
 	}
 
 	private void addRange(String range) {

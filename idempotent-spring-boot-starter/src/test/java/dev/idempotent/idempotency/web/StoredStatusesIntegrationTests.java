@@ -60,7 +60,7 @@ class StoredStatusesIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "99", "500", "404-", "404-200", "4xx", "200-500" })
 	void refusesWhatIsNoStatus(String range) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new ResponsePolicy(List.of(range), OnError.RELEASE, 1))
+		assertThatIllegalArgumentException().isThrownBy(() -> new ResponsePolicy(List.of(range), OnError.RELEASE, 1, 1))
 			.withMessageContaining("'" + range + "'");
 	}
 

@@ -1,0 +1,97 @@
+package dev.idempotent.autoconfigure;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencySweepers;
+import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+/**
+ * Keeps idempotency keys in the application's database: alone if there is no other store,
+ * and together with the work under {@code Guarantee.TRANSACTION}.
+ */
+@AutoConfiguration(after = { DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
+		IdempotencyRedisAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class })
+@ConditionalOnSingleCandidate(DataSource.class)
+@EnableConfigurationProperties(IdempotencyJdbcProperties.class)
+public final class IdempotencyJdbcAutoConfiguration {
+
+	private static final int FEW_WAITERS = 2;
+
+	@Bean
+	IdempotencySchema idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
+		return new IdempotencySchema(dataSource, properties);
+	}
+
+	@Bean
+	JdbcIdempotencySweepers idempotencySweepers(IdempotencyJdbcProperties properties) {
+		return new JdbcIdempotencySweepers(properties.table(), properties.sweepInterval());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(IdempotencyStore.class)
+	@ConditionalOnProperty(name = "idempotent.store", havingValue = "jdbc", matchIfMissing = true)
+	JdbcIdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyJdbcProperties properties) {
+		return new JdbcIdempotencyStore(dataSource, properties.table());
+	}
+
+	/**
+	 * When the migrations of all other beans have run.
+	 */
+	@Bean
+	SmartInitializingSingleton idempotencyTableCheck(ObjectProvider<JdbcIdempotencyStore> store, DataSource dataSource,
+			JdbcIdempotencySweepers sweepers) {
+		return () -> store.ifAvailable((table) -> {
+			table.verify();
+			sweepers.sweep(dataSource);
+		});
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
+	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
+			ObjectProvider<TransactionAttributeSource> attributes, JdbcIdempotencySweepers sweepers,
+			IdempotencyJdbcProperties properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
+				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), dataSource, properties.table(),
+				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), sweepers);
+	}
+
+	private static int maxWaiters(IdempotencyJdbcProperties properties, DataSource dataSource,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		if (properties.maxWaiters() != null) {
+			return properties.maxWaiters();
+		}
+		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+			.getDataSourcePoolMetadata(dataSource);
+		Integer connections = (pool != null) ? pool.getMax() : null;
+		return (connections != null) ? Math.max(1, connections / 4) : FEW_WAITERS;
+	}
+
+}

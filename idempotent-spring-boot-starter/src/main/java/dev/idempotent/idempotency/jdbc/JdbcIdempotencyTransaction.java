@@ -1,0 +1,155 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyTransaction;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * A transaction of the application's own manager, with the record of a key in it.
+ */
+final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyTransaction.class);
+
+	private final PlatformTransactionManager manager;
+
+	private final TransactionStatus status;
+
+	private final DataSource dataSource;
+
+	private final IdempotencyRecords records;
+
+	private final IdempotencyKey key;
+
+	private final Fingerprint fingerprint;
+
+	private final String token;
+
+	private Claim claim = new Claim.Acquired();
+
+	JdbcIdempotencyTransaction(PlatformTransactionManager manager, TransactionStatus status, DataSource dataSource,
+			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token) {
+		this.manager = manager;
+		this.status = status;
+		this.dataSource = dataSource;
+		this.records = records;
+		this.key = key;
+		this.fingerprint = fingerprint;
+		this.token = token;
+	}
+
+	/**
+	 * Claims the key on the connection of the transaction.
+	 */
+	Claim claim(Duration lease, Duration lockTimeout) {
+		return run((connection) -> this.records.claim(connection, this.key, this.fingerprint, this.token, lease,
+				lockTimeout));
+	}
+
+	/**
+	 * Ends with a claim that leaves nothing to do.
+	 */
+	JdbcIdempotencyTransaction endWith(Claim outcome) {
+		this.claim = outcome;
+		rollback();
+		return this;
+	}
+
+	@Override
+	public Claim claim() {
+		return this.claim;
+	}
+
+	@Override
+	public boolean isRollbackOnly() {
+		return this.status.isRollbackOnly();
+	}
+
+	@Override
+	public void commit(StoredResponse response, Duration retention) {
+		boolean written = false;
+		try {
+			this.status.flush();
+			complete(response, retention);
+			written = true;
+		}
+		finally {
+			if (!written) {
+				rollback();
+			}
+		}
+		this.manager.commit(this.status);
+	}
+
+	@Override
+	public void rollback() {
+		if (this.status.isCompleted()) {
+			return;
+		}
+		try {
+			this.manager.rollback(this.status);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The transaction of key {} could not be rolled back; the database does so when the connection "
+					+ "ends", this.key, ex);
+		}
+	}
+
+	private void complete(StoredResponse response, Duration retention) {
+		boolean completed = run((connection) -> this.records.complete(connection, this.key, this.fingerprint,
+				this.token, response, retention));
+		if (!completed) {
+			throw new IllegalStateException("The record of key " + this.key + " was changed by its own transaction");
+		}
+	}
+
+	private <T extends @Nullable Object> T run(Function<Connection, T> verb) {
+		requireBound(this.dataSource, this.manager);
+		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		try {
+			return verb.apply(connection);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, this.dataSource);
+		}
+	}
+
+	/**
+	 * On any other connection the record would not commit with the work.
+	 */
+	static void requireBound(DataSource dataSource, PlatformTransactionManager manager) {
+		if (!(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder)) {
+			throw new UnboundConnectionException(manager.getClass());
+		}
+	}
+
+	/**
+	 * The manager has begun a transaction on something else than the data source.
+	 */
+	static final class UnboundConnectionException extends TransactionException {
+
+		UnboundConnectionException(Class<?> manager) {
+			super(manager.getName() + " does not open its transactions on the DataSource of the idempotency records");
+		}
+
+	}
+
+}

@@ -1,0 +1,149 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.IdempotencyTransaction;
+import dev.idempotent.idempotency.IdempotencyTransactions;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Transactions of one manager with the attributes of one method.
+ */
+final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyTransactions.class);
+
+	private final PlatformTransactionManager manager;
+
+	private final TransactionDefinition definition;
+
+	private final DataSource dataSource;
+
+	private final JdbcIdempotencyStore store;
+
+	private final ClaimQueue queue;
+
+	private final SuspensionWarning suspensionWarning;
+
+	JdbcIdempotencyTransactions(PlatformTransactionManager manager, TransactionDefinition definition,
+			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, SuspensionWarning suspensionWarning) {
+		this.manager = manager;
+		this.definition = definition;
+		this.dataSource = dataSource;
+		this.store = store;
+		this.queue = queue;
+		this.suspensionWarning = suspensionWarning;
+	}
+
+	@Override
+	public IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			boolean contended) {
+		if (!contended) {
+			return begin(key, fingerprint, token, lease);
+		}
+		this.queue.enter(key);
+		try {
+			return begin(key, fingerprint, token, lease);
+		}
+		finally {
+			this.queue.leave();
+		}
+	}
+
+	@Override
+	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
+		return this.store.find(key, fingerprint);
+	}
+
+	/**
+	 * Opens a transaction and looks for the table in its database.
+	 * @throws IdempotencyConfigurationException if that shows a mistake; a database that
+	 * does not answer is no mistake
+	 */
+	void verify(String method) {
+		try {
+			TransactionStatus status = this.manager.getTransaction(this.definition);
+			try {
+				JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
+			}
+			finally {
+				this.manager.rollback(status);
+			}
+		}
+		catch (UnboundConnectionException ex) {
+			throw new IdempotencyConfigurationException(
+					"The method " + method + " has Guarantee.TRANSACTION, and its transaction manager ("
+							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
+					"Name the manager of that DataSource in its @Transactional or in "
+							+ "idempotent.jdbc.transaction-manager, or mark the DataSource of the manager as @Primary.",
+					ex);
+		}
+		catch (TransactionException ex) {
+			logger.warn("The database does not answer, so {} may or may not be able to use it", method, ex);
+			return;
+		}
+		this.store.verify();
+	}
+
+	private void watchForSuspension() {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(this.suspensionWarning);
+		}
+	}
+
+	private IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		TransactionStatus status;
+		try {
+			status = this.manager.getTransaction(this.definition);
+		}
+		catch (TransactionException ex) {
+			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
+		}
+		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, status, this.dataSource,
+				this.store.records(), key, fingerprint, token);
+		boolean claimed = false;
+		try {
+			Claim claim = transaction.claim(lease, this.queue.lockTimeout());
+			claimed = true;
+			if (!(claim instanceof Claim.Acquired)) {
+				return transaction.endWith(claim);
+			}
+			watchForSuspension();
+			return transaction;
+		}
+		catch (PessimisticLockingFailureException ex) {
+			// Another transaction has the key, or had it after this one had begun.
+			claimed = true;
+			transaction.rollback();
+			Claim found = find(key, fingerprint);
+			return transaction.endWith((found != null) ? found : new Claim.Pending(lease));
+		}
+		catch (DataAccessException ex) {
+			throw this.store.failure(key, ex);
+		}
+		finally {
+			if (!claimed) {
+				transaction.rollback();
+			}
+		}
+	}
+
+}

@@ -1,0 +1,120 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Set;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.IdempotencyTransactions;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
+
+/**
+ * Runs methods in transactions of the application's own manager, with the attributes of
+ * their own {@code @Transactional} if they have one.
+ */
+public final class JdbcTransactionSource implements IdempotencyTransactionSource {
+
+	private static final Set<Integer> OWN_TRANSACTION = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
+			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+
+	private final TransactionManagers managers;
+
+	private final TransactionAttributeSource attributes;
+
+	private final DataSource dataSource;
+
+	private final String table;
+
+	private final ClaimQueue queue;
+
+	private final JdbcIdempotencySweepers sweepers;
+
+	/**
+	 * Creates a source.
+	 * @param beanFactory has the transaction managers
+	 * @param managerName the manager of methods that name none, or {@code null} for the
+	 * only or primary one
+	 * @param attributes reads {@code @Transactional}
+	 * @param dataSource what managers open their transactions on if they do not say
+	 * @param table the table with the records
+	 * @param maxWaiters how many claims may hold a connection that has to wait for
+	 * another transaction while nothing in front keeps duplicates away
+	 * @param lockTimeout how long a claim waits for another transaction
+	 * @param sweepers sweep the databases that are used
+	 */
+	public JdbcTransactionSource(BeanFactory beanFactory, @Nullable String managerName,
+			TransactionAttributeSource attributes, DataSource dataSource, String table, int maxWaiters,
+			Duration lockTimeout, JdbcIdempotencySweepers sweepers) {
+		this.managers = new TransactionManagers(beanFactory, managerName);
+		this.attributes = attributes;
+		this.dataSource = dataSource;
+		this.table = table;
+		this.queue = new ClaimQueue(maxWaiters, lockTimeout);
+		this.sweepers = sweepers;
+	}
+
+	@Override
+	public IdempotencyTransactions transactionsOf(Class<?> type, Method method) {
+		TransactionAttribute attribute = this.attributes.getTransactionAttribute(method, type);
+		String described = type.getName() + "." + method.getName();
+		if (attribute != null) {
+			refuseContradictions(described, attribute);
+		}
+		PlatformTransactionManager manager = this.managers.managerOf(described, attribute);
+		DataSource opened = dataSourceOf(manager);
+		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager,
+				definition(described, attribute), opened, new JdbcIdempotencyStore(opened, this.table), this.queue,
+				new SuspensionWarning(described));
+		transactions.verify(described);
+		this.sweepers.sweep(opened);
+		return transactions;
+	}
+
+	private DataSource dataSourceOf(PlatformTransactionManager manager) {
+		return (manager instanceof ResourceTransactionManager resource
+				&& resource.getResourceFactory() instanceof DataSource stated) ? stated : this.dataSource;
+	}
+
+	private static void refuseContradictions(String described, TransactionAttribute attribute) {
+		if (attribute.isReadOnly()) {
+			throw mistake(described, "is @Transactional(readOnly = true)");
+		}
+		if (OWN_TRANSACTION.contains(attribute.getPropagationBehavior())) {
+			throw mistake(described, "does not join the transaction around it (propagation)");
+		}
+	}
+
+	private static IdempotencyConfigurationException mistake(String described, String mistake) {
+		return new IdempotencyConfigurationException(
+				"The method " + described + " has Guarantee.TRANSACTION, and " + mistake + ".",
+				"Let its own @Transactional join a transaction that writes, leave it out, or use Guarantee.LEASE.",
+				null);
+	}
+
+	/**
+	 * A transaction of its own, whatever an outer filter may have begun: it has to commit
+	 * before the answer is sent.
+	 */
+	private static TransactionDefinition definition(String described, @Nullable TransactionAttribute attribute) {
+		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(
+				TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		definition.setName(described);
+		if (attribute != null) {
+			definition.setIsolationLevel(attribute.getIsolationLevel());
+			definition.setTimeout(attribute.getTimeout());
+		}
+		return definition;
+	}
+
+}

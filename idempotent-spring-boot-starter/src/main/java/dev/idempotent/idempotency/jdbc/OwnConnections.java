@@ -1,0 +1,104 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+
+/**
+ * Connections that take no part in a transaction of the calling thread, and are given
+ * back as they came.
+ */
+final class OwnConnections {
+
+	private final DataSource dataSource;
+
+	OwnConnections(DataSource dataSource) {
+		this.dataSource = withoutTransactions(dataSource);
+	}
+
+	/**
+	 * Runs work of which each statement commits by itself.
+	 * @throws DataAccessException if a connection cannot be had, or the work failed
+	 */
+	<T extends @Nullable Object> T run(Function<Connection, T> work) {
+		return run(true, work);
+	}
+
+	/**
+	 * Runs work in one transaction.
+	 * @throws DataAccessException if a connection cannot be had, or the work failed
+	 */
+	<T extends @Nullable Object> T runInTransaction(Function<Connection, T> work) {
+		return run(false, (connection) -> {
+			try {
+				int isolation = connection.getTransactionIsolation();
+				connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+				T result = commit(connection, work);
+				connection.setTransactionIsolation(isolation);
+				return result;
+			}
+			catch (SQLException ex) {
+				throw RecordFailures.translate("", ex);
+			}
+		});
+	}
+
+	private static <T extends @Nullable Object> T commit(Connection connection, Function<Connection, T> work)
+			throws SQLException {
+		boolean done = false;
+		try {
+			T result = work.apply(connection);
+			connection.commit();
+			done = true;
+			return result;
+		}
+		finally {
+			if (!done) {
+				connection.rollback();
+			}
+		}
+	}
+
+	private <T extends @Nullable Object> T run(boolean autoCommit, Function<Connection, T> work) {
+		try (Connection connection = open()) {
+			boolean before = connection.getAutoCommit();
+			if (before == autoCommit) {
+				return work.apply(connection);
+			}
+			connection.setAutoCommit(autoCommit);
+			try {
+				return work.apply(connection);
+			}
+			finally {
+				connection.setAutoCommit(before);
+			}
+		}
+		catch (SQLException ex) {
+			throw RecordFailures.translate("", ex);
+		}
+	}
+
+	private Connection open() {
+		try {
+			return this.dataSource.getConnection();
+		}
+		// A pool that never reached its database fails with an exception of its own.
+		catch (SQLException | RuntimeException ex) {
+			throw new DataAccessResourceFailureException("There is no connection to the database", ex);
+		}
+	}
+
+	private static DataSource withoutTransactions(DataSource dataSource) {
+		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+				? withoutTransactions(proxy.getTargetDataSource()) : dataSource;
+	}
+
+}

@@ -1,0 +1,104 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
+/**
+ * How a database tells the time and inserts a row that may be there. Its own clock is the
+ * only one, and none of its values depends on the time zone of a session.
+ */
+enum RecordDialect {
+
+	/**
+	 * A transaction may be old, so {@code now()} would be in the past.
+	 */
+	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
+			"cast(extract(epoch from expires_at - clock_timestamp()) * 1000000 as bigint)"),
+
+	/**
+	 * MariaDB too.
+	 */
+	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
+			"timestampdiff(microsecond, utc_timestamp(6), expires_at)"),
+
+	/**
+	 * Its clock stands still within a transaction.
+	 */
+	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
+			"datediff(microsecond, current_timestamp(6), expires_at)");
+
+	private static final Pattern TABLE = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*");
+
+	private final String now;
+
+	private final String nowForIndexes;
+
+	private final String millisFromNow;
+
+	private final String remainingMicros;
+
+	RecordDialect(String now, String nowForIndexes, String millisFromNow, String remainingMicros) {
+		this.now = now;
+		this.nowForIndexes = nowForIndexes;
+		this.millisFromNow = millisFromNow;
+		this.remainingMicros = remainingMicros;
+	}
+
+	/**
+	 * Finds the dialect of a database.
+	 * @throws InvalidDataAccessResourceUsageException if there is none
+	 */
+	static RecordDialect of(Connection connection) throws SQLException {
+		String product = connection.getMetaData().getDatabaseProductName();
+		return switch (product.toLowerCase(Locale.ROOT)) {
+			case "postgresql" -> POSTGRESQL;
+			case "mysql", "mariadb" -> MYSQL;
+			case "h2" -> H2;
+			default -> throw new InvalidDataAccessResourceUsageException("Idempotency keys cannot be kept in " + product
+					+ ": use PostgreSQL, MySQL, MariaDB or H2, or keep them in Redis (idempotent.store=redis)");
+		};
+	}
+
+	/**
+	 * Refuses what could be more than the name of a table.
+	 */
+	static String requireTable(String name) {
+		if (!TABLE.matcher(name).matches()) {
+			throw new IllegalArgumentException("'%s' is no name of a table".formatted(name));
+		}
+		return name;
+	}
+
+	/**
+	 * Now, once for each row.
+	 */
+	String now() {
+		return this.now;
+	}
+
+	/**
+	 * Now, once for a statement, so that an index helps.
+	 */
+	String nowForIndexes() {
+		return this.nowForIndexes;
+	}
+
+	/**
+	 * The moment that is as many milliseconds away as its one parameter says.
+	 */
+	String millisFromNow() {
+		return this.millisFromNow;
+	}
+
+	/**
+	 * How long until a row's time ends; not positive when it has ended.
+	 */
+	String remainingMicros() {
+		return this.remainingMicros;
+	}
+
+}

@@ -1,0 +1,49 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.StoredResponse;
+
+/**
+ * What a row says of its key.
+ *
+ * @param response meaningless unless completed
+ * @param remaining how long until its time ends; not positive when it has ended
+ */
+record RecordRow(String token, Fingerprint fingerprint, boolean completed, StoredResponse response,
+		Duration remaining) {
+
+	/**
+	 * Reads the columns of {@link RecordSql#find()}.
+	 */
+	static RecordRow of(ResultSet columns) throws SQLException {
+		byte[] response = columns.getBytes(5);
+		return new RecordRow(columns.getString(1), new Fingerprint(columns.getInt(2), columns.getString(3)),
+				columns.getBoolean(4), (response != null) ? StoredResponse.of(response) : StoredResponse.notKept(),
+				Duration.of(columns.getLong(6), ChronoUnit.MICROS));
+	}
+
+	boolean isExpired() {
+		return this.remaining.isNegative() || this.remaining.isZero();
+	}
+
+	boolean isHeldBy(String claimant) {
+		return !this.completed && this.token.equals(claimant);
+	}
+
+	/**
+	 * What a claimant is told who does not get the key.
+	 */
+	Claim answerTo(Fingerprint claimed) {
+		if (claimed.contradicts(this.fingerprint)) {
+			return new Claim.Mismatched();
+		}
+		return this.completed ? new Claim.Completed(this.response, this.remaining) : new Claim.Pending(this.remaining);
+	}
+
+}

@@ -1,0 +1,101 @@
+package dev.idempotent.idempotency.jdbc;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements on one table in one dialect. Parameters stand in the order in which
+ * their names are listed.
+ *
+ * @param dialect what they are written in
+ * @param insert key, token, version, digest, completed, response, milliseconds
+ * @param takeOver token, version, digest, completed, response, milliseconds, key, token
+ * that was seen
+ * @param complete version, digest, response, milliseconds, key, token
+ * @param renew milliseconds, key, token
+ * @param release key, token
+ * @param find key
+ */
+record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String complete, Change renew, String release,
+		String find) {
+
+	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
+			+ "response, expires_at";
+
+	private static final String OWN_PENDING = " where key_digest = ? and token = ? and not completed";
+
+	private static final String UNLESS_THERE = " on conflict (key_digest) do nothing";
+
+	static RecordSql of(RecordDialect dialect, String table) {
+		String update = "update " + table + " set ";
+		String end = dialect.millisFromNow();
+		String complete = update + "fingerprint_version = ?, fingerprint_digest = ?, completed = true, response = ?, "
+				+ "expires_at = " + end + OWN_PENDING;
+		String release = "delete from " + table + OWN_PENDING;
+		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
+				+ dialect.remainingMicros() + " from " + table + " where key_digest = ?";
+		return new RecordSql(dialect, insert(dialect, table), takeOver(dialect, update), complete,
+				renew(dialect, update), release, find);
+	}
+
+	private static Change insert(RecordDialect dialect, String table) {
+		String into = "insert into " + table + " (" + COLUMNS + ") ";
+		String row = "?, ?, ?, ?, ?, ?, " + dialect.millisFromNow();
+		return switch (dialect) {
+			case POSTGRESQL -> new Change(into + "values (" + row + ")" + UNLESS_THERE,
+					limited(into + "select " + row + " from limited" + UNLESS_THERE));
+			case MYSQL -> new Change(into + "values (" + row + ")", null);
+			case H2 -> new Change(into + h2RowUnlessThere(dialect, table), null);
+		};
+	}
+
+	/**
+	 * Fails in a race alone. Those who wait for a transaction in which a statement has
+	 * failed do so in a busy loop without end (H2 2.4.240).
+	 */
+	private static String h2RowUnlessThere(RecordDialect dialect, String table) {
+		return "select cast(?1 as varchar), cast(?2 as varchar), cast(?3 as integer), cast(?4 as varchar), "
+				+ "cast(?5 as boolean), cast(?6 as binary large object), " + dialect.millisFromNow().replace("?", "?7")
+				+ " where not exists (select 1 from " + table + " where key_digest = ?1)";
+	}
+
+	private static Change takeOver(RecordDialect dialect, String update) {
+		return change(dialect,
+				update + "token = ?, fingerprint_version = ?, fingerprint_digest = ?, completed = ?, response = ?, "
+						+ "expires_at = " + dialect.millisFromNow(),
+				" where key_digest = ? and token = ? and expires_at <= " + dialect.now());
+	}
+
+	private static Change renew(RecordDialect dialect, String update) {
+		return change(dialect, update + "expires_at = " + dialect.millisFromNow(),
+				OWN_PENDING + " and expires_at > " + dialect.now());
+	}
+
+	private static Change change(RecordDialect dialect, String update, String where) {
+		return new Change(update + where,
+				(dialect == RecordDialect.POSTGRESQL) ? limited(update + " from limited" + where) : null);
+	}
+
+	/**
+	 * Bounds the wait for another transaction's row lock and leaves the session's own
+	 * bound as it was. The order is forced: what sets is read by what changes, and what
+	 * restores needs the count of that.
+	 */
+	private static String limited(String change) {
+		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
+				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), "
+				+ "changed as (" + change
+				+ " returning 1) select changes.n, set_config('lock_timeout', previous.bound, true) "
+				+ "from (select count(*) as n from changed) changes, previous";
+	}
+
+	/**
+	 * A statement that changes one row or none.
+	 *
+	 * @param plain waits for a lock as long as the session says
+	 * @param limited waits for as long as its first parameter says, and counts the rows
+	 * itself; {@code null} if the database has no such statement
+	 */
+	record Change(String plain, @Nullable String limited) {
+	}
+
+}

@@ -1,0 +1,122 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DuplicateKeyException;
+
+/**
+ * Carries out statements on one connection, which stays its giver's: it is neither
+ * committed nor closed.
+ */
+final class RecordStatements {
+
+	private final Connection connection;
+
+	private final RecordSql sql;
+
+	RecordStatements(Connection connection, RecordSql sql) {
+		this.connection = connection;
+		this.sql = sql;
+	}
+
+	/**
+	 * Inserts a row unless its key has one.
+	 */
+	boolean insert(@Nullable Duration lockTimeout, @Nullable Object... values) {
+		try {
+			return change(this.sql.insert(), lockTimeout, values);
+		}
+		catch (DuplicateKeyException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Changes one row or none.
+	 */
+	boolean change(RecordSql.Change change, @Nullable Duration lockTimeout, @Nullable Object... values) {
+		if (lockTimeout == null || this.sql.dialect() == RecordDialect.H2) {
+			return change(change.plain(), values);
+		}
+		String limited = change.limited();
+		return (limited != null) ? changeLimited(limited, lockTimeout, values)
+				: changeBetween(lockTimeout, change.plain(), values);
+	}
+
+	boolean change(String sql, @Nullable Object... values) {
+		return run(sql, (statement) -> statement.executeUpdate() == 1, values);
+	}
+
+	@Nullable RecordRow find(IdempotencyKey key) {
+		return run(this.sql.find(), (statement) -> {
+			try (ResultSet rows = statement.executeQuery()) {
+				return rows.next() ? RecordRow.of(rows) : null;
+			}
+		}, key.digest());
+	}
+
+	private boolean changeLimited(String sql, Duration lockTimeout, @Nullable Object... values) {
+		@Nullable Object[] parameters = new Object[values.length + 1];
+		parameters[0] = Long.toString(lockTimeout.toMillis());
+		System.arraycopy(values, 0, parameters, 1, values.length);
+		return run(sql, (statement) -> {
+			try (ResultSet rows = statement.executeQuery()) {
+				return rows.next() && rows.getInt(1) == 1;
+			}
+		}, parameters);
+	}
+
+	/**
+	 * MySQL's limit is a setting of the session, in whole seconds.
+	 */
+	private boolean changeBetween(Duration lockTimeout, String sql, @Nullable Object... values) {
+		long seconds = Math.max(1, lockTimeout.plusMillis(999).toSeconds());
+		run("set @idempotency_lock_wait = @@session.innodb_lock_wait_timeout, session innodb_lock_wait_timeout = "
+				+ seconds, PreparedStatement::execute);
+		try {
+			return change(sql, values);
+		}
+		finally {
+			run("set session innodb_lock_wait_timeout = @idempotency_lock_wait", PreparedStatement::execute);
+		}
+	}
+
+	private <T extends @Nullable Object> T run(String sql, Step<T> step, @Nullable Object... values) {
+		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+			for (int i = 0; i < values.length; i++) {
+				set(statement, i + 1, values[i]);
+			}
+			return step.take(statement);
+		}
+		catch (SQLException ex) {
+			throw RecordFailures.translate(sql, ex);
+		}
+	}
+
+	private static void set(PreparedStatement statement, int index, @Nullable Object value) throws SQLException {
+		if (value == null) {
+			statement.setNull(index, Types.VARBINARY);
+		}
+		else if (value instanceof byte[] bytes) {
+			statement.setBytes(index, bytes);
+		}
+		else {
+			statement.setObject(index, value);
+		}
+	}
+
+	private interface Step<T extends @Nullable Object> {
+
+		T take(PreparedStatement statement) throws SQLException;
+
+	}
+
+}

@@ -1,0 +1,34 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+
+/**
+ * Says once of a method that a part of its work commits by itself.
+ */
+final class SuspensionWarning implements TransactionSynchronization {
+
+	private static final Logger logger = LoggerFactory.getLogger(SuspensionWarning.class);
+
+	private final String method;
+
+	private final AtomicBoolean given = new AtomicBoolean();
+
+	SuspensionWarning(String method) {
+		this.method = method;
+	}
+
+	@Override
+	public void suspend() {
+		if (this.given.compareAndSet(false, true)) {
+			logger
+				.warn("{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): what is done meanwhile commits by "
+						+ "itself and may be done twice, Guarantee.TRANSACTION notwithstanding", this.method);
+		}
+	}
+
+}

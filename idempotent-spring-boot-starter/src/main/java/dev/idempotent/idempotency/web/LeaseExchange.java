@@ -1,0 +1,143 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+
+import dev.idempotent.idempotency.Claimant;
+import dev.idempotent.idempotency.StoredResponse;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.web.filter.ShallowEtagHeaderFilter;
+
+/**
+ * A run whose answer is stored when it is whole, and streams meanwhile if it has to.
+ */
+final class LeaseExchange extends Exchange {
+
+	/**
+	 * What Spring MVC sets for such handlers, so that nobody caches their content.
+	 * @see ShallowEtagHeaderFilter#disableContentCaching
+	 */
+	private static final String HANDLER_STREAMS = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
+
+	private final Claimant claimant;
+
+	private final ResponsePolicy policy;
+
+	/**
+	 * An error page is due, which may never come.
+	 */
+	private volatile boolean failed;
+
+	LeaseExchange(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
+		super(entryIsNoted);
+		this.claimant = claimant;
+		this.policy = policy;
+	}
+
+	@Override
+	HoldingResponse hold(HttpServletRequest request, HttpServletResponse response) {
+		return HoldingResponse.streaming(response, this.policy.maxBody(),
+				() -> request.getAttribute(HANDLER_STREAMS) != null);
+	}
+
+	@Override
+	HttpServletRequest hold(HttpServletRequest request, HoldingResponse response) {
+		return new HeldRequest(request, response);
+	}
+
+	@Override
+	void run(HttpServletRequest request, HttpServletResponse response, HoldingResponse holding, FilterChain chain)
+			throws IOException, ServletException {
+		// In the error page for asynchronous work that the container has given up.
+		boolean abandoned = request.isAsyncStarted();
+		boolean returned = false;
+		try {
+			chain.doFilter(request, response);
+			returned = true;
+		}
+		finally {
+			if (!returned && request.getDispatcherType() != DispatcherType.FORWARD) {
+				fail(request);
+			}
+		}
+		if (!isOpen(request)) {
+			return;
+		}
+		if (request.isAsyncStarted() && !abandoned) {
+			request.getAsyncContext().addListener(new AsyncEnding(this, request, holding));
+		}
+		else {
+			settle(request, holding);
+		}
+	}
+
+	/**
+	 * Asynchronous work has ended, perhaps without another dispatch.
+	 */
+	void asyncCompleted(HttpServletRequest request, HoldingResponse response) throws IOException {
+		if (isOpen(request) && !this.failed && !response.isErrorSent()) {
+			settle(request, response);
+		}
+	}
+
+	/**
+	 * Asynchronous work was given up by the container: because nobody reads its stream,
+	 * or with an error page that may come after everything else has ended.
+	 */
+	void asyncFailed(HttpServletRequest request, HoldingResponse response) {
+		if (isOpen(request) && response.isStreaming()) {
+			complete(request, StoredResponse.notKept());
+		}
+		else {
+			awaitErrorPage();
+		}
+	}
+
+	private void settle(HttpServletRequest request, HoldingResponse response) throws IOException {
+		if (!isEntered() || !this.policy.isStored(response.getStatus())) {
+			free(request);
+		}
+		else if (response.isErrorSent()) {
+			this.claimant.stopRenewal();
+			return;
+		}
+		else {
+			CapturedResponse captured = response.capture();
+			complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
+		}
+		response.sendHeld();
+	}
+
+	/**
+	 * An exception leaves the application: its error page is yet to be written.
+	 */
+	private void fail(ServletRequest request) {
+		if (isEntered() && this.policy.keepsErrors()) {
+			awaitErrorPage();
+		}
+		else {
+			free(request);
+		}
+	}
+
+	private void awaitErrorPage() {
+		this.failed = true;
+		this.claimant.stopRenewal();
+	}
+
+	private void complete(ServletRequest request, StoredResponse response) {
+		this.claimant.complete(response);
+		close(request);
+	}
+
+	private void free(ServletRequest request) {
+		this.claimant.release();
+		close(request);
+	}
+
+}

@@ -1,0 +1,33 @@
+package dev.idempotent.idempotency.web;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+
+/**
+ * A request that is answered on the thread which its transaction is bound to.
+ */
+final class SynchronousRequest extends HttpServletRequestWrapper {
+
+	SynchronousRequest(HttpServletRequest request) {
+		super(request);
+	}
+
+	@Override
+	public AsyncContext startAsync() {
+		throw refusal();
+	}
+
+	@Override
+	public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
+		throw refusal();
+	}
+
+	private static IllegalStateException refusal() {
+		return new IllegalStateException("A handler under Guarantee.TRANSACTION cannot answer asynchronously: its "
+				+ "transaction is bound to the thread. Answer before the method returns, or use Guarantee.LEASE.");
+	}
+
+}

@@ -1,0 +1,11 @@
+create table if not exists idempotency_record (
+	key_digest varchar(64) not null primary key,
+	token varchar(64) not null,
+	fingerprint_version integer not null,
+	fingerprint_digest varchar(64) not null,
+	completed boolean not null,
+	response bytea,
+	expires_at timestamp(6) with time zone not null
+);
+
+create index if not exists idempotency_record_expires_at on idempotency_record (expires_at);

@@ -1,0 +1,25 @@
+package dev.idempotent.idempotency.jdbc;
+
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreContract;
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * Tests for {@link JdbcIdempotencyStore} on H2.
+ */
+class H2IdempotencyStoreTests extends IdempotencyStoreContract {
+
+	private static JdbcIdempotencyStore store;
+
+	@BeforeAll
+	static void connect() {
+		RecordTable table = RecordTable.inMemory("contract");
+		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
+	}
+
+	@Override
+	public IdempotencyStore store() {
+		return store;
+	}
+
+}

@@ -1,0 +1,22 @@
+package dev.idempotent.idempotency.jdbc;
+
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * Tests for {@link JdbcIdempotencySweeper} on H2.
+ */
+class H2SweeperTests extends SweeperContract {
+
+	private static RecordTable table;
+
+	@BeforeAll
+	static void createTable() {
+		table = RecordTable.inMemory("sweeper");
+	}
+
+	@Override
+	RecordTable table() {
+		return table;
+	}
+
+}

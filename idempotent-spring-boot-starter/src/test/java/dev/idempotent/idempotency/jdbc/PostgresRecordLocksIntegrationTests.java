@@ -1,0 +1,119 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.sql.Statement;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.PessimisticLockingFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link IdempotencyRecords} in transactions of PostgreSQL.
+ */
+class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private static RecordTable table;
+
+	@BeforeAll
+	static void connect() {
+		table = RecordTable.create(postgres.connect(), "postgresql", "locks_record");
+	}
+
+	@Override
+	RecordTable table() {
+		return table;
+	}
+
+	@Override
+	void waitForLocksTooLong(Connection connection) throws SQLException {
+		execute(connection, "set local lock_timeout = '50s'");
+	}
+
+	@Override
+	void awaitAWaitingTransaction() {
+		await().until(() -> table.template()
+			.queryForObject("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+					+ "and query like '%locks_record%'", Long.class),
+				Long.valueOf(1)::equals);
+	}
+
+	@Test
+	void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
+		claim(this.second, "owner", shortTime());
+		assertThat(lockTimeout()).isEqualTo("50s");
+		this.second.commit();
+		assertThat(lockTimeout()).isEqualTo("0");
+
+		waitForLocksTooLong(this.second);
+		assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
+		assertThat(lockTimeout()).isEqualTo("50s");
+		assertThat(claim(this.second, "owner", shortTime())).isEqualTo(new Claim.Acquired());
+		assertThat(lockTimeout()).isEqualTo("50s");
+	}
+
+	@Test
+	void leavesTheLimitAsItWasWhenAnExpiredKeyIsTakenOver() throws SQLException {
+		expire();
+		assertThat(claim(this.second, "owner", shortTime())).isEqualTo(new Claim.Acquired());
+		assertThat(lockTimeout()).isEqualTo("50s");
+	}
+
+	@Test
+	void leavesTheLimitAsItWasWhenTheWaitIsInVain() throws SQLException {
+		claim(this.first, "owner", null);
+		Savepoint savepoint = this.second.setSavepoint();
+		assertThatExceptionOfType(CannotAcquireLockException.class)
+			.isThrownBy(() -> claim(this.second, "rival", shortTime()));
+		this.second.rollback(savepoint);
+		assertThat(lockTimeout()).isEqualTo("50s");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE })
+	void refusesAStrictTransactionThatCannotSeeWhoHasTheKey(int isolation) throws SQLException {
+		this.second.rollback();
+		this.second.setTransactionIsolation(isolation);
+		execute(this.second, "select count(*) from locks_record");
+		claim(this.first, "owner", null);
+		this.first.commit();
+		assertThatExceptionOfType(PessimisticLockingFailureException.class)
+			.isThrownBy(() -> claim(this.second, "rival", shortTime()))
+			.isNotInstanceOf(CannotAcquireLockException.class);
+		this.second.rollback();
+		assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
+		this.second.rollback();
+		this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+	}
+
+	private String lockTimeout() throws SQLException {
+		try (Statement statement = this.second.createStatement();
+				ResultSet setting = statement.executeQuery("select current_setting('lock_timeout')")) {
+			setting.next();
+			return setting.getString(1);
+		}
+	}
+
+	private static void execute(Connection connection, String sql) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+}

@@ -1,0 +1,44 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.util.List;
+
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link JdbcIdempotencySweeper} on PostgreSQL.
+ */
+class PostgresSweeperIntegrationTests extends SweeperContract {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private static RecordTable table;
+
+	@BeforeAll
+	static void createTable() {
+		table = RecordTable.create(postgres.connect(), "postgresql", "sweeper_record");
+	}
+
+	@Override
+	RecordTable table() {
+		return table;
+	}
+
+	@Test
+	void findsExpiredRowsByTheirIndex() {
+		table.template()
+			.execute("insert into sweeper_record select md5(n::text), '', 1, '', true, null, "
+					+ "now() + interval '1 hour' from generate_series(1, 20000) n");
+		table.template().execute("analyze sweeper_record");
+		List<String> plan = table.template()
+			.queryForList("explain " + ExpiredRecords.select(table.name(), RecordDialect.POSTGRESQL, 1000),
+					String.class);
+		assertThat(plan).anyMatch((line) -> line.contains("Index Scan using sweeper_record_expires_at"));
+	}
+
+}

@@ -1,0 +1,97 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.net.URI;
+import java.util.List;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import jakarta.persistence.Column;
+import jakarta.persistence.ElementCollection;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
+
+import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * The same handlers under JPA, and some with entities.
+ */
+@Configuration(proxyBeanMethods = false)
+@AutoConfigurationPackage
+@Import({ TransactionApplication.class, JpaApplication.Items.class })
+class JpaApplication {
+
+	@Entity(name = "Item")
+	static class Item {
+
+		@Id
+		@SuppressWarnings("NullAway.Init")
+		private String name;
+
+		@Column(unique = true)
+		@SuppressWarnings("NullAway.Init")
+		private String code;
+
+		@ElementCollection
+		private List<String> parts = List.of();
+
+		protected Item() {
+		}
+
+		Item(String name, String code, List<String> parts) {
+			this.name = name;
+			this.code = code;
+			this.parts = parts;
+		}
+
+		public List<String> getParts() {
+			return this.parts;
+		}
+
+	}
+
+	@RestController
+	static class Items {
+
+		private final EntityManager entities;
+
+		Items(EntityManager entities) {
+			this.entities = entities;
+		}
+
+		int count(String name) {
+			return this.entities.createQuery("select count(i) from Item i where i.name = :name", Long.class)
+				.setParameter("name", name)
+				.getSingleResult()
+				.intValue();
+		}
+
+		/**
+		 * Nothing reaches the database before the flush.
+		 */
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/items/{code}")
+		ResponseEntity<?> add(@PathVariable String code, @RequestParam String name) {
+			this.entities.persist(new Item(name, code, List.of()));
+			return ResponseEntity.created(URI.create("/items/" + name)).build();
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/lazy-items/{code}")
+		Item addAndLoad(@PathVariable String code, @RequestParam String name) {
+			this.entities.persist(new Item(name, code, List.of("a", "b")));
+			this.entities.flush();
+			this.entities.clear();
+			return this.entities.find(Item.class, name);
+		}
+
+	}
+
+}

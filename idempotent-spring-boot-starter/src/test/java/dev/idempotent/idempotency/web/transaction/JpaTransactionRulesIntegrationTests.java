@@ -1,0 +1,55 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.net.http.HttpResponse;
+
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Test;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The rules under JPA's transaction manager, with an open session in view.
+ */
+class JpaTransactionRulesIntegrationTests extends TransactionRules {
+
+	JpaTransactionRulesIntegrationTests() {
+		super(JpaApplication.class, WebApplication.WITH_DATABASE, WebApplication.WITH_JPA,
+				"spring.jpa.hibernate.ddl-auto=update");
+	}
+
+	@Test
+	void commitsEntitiesTogetherWithTheAnswer() {
+		Attempt attempt = new Attempt("/items/", "new");
+		HttpResponse<byte[]> first = attempt.send();
+		assertThat(first.statusCode()).isEqualTo(201);
+		assertThat(items(attempt)).isOne();
+		attempt.assertReplayed(first, attempt.send());
+		assertThat(items(attempt)).isOne();
+	}
+
+	@Test
+	void letsTheApplicationAnswerAConstraintThatTheFlushViolates() {
+		new Attempt("/items/", "taken").send();
+		Attempt attempt = new Attempt("/items/", "taken");
+		HttpResponse<byte[]> first = attempt.send();
+		assertThat(first.statusCode()).isEqualTo(422);
+		assertThat(text(first)).contains("violated");
+		assertThat(first.headers().firstValue("Location")).isEmpty();
+		assertThat(items(attempt)).isZero();
+		attempt.assertReplayed(first, attempt.send());
+	}
+
+	@Test
+	void rendersWhatIsLoadedLate() {
+		Attempt attempt = new Attempt("/lazy-items/", "lazy");
+		HttpResponse<byte[]> first = attempt.send();
+		assertThat(text(first)).isEqualTo("{\"parts\":[\"a\",\"b\"]}");
+		attempt.assertReplayed(first, attempt.send());
+	}
+
+	private int items(Attempt attempt) {
+		return application().bean(JpaApplication.Items.class).count(attempt.name);
+	}
+
+}

@@ -1,0 +1,115 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.util.Map;
+import java.util.function.Supplier;
+
+import org.springframework.context.annotation.Lazy;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * Transactional services that a handler calls, and that get into trouble.
+ */
+@Component
+class TroubledWorks {
+
+	private final Works works;
+
+	private final TroubledWorks self;
+
+	TroubledWorks(Works works, @Lazy TroubledWorks self) {
+		this.works = works;
+		this.self = self;
+	}
+
+	/**
+	 * Spring commits a transaction that ends like this.
+	 */
+	@Transactional
+	ResponseEntity<?> throwChecked(String name) throws CheckedException {
+		this.works.write(name);
+		throw new CheckedException();
+	}
+
+	@Transactional(noRollbackFor = DeclinedException.class)
+	ResponseEntity<?> throwDespite(String name) {
+		this.works.write(name);
+		throw new DeclinedException();
+	}
+
+	ResponseEntity<?> throwStatus(int status) {
+		throw new ResponseStatusException(HttpStatusCode.valueOf(status), "As it was asked to");
+	}
+
+	/**
+	 * A part fails, which has joined the transaction, and nobody says so.
+	 */
+	ResponseEntity<?> swallowed(Supplier<ResponseEntity<?>> answer) {
+		try {
+			this.self.fail();
+		}
+		catch (IllegalStateException ex) {
+			// The handler carries on, as some do.
+		}
+		return answer.get();
+	}
+
+	@Transactional
+	void fail() {
+		throw new IllegalStateException("A part of the work went wrong");
+	}
+
+	ResponseEntity<?> failAfterCommit(int run) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void afterCommit() {
+				throw new IllegalStateException("After the commit");
+			}
+		});
+		return ResponseEntity.status(201).body(Map.of("run", run));
+	}
+
+	ResponseEntity<?> failBeforeCommit() {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				throw new DeclinedException();
+			}
+		});
+		return ResponseEntity.status(201).build();
+	}
+
+	ResponseEntity<?> suspended(String name) {
+		this.self.writeApart(name + "-apart");
+		throw new DeclinedException();
+	}
+
+	@Transactional(propagation = Propagation.REQUIRES_NEW)
+	void writeApart(String name) {
+		this.works.write(name);
+	}
+
+	ResponseEntity<?> reading(String name, int run) {
+		return ResponseEntity.status(201).body(Map.of("run", run, "rows", this.self.count(name)));
+	}
+
+	@Transactional(readOnly = true)
+	int count(String name) {
+		return this.works.count(name);
+	}
+
+	static final class CheckedException extends Exception {
+
+	}
+
+	static final class DeclinedException extends RuntimeException {
+
+	}
+
+}
