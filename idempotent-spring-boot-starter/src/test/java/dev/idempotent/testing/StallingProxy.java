@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -21,13 +22,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.util.Assert;
 
 /**
- * A network between an application and a Redis that fails as networks do. Registered as a
- * static field:
+ * A network between an application and a server that fails as networks do. Registered as
+ * a static field:
  * {@code @RegisterExtension static final StallingProxy proxy = StallingProxy.before(redis);}.
  */
 public final class StallingProxy implements BeforeAllCallback, AfterAllCallback, RedisTopology {
 
-	private final RealRedis redis;
+	private final Supplier<InetSocketAddress> target;
 
 	private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
@@ -39,12 +40,16 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 
 	private boolean held;
 
-	private StallingProxy(RealRedis redis) {
-		this.redis = redis;
+	private StallingProxy(Supplier<InetSocketAddress> target) {
+		this.target = target;
 	}
 
 	public static StallingProxy before(RealRedis redis) {
-		return new StallingProxy(redis);
+		return new StallingProxy(() -> new InetSocketAddress(redis.host(), redis.port()));
+	}
+
+	public static StallingProxy before(RealPostgres postgres) {
+		return new StallingProxy(() -> new InetSocketAddress(postgres.host(), postgres.port()));
 	}
 
 	@Override
@@ -172,7 +177,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 	}
 
 	/**
-	 * A connection of the application, and the one to Redis that belongs to it.
+	 * A connection of the application, and the one to the server that belongs to it.
 	 */
 	private final class Link {
 
@@ -188,8 +193,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 
 		void forwardRequests() throws IOException, InterruptedException {
 			try {
-				this.server
-					.connect(new InetSocketAddress(StallingProxy.this.redis.host(), StallingProxy.this.redis.port()));
+				this.server.connect(StallingProxy.this.target.get());
 				start(this::forwardReplies);
 				forward(this.client.getInputStream(), this::request);
 			}

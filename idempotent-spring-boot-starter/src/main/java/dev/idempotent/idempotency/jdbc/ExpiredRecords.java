@@ -6,7 +6,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 
 /**
@@ -21,8 +20,8 @@ final class ExpiredRecords {
 	}
 
 	/**
-	 * Deletes some of the rows that no transaction holds; by their keys, so that nothing
-	 * else is locked.
+	 * Locks some of the rows that no transaction holds and deletes them, one by one: for
+	 * a list of keys, MySQL may read the whole table and wait for what others hold.
 	 * @return how many
 	 */
 	int delete(Connection connection, int atMost) {
@@ -31,11 +30,7 @@ final class ExpiredRecords {
 			RecordDialect dialect = RecordDialect.of(connection);
 			sql = select(this.table, dialect, atMost);
 			List<String> keys = lock(connection, sql);
-			if (keys.isEmpty()) {
-				return 0;
-			}
-			sql = "delete from " + this.table + " where key_digest in ("
-					+ String.join(", ", Collections.nCopies(keys.size(), "?")) + ") and " + expired(dialect);
+			sql = "delete from " + this.table + " where key_digest = ?";
 			delete(connection, sql, keys);
 			return keys.size();
 		}
@@ -45,12 +40,8 @@ final class ExpiredRecords {
 	}
 
 	static String select(String table, RecordDialect dialect, int atMost) {
-		return "select key_digest from " + table + " where " + expired(dialect) + " order by expires_at limit " + atMost
-				+ " for update skip locked";
-	}
-
-	private static String expired(RecordDialect dialect) {
-		return "expires_at <= " + dialect.nowForIndexes();
+		return "select key_digest from " + table + " where expires_at <= " + dialect.nowForIndexes()
+				+ " order by expires_at limit " + atMost + " for update skip locked";
 	}
 
 	private static List<String> lock(Connection connection, String sql) throws SQLException {
@@ -65,10 +56,11 @@ final class ExpiredRecords {
 
 	private static void delete(Connection connection, String sql, List<String> keys) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (int i = 0; i < keys.size(); i++) {
-				statement.setString(i + 1, keys.get(i));
+			for (String key : keys) {
+				statement.setString(1, key);
+				statement.addBatch();
 			}
-			statement.executeUpdate();
+			statement.executeBatch();
 		}
 	}
 

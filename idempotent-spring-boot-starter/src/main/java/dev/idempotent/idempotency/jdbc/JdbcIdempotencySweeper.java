@@ -13,6 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
  * Deletes the rows whose time has ended, now and then and in batches. Any number of nodes
@@ -22,7 +23,7 @@ final class JdbcIdempotencySweeper implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencySweeper.class);
 
-	private static final int BATCH = 1000;
+	private static final int BATCH = 500;
 
 	private static final Duration LONGEST_BATCH = Duration.ofSeconds(10);
 
@@ -115,6 +116,9 @@ final class JdbcIdempotencySweeper implements AutoCloseable {
 				logger.info("Idempotency keys are swept again");
 			}
 			this.failing = false;
+		}
+		catch (PessimisticLockingFailureException ex) {
+			logger.debug("Another transaction got in the way; sweeping again in {}", this.interval, ex);
 		}
 		catch (RuntimeException ex) {
 			if (!this.failing) {

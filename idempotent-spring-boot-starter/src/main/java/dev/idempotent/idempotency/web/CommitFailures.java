@@ -26,10 +26,11 @@ final class CommitFailures {
 
 	/**
 	 * Writes the application's answer.
+	 * @return what it has answered
 	 * @throws IOException if the failure is one, or the answer cannot be written
 	 * @throws ServletException the failure, if the application has no answer to it
 	 */
-	void resolve(HttpServletRequest request, HttpServletResponse response, @Nullable Throwable failure)
+	Exception resolve(HttpServletRequest request, HttpServletResponse response, @Nullable Throwable failure)
 			throws IOException, ServletException {
 		request.removeAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE);
 		Object handler = request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
@@ -37,7 +38,7 @@ final class CommitFailures {
 				: new ServletException("Committing the work of a handler has failed", failure);
 		ModelAndView answer = this.resolver.get().resolveException(request, response, handler, exception);
 		if (answer != null && answer.isEmpty()) {
-			return;
+			return exception;
 		}
 		if (exception instanceof RuntimeException unresolved) {
 			throw unresolved;

@@ -8,8 +8,11 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.util.DisconnectedClientHelper;
 import org.springframework.web.util.WebUtils;
 
 /**
@@ -20,7 +23,11 @@ abstract class Exchange {
 
 	private static final String ATTRIBUTE = Exchange.class.getName();
 
+	private static final Logger logger = LoggerFactory.getLogger(Exchange.class);
+
 	private volatile boolean entered;
+
+	private volatile @Nullable Exception unanswered;
 
 	/**
 	 * Creates an exchange.
@@ -86,7 +93,23 @@ abstract class Exchange {
 	 * Notes that the handling has ended in an exception, which the application may yet
 	 * turn into an answer.
 	 */
-	void handlingFailed() {
+	void handlingFailed(Exception failure) {
+		if (DisconnectedClientHelper.isClientDisconnectedException(failure)) {
+			this.unanswered = failure;
+		}
+	}
+
+	/**
+	 * Spring MVC takes a failure that has to do with a lost connection, be it one to a
+	 * database, for a client that has gone, and leaves an empty 200.
+	 */
+	void answerWhatNobodyDid(HttpServletRequest request, HoldingResponse holding) throws IOException {
+		Exception failure = this.unanswered;
+		if (failure != null && !request.isAsyncStarted() && holding.isUntouched()) {
+			logger.error("A handler has failed because a connection was lost", failure);
+			holding.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+		}
+		this.unanswered = null;
 	}
 
 	abstract HoldingResponse hold(HttpServletRequest request, HttpServletResponse response);

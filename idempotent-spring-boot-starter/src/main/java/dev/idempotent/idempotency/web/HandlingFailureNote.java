@@ -25,7 +25,7 @@ public final class HandlingFailureNote implements HandlerExceptionResolver, Prio
 			@Nullable Object handler, Exception ex) {
 		Exchange exchange = Exchange.of(request);
 		if (exchange != null) {
-			exchange.handlingFailed();
+			exchange.handlingFailed(ex);
 		}
 		return null;
 	}

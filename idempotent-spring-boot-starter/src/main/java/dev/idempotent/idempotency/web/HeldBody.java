@@ -52,6 +52,10 @@ final class HeldBody extends ServletOutputStream {
 		return this.tooLong;
 	}
 
+	boolean isEmpty() {
+		return this.held.size() == 0;
+	}
+
 	byte[] held() {
 		return this.held.toByteArray();
 	}

@@ -72,6 +72,14 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
+	 * Tells whether nothing says what the answer is.
+	 */
+	boolean isUntouched() {
+		flushWriter();
+		return getStatus() == SC_OK && !this.errorSent && !isStreaming() && !isTooLong() && this.body.isEmpty();
+	}
+
+	/**
 	 * The answer as far as it has been written.
 	 */
 	CapturedResponse capture() {

@@ -72,6 +72,7 @@ final class LeaseExchange extends Exchange {
 			request.getAsyncContext().addListener(new AsyncEnding(this, request, holding));
 		}
 		else {
+			answerWhatNobodyDid(request, holding);
 			settle(request, holding);
 		}
 	}

@@ -61,7 +61,8 @@ final class TransactionExchange extends Exchange {
 	}
 
 	@Override
-	void handlingFailed() {
+	void handlingFailed(Exception failure) {
+		super.handlingFailed(failure);
 		this.failed = true;
 	}
 
@@ -89,6 +90,7 @@ final class TransactionExchange extends Exchange {
 		try {
 			chain.doFilter(request, response);
 			if (isOpen(request)) {
+				answerWhatNobodyDid(request, holding);
 				settle(request, holding);
 			}
 			settled = true;
@@ -141,9 +143,9 @@ final class TransactionExchange extends Exchange {
 		}
 		catch (WorkRolledBackException ex) {
 			this.undone = true;
-			this.failed = true;
 			this.start.restore(holding);
-			this.commitFailures.resolve(request, holding, ex.getCause());
+			handlingFailed(this.commitFailures.resolve(request, holding, ex.getCause()));
+			answerWhatNobodyDid(request, holding);
 			answerUndone(request, holding);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {

@@ -1,7 +1,8 @@
 package dev.idempotent.idempotency.web.transaction;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RedisTopology;
@@ -16,18 +17,22 @@ import org.springframework.context.annotation.Import;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({ WorkController.class, WorkController.Advice.class, Works.class, TroubledWorks.class })
+@Import({ WorkController.class, WorkController.Advice.class, Works.class, TroubledWorks.class, SlowErrorPage.class })
 class TransactionApplication {
+
+	private static final String[] SETTINGS = { "idempotent.jdbc.initialize-schema=always",
+			"idempotent.web.max-response-body=10KB", "idempotent.web.max-held-response=100KB" };
 
 	/**
 	 * Starts it with small limits.
 	 */
 	static WebApplication start(Class<?> source, RedisTopology redis, RealPostgres postgres, String... properties) {
-		List<String> all = new ArrayList<>(postgres.properties());
-		all.addAll(List.of("idempotent.jdbc.initialize-schema=always", "idempotent.web.max-response-body=10KB",
-				"idempotent.web.max-held-response=100KB"));
-		all.addAll(List.of(properties));
-		return WebApplication.start(source, redis, all.toArray(String[]::new));
+		// The last of two that have the same name.
+		Map<String, String> byName = new LinkedHashMap<>();
+		Stream.of(postgres.properties().stream(), Stream.of(SETTINGS), Stream.of(properties))
+			.flatMap((some) -> some)
+			.forEach((property) -> byName.put(property.substring(0, property.indexOf('=')), property));
+		return WebApplication.start(source, redis, byName.values().toArray(String[]::new));
 	}
 
 }

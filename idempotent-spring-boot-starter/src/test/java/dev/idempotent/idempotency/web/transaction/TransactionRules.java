@@ -91,7 +91,7 @@ abstract class TransactionRules {
 
 	@ParameterizedTest
 	@CsvSource({ "runtime, 500", "unavailable, 503", "conflict, 409", "broken, 503", "flush-throw, 500", "async, 500",
-			"dispatch, 500", "failed-statement, 500", "handled-as-ok, 200" })
+			"dispatch, 500", "failed-statement, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
 	void undoesWorkThatEndsInAnythingElseAndRunsARetry(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		int before = attempt.runs();
@@ -110,6 +110,15 @@ abstract class TransactionRules {
 		assertThat(text(first)).contains("urn:problem-type:idempotency:rolled-back");
 		assertThat(attempt.rows()).isZero();
 		assertThat(attempt.send().headers().firstValue("Idempotent-Replayed")).isEmpty();
+	}
+
+	@Test
+	void neverTakesALostConnectionForAnAnswerUnderALeaseEither() {
+		Attempt attempt = new Attempt("/lease/", "lost");
+		int before = attempt.runs();
+		assertThat(attempt.send().statusCode()).isEqualTo(500);
+		assertThat(attempt.send().statusCode()).isEqualTo(500);
+		assertThat(attempt.runs()).isEqualTo(before + 2);
 	}
 
 	@Test

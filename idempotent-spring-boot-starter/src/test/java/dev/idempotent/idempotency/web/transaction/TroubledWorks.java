@@ -1,5 +1,8 @@
 package dev.idempotent.idempotency.web.transaction;
 
+import java.io.EOFException;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -7,6 +10,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -45,6 +49,23 @@ class TroubledWorks {
 
 	ResponseEntity<?> throwStatus(int status) {
 		throw new ResponseStatusException(HttpStatusCode.valueOf(status), "As it was asked to");
+	}
+
+	/**
+	 * What a database that crashes looks like: the cause is that of a client that leaves.
+	 */
+	ResponseEntity<?> loseConnection() {
+		throw new CannotCreateTransactionException("No connection", new SQLException(new EOFException()));
+	}
+
+	ResponseEntity<?> loseConnectionAtCommit() {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				throw new UncheckedIOException(new EOFException());
+			}
+		});
+		return ResponseEntity.status(201).build();
 	}
 
 	/**

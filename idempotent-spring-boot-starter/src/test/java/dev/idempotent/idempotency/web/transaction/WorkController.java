@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -19,6 +21,8 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -35,17 +39,26 @@ class WorkController {
 
 	static final String TAKEN = "taken";
 
+	/**
+	 * Shared by the instances of a test.
+	 */
+	private static final Set<String> seen = ConcurrentHashMap.newKeySet();
+
 	private final Works works;
 
 	private final TroubledWorks troubled;
 
 	private final AtomicInteger runs = new AtomicInteger();
 
-	volatile @Nullable Gate gate;
+	private volatile @Nullable Gate gate;
 
 	WorkController(Works works, TroubledWorks troubled) {
 		this.works = works;
 		this.troubled = troubled;
+	}
+
+	void holdUpAt(@Nullable Gate closed) {
+		this.gate = closed;
 	}
 
 	int runs() {
@@ -64,11 +77,15 @@ class WorkController {
 			case "conflict" -> ResponseEntity.status(409).body(Map.of("run", run));
 			case "broken" -> ResponseEntity.status(503).body(Map.of("run", run));
 			case "gate" -> pass(run);
+			case "commit-gate" -> passAtTheCommit(run);
 			case "large" -> ResponseEntity.ok("x".repeat(20_000));
 			case "huge" -> ResponseEntity.ok("x".repeat(200_000));
 			case "runtime" -> throw new IllegalStateException("The work went wrong");
 			case "checked" -> this.troubled.throwChecked(name);
 			case "no-rollback" -> this.troubled.throwDespite(name);
+			case "lost" -> this.troubled.loseConnection();
+			case "lost-at-commit" -> this.troubled.loseConnectionAtCommit();
+			case "flaky" -> flaky(name);
 			case "not-found" -> this.troubled.throwStatus(404);
 			case "unavailable" -> this.troubled.throwStatus(503);
 			case "handled-as-ok" -> throw new HandledAsOkException();
@@ -86,6 +103,13 @@ class WorkController {
 			case "dispatch" -> dispatch(request, response);
 			default -> throw new IllegalArgumentException(ending);
 		};
+	}
+
+	@Idempotent
+	@PostMapping("/lease/{ending}")
+	ResponseEntity<?> underLease(@PathVariable String ending) {
+		this.runs.incrementAndGet();
+		return this.troubled.loseConnection();
 	}
 
 	@Idempotent(guarantee = Guarantee.TRANSACTION)
@@ -108,11 +132,36 @@ class WorkController {
 		return pass(this.runs.incrementAndGet());
 	}
 
+	/**
+	 * Is refused for the first time.
+	 */
+	private ResponseEntity<?> flaky(String name) {
+		return seen.add(name) ? this.troubled.throwStatus(404) : ResponseEntity.status(201).body(Map.of("run", name));
+	}
+
 	private ResponseEntity<?> pass(int run) throws InterruptedException {
 		Gate closed = this.gate;
 		if (closed != null) {
 			closed.pass();
 		}
+		return ResponseEntity.status(201).body(Map.of("run", run));
+	}
+
+	/**
+	 * When everything is written, the record too.
+	 */
+	private ResponseEntity<?> passAtTheCommit(int run) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				try {
+					pass(run);
+				}
+				catch (InterruptedException ex) {
+					throw new IllegalStateException(ex);
+				}
+			}
+		});
 		return ResponseEntity.status(201).body(Map.of("run", run));
 	}
 

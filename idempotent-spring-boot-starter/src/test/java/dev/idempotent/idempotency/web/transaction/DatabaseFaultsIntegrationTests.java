@@ -1,0 +1,165 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a client sees when the database fails at the worst moment, and what a retry gets.
+ */
+class DatabaseFaultsIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@RegisterExtension
+	static final StallingProxy proxy = StallingProxy.before(postgres);
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private static JdbcTemplate observer;
+
+	private final String name = "work-" + UUID.randomUUID();
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void start() {
+		observer = new JdbcTemplate(postgres.connect());
+		application = TransactionApplication.start(TransactionApplication.class, redis, postgres,
+				WebApplication.WITH_DATABASE,
+				"spring.datasource.url=jdbc:postgresql://" + proxy.host() + ":" + proxy.port()
+						+ "/postgres?socketTimeout=1&ApplicationName=under-test",
+				"spring.datasource.hikari.connection-timeout=1000", "spring.datasource.hikari.validation-timeout=250");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@AfterEach
+	void bringTheDatabaseBack() {
+		proxy.resume();
+		application.bean(WorkController.class).holdUpAt(null);
+	}
+
+	@Test
+	void answersWhatWasCommittedThoughTheReplyToTheCommitIsLost() throws Exception {
+		HttpResponse<byte[]> first = atTheCommit(proxy::dropNextReply);
+		assertThat(first.statusCode()).isEqualTo(201);
+		assertThat(proxy.hasDropped()).isTrue();
+		assertThat(rows()).isOne();
+		assertReplayed(first, post("commit-gate"));
+		assertThat(rows()).isOne();
+	}
+
+	@Test
+	void freesTheKeyWhenTheConnectionIsLostBeforeTheCommit() throws Exception {
+		HttpResponse<byte[]> first = inTheHandler(() -> observer.queryForList(
+				"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'under-test'"));
+		assertThat(first.statusCode()).isEqualTo(500);
+		assertThat(rows()).isZero();
+		assertThat(post("gate").statusCode()).isEqualTo(201);
+		assertThat(rows()).isOne();
+	}
+
+	@Test
+	void saysThatNobodyKnowsWhileTheDatabaseIsSilentAndRunsOnceAllTheSame() throws Exception {
+		HttpResponse<byte[]> first = atTheCommit(proxy::hold);
+		assertThat(first.statusCode()).isEqualTo(503);
+		assertThat(text(first)).contains("urn:problem-type:idempotency:outcome-unknown");
+		assertThat(first.headers().firstValue("Retry-After")).hasValue("1");
+		proxy.resume();
+		await().atMost(Duration.ofSeconds(10)).until(() -> post("commit-gate").statusCode() == 201);
+		assertThat(rows()).isOne();
+	}
+
+	@Test
+	void answers503WhileTheDatabaseIsAwayAndRunsARetry() {
+		proxy.hold();
+		HttpResponse<byte[]> refused = post("created");
+		assertThat(refused.statusCode()).isEqualTo(503);
+		assertThat(text(refused)).contains("store-unreachable");
+		proxy.resume();
+		await().atMost(Duration.ofSeconds(10)).until(() -> post("created").statusCode() == 201);
+		assertThat(rows()).isOne();
+	}
+
+	@Test
+	void answersFromTheDatabaseBeforeTheLeaseOfADeadOwnerEnds() {
+		StringRedisTemplate template = application.bean(StringRedisTemplate.class);
+		template.delete(template.keys("*"));
+		HttpResponse<byte[]> first = post("created");
+		String stored = template.keys("*").iterator().next();
+		// As if the process had died between its commit and its last word to Redis.
+		template.opsForHash().putAll(stored, Map.of("state", "PENDING", "token", "of-the-dead"));
+		template.expire(stored, Duration.ofSeconds(1));
+		assertReplayed(first, post("created"));
+		assertThat(rows()).isOne();
+	}
+
+	private HttpResponse<byte[]> atTheCommit(Runnable fault) throws Exception {
+		return whileHeldUp("commit-gate", fault);
+	}
+
+	private HttpResponse<byte[]> inTheHandler(Runnable fault) throws Exception {
+		return whileHeldUp("gate", fault);
+	}
+
+	private HttpResponse<byte[]> whileHeldUp(String ending, Runnable fault) throws Exception {
+		Gate gate = new Gate();
+		application.bean(WorkController.class).holdUpAt(gate);
+		CompletableFuture<HttpResponse<byte[]>> answer = application.postAsync(path(ending), "{}", "Idempotency-Key",
+				this.key);
+		gate.awaitEntry();
+		application.bean(WorkController.class).holdUpAt(null);
+		fault.run();
+		gate.open();
+		return answer.join();
+	}
+
+	private HttpResponse<byte[]> post(String ending) {
+		return application.post(path(ending), "{}", "Idempotency-Key", this.key);
+	}
+
+	private String path(String ending) {
+		return "/work/" + ending + "?name=" + this.name;
+	}
+
+	private int rows() {
+		return observer.queryForObject("select count(*) from work where name = ?", Integer.class, this.name);
+	}
+
+	private static void assertReplayed(HttpResponse<byte[]> first, HttpResponse<byte[]> retry) {
+		assertThat(retry.statusCode()).isEqualTo(first.statusCode());
+		assertThat(retry.body()).isEqualTo(first.body());
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+	}
+
+}

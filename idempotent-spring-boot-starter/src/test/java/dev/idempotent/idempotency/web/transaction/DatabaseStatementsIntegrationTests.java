@@ -1,0 +1,104 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.util.List;
+import java.util.UUID;
+
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the guarantee costs the database: two statements, and no commit of its own.
+ */
+class DatabaseStatementsIntegrationTests {
+
+	private static final String WORK = "insert into work";
+
+	private static final String CLAIM = "insert into idempotency_record";
+
+	private static final String COMPLETE = "update idempotency_record";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private final String path = "?name=work-" + UUID.randomUUID();
+
+	private final String key = UUID.randomUUID().toString();
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "jdbc" })
+	void addsTwoStatementsToTheTransactionOfAFirstRequest(String store) {
+		try (WebApplication application = start("idempotent.store=" + store)) {
+			post(application, "created");
+			assertThat(statements(application)).containsExactly(CLAIM, WORK, COMPLETE, "commit");
+		}
+	}
+
+	@Test
+	void addsNoneToAReplayFromRedis() {
+		try (WebApplication application = start("idempotent.store=redis")) {
+			post(application, "created");
+			statements(application);
+			post(application, "created");
+			assertThat(statements(application)).isEmpty();
+		}
+	}
+
+	@Test
+	void takesTwoStatementsForAReplayFromTheDatabase() {
+		try (WebApplication application = start("idempotent.store=jdbc")) {
+			post(application, "created");
+			statements(application);
+			post(application, "created");
+			assertThat(statements(application)).containsExactly(CLAIM, "select", "rollback");
+		}
+	}
+
+	@Test
+	void takesASecondTransactionToKeepARefusal() {
+		try (WebApplication application = start("idempotent.store=redis")) {
+			post(application, "not-found");
+			assertThat(statements(application)).containsExactly(CLAIM, WORK, "rollback", CLAIM, COMPLETE, "commit");
+		}
+	}
+
+	private void post(WebApplication application, String ending) {
+		application.post("/work/" + ending + this.path, "{}", "Idempotency-Key", this.key);
+	}
+
+	private static List<String> statements(WebApplication application) {
+		return application.bean(Statements.class).take();
+	}
+
+	private static WebApplication start(String property) {
+		WebApplication application = TransactionApplication.start(Listening.class, redis, postgres,
+				WebApplication.WITH_DATABASE, property);
+		statements(application);
+		return application;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(TransactionApplication.class)
+	static class Listening {
+
+		@Bean
+		static Statements statements() {
+			return new Statements();
+		}
+
+	}
+
+}
