@@ -2,8 +2,6 @@ package dev.idempotent.idempotency;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -28,16 +26,14 @@ public final class Claimant {
 
 	private final Bid bid;
 
-	/**
-	 * Keeps a renewal that is under way from taking the key back after it was settled.
-	 */
-	private final ReentrantLock settling = new ReentrantLock();
+	private final Settlement settlement = new Settlement();
 
-	private boolean settled;
+	/**
+	 * Whether the store may know of the claim.
+	 */
+	private boolean asked;
 
 	private boolean granted;
-
-	private @Nullable Future<?> renewal;
 
 	private volatile @Nullable CountDownLatch run;
 
@@ -64,7 +60,7 @@ public final class Claimant {
 	 */
 	public Claim claim() {
 		Claim claim = askStore();
-		if (claim instanceof Claim.Acquired) {
+		if (claim instanceof Claim.Acquired && this.asked) {
 			this.run = this.guard.running().begin(this.bid.key());
 			renewWhileHeld();
 		}
@@ -98,7 +94,7 @@ public final class Claimant {
 		settle("complete", keep(response, retention), (complete) -> {
 			BackgroundWork background = this.guard.background();
 			return background.retry("complete", response.size(), complete)
-					|| background.retry("complete", 0, onceUnsettled(keep(StoredResponse.notKept(), retention)));
+					|| background.retry("complete", 0, once(keep(StoredResponse.notKept(), retention)));
 		});
 	}
 
@@ -115,7 +111,7 @@ public final class Claimant {
 	 * Leaves the key to the lease that it has, for work whose end may go unnoticed.
 	 */
 	public void stopRenewal() {
-		whileUnsettled(this::cancelRenewal);
+		this.settlement.stopRenewal();
 		endRun();
 	}
 
@@ -130,6 +126,7 @@ public final class Claimant {
 		if (isSkipped()) {
 			return new Claim.Acquired();
 		}
+		this.asked = true;
 		try {
 			Claim claim = this.store.store()
 				.claim(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease());
@@ -166,14 +163,16 @@ public final class Claimant {
 	}
 
 	private void settle(String verb, Runnable step, Predicate<Runnable> later) {
-		Runnable settle = onceUnsettled(step);
+		if (!this.asked) {
+			return;
+		}
+		Runnable settle = once(step);
 		try {
-			if (!isSkipped()) {
-				settle.run();
-			}
-			else {
+			if (isSkipped()) {
 				postpone(settle, later);
+				return;
 			}
+			settle.run();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			this.store.failed(ex);
@@ -190,38 +189,28 @@ public final class Claimant {
 
 	private void postpone(Runnable settle, Predicate<Runnable> later) {
 		if (!later.test(settle)) {
-			whileUnsettled(this::cancelRenewal);
+			this.settlement.stopRenewal();
 		}
 	}
 
-	private Runnable onceUnsettled(Runnable step) {
-		return () -> whileUnsettled(() -> {
-			try {
-				step.run();
-			}
-			catch (IdempotencyStoreUnavailableException ex) {
-				throw ex;
-			}
-			catch (RuntimeException ex) {
-				cancelRenewal();
-				throw ex;
-			}
+	private Runnable once(Runnable step) {
+		return () -> this.settlement.settleBy(() -> {
+			step.run();
 			this.store.answered();
-			this.settled = true;
-			cancelRenewal();
 		});
 	}
 
 	private void renewWhileHeld() {
 		long start = System.nanoTime();
-		whileUnsettled(() -> this.renewal = this.guard.background()
-			.every(this.bid.lease().dividedBy(RENEWALS_PER_LEASE), () -> whileUnsettled(() -> renew(start))));
+		this.settlement.renewBy(() -> this.guard.background()
+			.every(this.bid.lease().dividedBy(RENEWALS_PER_LEASE),
+					() -> this.settlement.whileOpen(() -> renew(start))));
 	}
 
 	private void renew(long start) {
 		try {
 			if (System.nanoTime() - start > this.guard.maxRun().toNanos()) {
-				cancelRenewal();
+				this.settlement.stopRenewal();
 				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
 						this.bid.key(), this.guard.maxRun());
 			}
@@ -244,22 +233,10 @@ public final class Claimant {
 		Claim claim = this.store.store()
 			.claim(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease());
 		if (!(claim instanceof Claim.Acquired)) {
-			cancelRenewal();
+			this.settlement.stopRenewal();
 		}
 		if (this.decides && (claim instanceof Claim.Pending || claim instanceof Claim.Mismatched)) {
 			logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.bid.key());
-		}
-	}
-
-	private void whileUnsettled(Runnable step) {
-		this.settling.lock();
-		try {
-			if (!this.settled) {
-				step.run();
-			}
-		}
-		finally {
-			this.settling.unlock();
 		}
 	}
 
@@ -267,12 +244,6 @@ public final class Claimant {
 		CountDownLatch begun = this.run;
 		if (begun != null) {
 			this.guard.running().end(this.bid.key(), begun);
-		}
-	}
-
-	private void cancelRenewal() {
-		if (this.renewal != null) {
-			this.renewal.cancel(false);
 		}
 	}
 

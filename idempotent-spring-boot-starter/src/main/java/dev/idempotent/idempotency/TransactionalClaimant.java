@@ -194,39 +194,19 @@ public final class TransactionalClaimant {
 		}
 	}
 
-	/**
-	 * Claims the key once more: the claim waits for a commit that is still under way, so
-	 * a record that it does not meet will never come.
-	 */
 	private StoredResponse findOut(Throwable failure) {
-		Claim claim;
-		try {
-			IdempotencyTransaction begun = begin(false);
-			claim = begun.claim();
-			if (claim instanceof Claim.Acquired) {
-				begun.rollback();
-			}
-		}
-		catch (RuntimeException ex) {
-			stopRenewal();
-			failure.addSuppressed(ex);
-			throw unknown(failure);
-		}
+		Claim claim = CommitInquiry.ask(this.transactions, this.bid, failure);
 		if (claim instanceof Claim.Completed completed) {
 			tellFront(claim);
 			return completed.response();
 		}
 		if (claim instanceof Claim.Pending) {
 			stopRenewal();
-			throw unknown(failure);
+			throw new IdempotencyStoreUnavailableException(
+					"The database does not say whether the transaction of key " + this.bid.key() + " was committed",
+					failure);
 		}
 		throw new WorkRolledBackException(failure);
-	}
-
-	private IdempotencyStoreUnavailableException unknown(Throwable failure) {
-		return new IdempotencyStoreUnavailableException(
-				"The database does not say whether the transaction of key " + this.bid.key() + " was committed",
-				failure);
 	}
 
 	private void tellFront(Claim onRecord) {

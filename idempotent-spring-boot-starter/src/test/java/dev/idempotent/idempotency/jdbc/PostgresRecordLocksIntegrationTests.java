@@ -55,6 +55,11 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 	}
 
 	@Test
+	void seesTheTimeGoOnThoughItsTransactionIsOld() throws SQLException {
+		assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
 	void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
 		claim(this.second, "owner", shortTime());
 		assertThat(lockTimeout()).isEqualTo("50s");

@@ -136,6 +136,16 @@ abstract class RecordLocksContract {
 	}
 
 	/**
+	 * Lets a key expire that was claimed after the second transaction had begun, and
+	 * claims it there.
+	 */
+	Claim claimInAnOldTransaction() throws SQLException {
+		this.records.find(this.second, Samples.key(), REQUEST);
+		expire();
+		return claim(this.second, "owner", shortTime());
+	}
+
+	/**
 	 * Waits until one transaction waits for the other.
 	 */
 	abstract void awaitAWaitingTransaction() throws SQLException;

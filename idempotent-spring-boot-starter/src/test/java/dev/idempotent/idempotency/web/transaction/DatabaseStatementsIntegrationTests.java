@@ -68,6 +68,19 @@ class DatabaseStatementsIntegrationTests {
 	}
 
 	@Test
+	void asksTheDatabaseOnceWhatRedisHasForgotten() {
+		try (WebApplication application = start("idempotent.store=redis")) {
+			post(application, "created");
+			redis.connect().getConnection().serverCommands().flushAll();
+			statements(application);
+			post(application, "created");
+			assertThat(statements(application)).containsExactly(CLAIM, "select", "rollback");
+			post(application, "created");
+			assertThat(statements(application)).isEmpty();
+		}
+	}
+
+	@Test
 	void takesASecondTransactionToKeepARefusal() {
 		try (WebApplication application = start("idempotent.store=redis")) {
 			post(application, "not-found");

@@ -14,6 +14,7 @@ import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,11 @@ class WithoutRedisIntegrationTests {
 	static void stop() {
 		first.close();
 		second.close();
+	}
+
+	@BeforeEach
+	void forgetEverything() {
+		redis.connect().getConnection().serverCommands().flushAll();
 	}
 
 	@AfterEach
@@ -126,8 +132,11 @@ class WithoutRedisIntegrationTests {
 		proxy.hold();
 		post(first, "created", this.key);
 		proxy.resume();
-		await().untilAsserted(() -> assertThat(redis.connect().getConnection().serverCommands().dbSize()).isPositive());
-		assertThat(post(second, "created", this.key).headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		await().untilAsserted(() -> {
+			assertThat(post(second, "created", this.key).headers().firstValue("Idempotent-Replayed")).hasValue("true");
+			assertThat(redis.connect().getConnection().serverCommands().dbSize()).isPositive();
+		});
+		assertThat(rows()).isOne();
 	}
 
 	@ParameterizedTest

@@ -1,0 +1,35 @@
+package dev.idempotent.idempotency;
+
+/**
+ * Finds out what became of a transaction whose commit has reported a failure. That is no
+ * proof of a rollback: the reply may be lost, or something after the commit has failed.
+ */
+final class CommitInquiry {
+
+	private CommitInquiry() {
+	}
+
+	/**
+	 * Claims the key once more: the claim waits for a commit that is still under way, so
+	 * a record that it does not meet will never come.
+	 * @param failure what the commit has reported; learns why there is no answer
+	 * @return {@link Claim.Acquired} if the transaction was rolled back,
+	 * {@link Claim.Pending} if nobody can tell, or what is on record
+	 */
+	static Claim ask(IdempotencyTransactions transactions, Bid bid, Throwable failure) {
+		try {
+			IdempotencyTransaction begun = transactions.begin(bid.key(), bid.fingerprint(), bid.token(), bid.lease(),
+					false);
+			Claim claim = begun.claim();
+			if (claim instanceof Claim.Acquired) {
+				begun.rollback();
+			}
+			return claim;
+		}
+		catch (RuntimeException ex) {
+			failure.addSuppressed(ex);
+			return new Claim.Pending(bid.lease());
+		}
+	}
+
+}

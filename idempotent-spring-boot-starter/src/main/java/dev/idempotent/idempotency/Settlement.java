@@ -1,0 +1,77 @@
+package dev.idempotent.idempotency;
+
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a claim has been completed or released. Until then its lease is renewed; a
+ * renewal that is under way never follows a settlement, or it would take the key back.
+ */
+final class Settlement {
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private boolean settled;
+
+	private @Nullable Future<?> renewal;
+
+	/**
+	 * Renews from now on until it is settled.
+	 */
+	void renewBy(Supplier<Future<?>> renewal) {
+		whileOpen(() -> this.renewal = renewal.get());
+	}
+
+	/**
+	 * Takes a step unless it is settled.
+	 */
+	void whileOpen(Runnable step) {
+		this.lock.lock();
+		try {
+			if (!this.settled) {
+				step.run();
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Settles by a step, once, if the store carries it out. The lease is renewed further
+	 * while the store is unreachable.
+	 */
+	void settleBy(Runnable step) {
+		whileOpen(() -> {
+			try {
+				step.run();
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				throw ex;
+			}
+			catch (RuntimeException ex) {
+				cancelRenewal();
+				throw ex;
+			}
+			this.settled = true;
+			cancelRenewal();
+		});
+	}
+
+	/**
+	 * Leaves it open for a settlement yet to come.
+	 */
+	void stopRenewal() {
+		whileOpen(this::cancelRenewal);
+	}
+
+	private void cancelRenewal() {
+		if (this.renewal != null) {
+			this.renewal.cancel(false);
+		}
+	}
+
+}

@@ -1,0 +1,14 @@
+package dev.idempotent.idempotency.jdbc;
+
+/**
+ * Tests for the records in MariaDB, through MySQL Connector/J, told to count the rows
+ * that it changes.
+ */
+class ConnectorJAffectedRowsIntegrationTests extends MySqlDialectContract {
+
+	@Override
+	String url() {
+		return "jdbc:mysql://127.0.0.1:%d/test?useAffectedRows=true";
+	}
+
+}

@@ -1,0 +1,183 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreContract;
+import dev.idempotent.idempotency.IdempotencyStoreFuzz;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.PessimisticLockingFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * All that is promised of a database, for one driver and its settings.
+ */
+abstract class MySqlDialectContract {
+
+	@RegisterExtension
+	static final RealMariaDb mariaDb = new RealMariaDb();
+
+	private static final Map<String, RecordTable> tables = new ConcurrentHashMap<>();
+
+	/**
+	 * Where the database is, with a place for its port.
+	 */
+	abstract String url();
+
+	RecordTable table(String name) {
+		return tables.computeIfAbsent(url() + name,
+				(key) -> RecordTable.create(mariaDb.connect(url()), "mysql", name + "_record"));
+	}
+
+	private JdbcIdempotencyStore store(String name) {
+		return new JdbcIdempotencyStore(table(name).dataSource(), table(name).name());
+	}
+
+	@Nested
+	class StoreTests extends IdempotencyStoreContract {
+
+		private final JdbcIdempotencyStore store = MySqlDialectContract.this.store("store");
+
+		@Override
+		public IdempotencyStore store() {
+			return this.store;
+		}
+
+	}
+
+	@Nested
+	class StoreFuzzTests extends IdempotencyStoreFuzz {
+
+		private final JdbcIdempotencyStore store = MySqlDialectContract.this.store("fuzz");
+
+		@Override
+		protected IdempotencyStore store() {
+			return this.store;
+		}
+
+		@Override
+		protected void forget(IdempotencyKey key) {
+			table("fuzz").forget(key);
+		}
+
+	}
+
+	@Nested
+	class StatementsTests extends StatementsContract {
+
+		@Override
+		RecordTable table() {
+			return MySqlDialectContract.this.table("statements");
+		}
+
+		@Override
+		int statementsForALimit() {
+			return 2;
+		}
+
+	}
+
+	@Nested
+	class SweeperTests extends SweeperContract {
+
+		@Override
+		RecordTable table() {
+			return MySqlDialectContract.this.table("sweeper");
+		}
+
+	}
+
+	@Nested
+	class RecordLocksTests extends RecordLocksContract {
+
+		@Override
+		RecordTable table() {
+			return MySqlDialectContract.this.table("locks");
+		}
+
+		@Override
+		void waitForLocksTooLong(Connection connection) throws SQLException {
+			try (Statement statement = connection.createStatement()) {
+				statement.execute("set session innodb_lock_wait_timeout = 50");
+			}
+		}
+
+		@Override
+		void awaitAWaitingTransaction() {
+			await().until(() -> table().template()
+				.queryForObject("select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'",
+						Long.class),
+					Long.valueOf(1)::equals);
+		}
+
+		@Test
+		void seesTheTimeGoOnThoughItsTransactionIsOld() throws SQLException {
+			this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
+		}
+
+		@Test
+		void saysThatAnOldTransactionCannotSeeWhoHasTheKey() throws SQLException {
+			this.records.find(this.second, this.key, REQUEST);
+			claim(this.first, "owner", null);
+			this.first.commit();
+			assertThatExceptionOfType(PessimisticLockingFailureException.class)
+				.isThrownBy(() -> claim(this.second, "rival", shortTime()));
+		}
+
+		@Test
+		void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
+			claim(this.second, "owner", shortTime());
+			assertThat(lockTimeout()).isEqualTo(50);
+			this.second.commit();
+			assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
+			assertThat(lockTimeout()).isEqualTo(50);
+		}
+
+		@Test
+		void leavesTheLimitAsItWasWhenTheWaitIsInVain() throws SQLException {
+			claim(this.first, "owner", null);
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> claim(this.second, "rival", shortTime()));
+			assertThat(lockTimeout()).isEqualTo(50);
+		}
+
+		@Test
+		void renewsALeaseThatEndsWhenItDidBefore() throws SQLException {
+			execute("set timestamp = 1800000000");
+			claim(this.second, "owner", null);
+			assertThat(this.records.renew(this.second, this.key, "owner", MINUTE)).isTrue();
+			execute("set timestamp = default");
+		}
+
+		private int lockTimeout() throws SQLException {
+			try (Statement statement = this.second.createStatement();
+					ResultSet setting = statement.executeQuery("select @@session.innodb_lock_wait_timeout")) {
+				setting.next();
+				return setting.getInt(1);
+			}
+		}
+
+		private void execute(String sql) throws SQLException {
+			try (Statement statement = this.second.createStatement()) {
+				statement.execute(sql);
+			}
+		}
+
+	}
+
+}

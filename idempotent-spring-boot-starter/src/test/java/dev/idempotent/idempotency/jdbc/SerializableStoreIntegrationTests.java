@@ -1,0 +1,35 @@
+package dev.idempotent.idempotency.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreContract;
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Tests for {@link JdbcIdempotencyStore} where the application's pool gives out
+ * connections that are neither autocommit nor READ COMMITTED.
+ */
+class SerializableStoreIntegrationTests extends IdempotencyStoreContract {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private static JdbcIdempotencyStore store;
+
+	@BeforeAll
+	static void connect() {
+		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "serializable_record");
+		HikariDataSource strict = postgres.connect();
+		strict.setAutoCommit(false);
+		strict.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		store = new JdbcIdempotencyStore(strict, table.name());
+	}
+
+	@Override
+	public IdempotencyStore store() {
+		return store;
+	}
+
+}
