@@ -10,8 +10,10 @@ import org.springframework.web.ErrorResponseException;
 class BadChaosException extends ErrorResponseException {
 
 	BadChaosException() {
-		super(HttpStatus.BAD_REQUEST, ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST,
-				"X-Chaos takes delay=<0 to 60000 ms>, fail=before-commit or fail=after-commit, comma-separated."),
+		super(HttpStatus.BAD_REQUEST,
+				ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST,
+						"X-Chaos takes delay=<0 to 60000 ms>, fail=before-commit or after-commit, and halt=in-handler, "
+								+ "before-commit, after-commit or before-complete, comma-separated."),
 				null);
 	}
 

@@ -3,12 +3,13 @@ package dev.idempotent.sample.chaos;
 import dev.idempotent.sample.chaos.ChaosRequest.Failure;
 import jakarta.servlet.http.HttpServletRequest;
 
+import org.springframework.core.Ordered;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Lets the work of a request fail where its client has asked for it.
+ * Lets the work of a request fail, or its JVM end, where the client has asked for it.
  */
 @Component
 public class Chaos {
@@ -22,25 +23,47 @@ public class Chaos {
 	}
 
 	/**
-	 * Fails the current transaction before or after its commit if the client has asked
-	 * for it. Called when everything is written.
+	 * Fails the current transaction before or after its commit, or halts the JVM at one
+	 * of these moments, if the client has asked for it. Called when everything is
+	 * written.
 	 */
 	public void strike() {
 		if (this.request.getAttribute(ATTRIBUTE) instanceof ChaosRequest chaos) {
+			if (chaos.halt() == Halt.IN_HANDLER) {
+				chaos.halt().strike();
+			}
 			if (chaos.failure() == Failure.BEFORE_COMMIT) {
 				throw new ChaosException("Failed before the commit, as X-Chaos has asked");
 			}
-			if (chaos.failure() == Failure.AFTER_COMMIT) {
-				TransactionSynchronizationManager.registerSynchronization(new FailAfterCommit());
-			}
+			TransactionSynchronizationManager.registerSynchronization(new AroundCommit(chaos));
 		}
 	}
 
-	private static final class FailAfterCommit implements TransactionSynchronization {
+	/**
+	 * Comes after all others, such as one that writes a record before the commit.
+	 */
+	private record AroundCommit(ChaosRequest chaos) implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (this.chaos.halt() == Halt.BEFORE_COMMIT) {
+				this.chaos.halt().strike();
+			}
+		}
 
 		@Override
 		public void afterCommit() {
-			throw new ChaosException("Failed after the commit, as X-Chaos has asked");
+			if (this.chaos.halt() == Halt.AFTER_COMMIT) {
+				this.chaos.halt().strike();
+			}
+			if (this.chaos.failure() == Failure.AFTER_COMMIT) {
+				throw new ChaosException("Failed after the commit, as X-Chaos has asked");
+			}
 		}
 
 	}

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param delay how long to wait before the work
  * @param failure where to fail, or {@code null} to let the work succeed
+ * @param halt where to halt the JVM, or {@code null} to let it live
  */
-record ChaosRequest(Duration delay, @Nullable Failure failure) {
+record ChaosRequest(Duration delay, @Nullable Failure failure, @Nullable Halt halt) {
 
 	private static final Duration MAX_DELAY = Duration.ofSeconds(60);
 
@@ -21,16 +22,18 @@ record ChaosRequest(Duration delay, @Nullable Failure failure) {
 	static ChaosRequest parse(String header) {
 		Duration delay = Duration.ZERO;
 		Failure failure = null;
+		Halt halt = null;
 		for (String wish : header.split(",", -1)) {
 			String[] parts = wish.strip().split("=", 2);
 			String value = (parts.length == 2) ? parts[1] : "";
 			switch (parts[0]) {
 				case "delay" -> delay = parseDelay(value);
-				case "fail" -> failure = parseFailure(value);
+				case "fail" -> failure = parse(Failure.class, value);
+				case "halt" -> halt = parse(Halt.class, value);
 				default -> throw new BadChaosException();
 			}
 		}
-		return new ChaosRequest(delay, failure);
+		return new ChaosRequest(delay, failure, halt);
 	}
 
 	private static Duration parseDelay(String value) {
@@ -45,12 +48,13 @@ record ChaosRequest(Duration delay, @Nullable Failure failure) {
 		return delay;
 	}
 
-	private static Failure parseFailure(String value) {
-		return switch (value) {
-			case "before-commit" -> Failure.BEFORE_COMMIT;
-			case "after-commit" -> Failure.AFTER_COMMIT;
-			default -> throw new BadChaosException();
-		};
+	private static <E extends Enum<E>> E parse(Class<E> moments, String value) {
+		for (E moment : moments.getEnumConstants()) {
+			if (moment.toString().equals(value)) {
+				return moment;
+			}
+		}
+		throw new BadChaosException();
 	}
 
 	/**
@@ -61,12 +65,23 @@ record ChaosRequest(Duration delay, @Nullable Failure failure) {
 		/**
 		 * When all is written and nothing is committed.
 		 */
-		BEFORE_COMMIT,
+		BEFORE_COMMIT("before-commit"),
 
 		/**
 		 * When all is committed and nothing is answered.
 		 */
-		AFTER_COMMIT
+		AFTER_COMMIT("after-commit");
+
+		private final String name;
+
+		Failure(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public String toString() {
+			return this.name;
+		}
 
 	}
 

@@ -1,6 +1,6 @@
 /**
- * Slows requests down and makes them fail where a client asks for it, so that one can
- * watch the promises being kept.
+ * Slows requests down, makes them fail, and halts the JVM where a client asks for it, so
+ * that one can watch the promises being kept.
  */
 @NullMarked
 package dev.idempotent.sample.chaos;

@@ -30,6 +30,20 @@ class OrderController {
 	@PostMapping
 	@Idempotent(guarantee = Guarantee.TRANSACTION)
 	ResponseEntity<Order> place(@Valid @RequestBody PlaceOrder command) {
+		return placed(command);
+	}
+
+	/**
+	 * Places an order like {@link #place}, but its key is kept by the store alone: for
+	 * comparison, when things fail.
+	 */
+	@PostMapping("/lease")
+	@Idempotent(guarantee = Guarantee.LEASE)
+	ResponseEntity<Order> placeUnderLease(@Valid @RequestBody PlaceOrder command) {
+		return placed(command);
+	}
+
+	private ResponseEntity<Order> placed(PlaceOrder command) {
 		Order order = this.orders.place(command);
 		return ResponseEntity.created(URI.create("/api/orders/" + order.orderId())).body(order);
 	}

@@ -50,6 +50,13 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
+	void repeatsUnderALeaseWhatWasCommittedWhenFailingAfterTheCommit() {
+		assertThat(placeUnderLease("fail=after-commit").statusCode()).isEqualTo(500);
+		assertThat(placeUnderLease("delay=0").statusCode()).isEqualTo(201);
+		assertThat(ordersInTheDatabase()).isEqualTo(2);
+	}
+
+	@Test
 	void leavesTheGatewayChargedWhenAPaymentFailsBeforeTheCommit() {
 		String orderId = this.shop.placeOrder(this.user);
 		HttpResponse<String> failed = this.shop.post("/api/orders/" + orderId + "/payment", "{\"method\": \"card\"}",
@@ -91,8 +98,15 @@ class ChaosIntegrationTests {
 	}
 
 	private HttpResponse<String> place(String chaos) {
-		return this.shop.post("/api/orders", ShopClient.orderOf(this.user, 1), "Idempotency-Key", this.key, "X-Chaos",
-				chaos);
+		return place("/api/orders", chaos);
+	}
+
+	private HttpResponse<String> placeUnderLease(String chaos) {
+		return place("/api/orders/lease", chaos);
+	}
+
+	private HttpResponse<String> place(String path, String chaos) {
+		return this.shop.post(path, ShopClient.orderOf(this.user, 1), "Idempotency-Key", this.key, "X-Chaos", chaos);
 	}
 
 	private long ordersInTheDatabase() {

@@ -1,0 +1,68 @@
+package dev.idempotent.sample.chaos;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredResponse;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.stereotype.Component;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+
+/**
+ * Halts the JVM when an answer is about to be stored, if its request asks for it.
+ */
+@Component
+@ConditionalOnBooleanProperty(name = "sample.chaos.enabled", matchIfMissing = true)
+class HaltingStores implements BeanPostProcessor {
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		return (bean instanceof IdempotencyStore store) ? new HaltingStore(store) : bean;
+	}
+
+	private record HaltingStore(IdempotencyStore store) implements IdempotencyStore {
+
+		@Override
+		public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+			return this.store.claim(key, fingerprint, token, lease);
+		}
+
+		@Override
+		public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+				Duration retention) {
+			// The answer is stored on the thread of its request, to which Spring Boot
+			// binds the request outside of all filters but the first.
+			RequestAttributes request = RequestContextHolder.getRequestAttributes();
+			if (request != null
+					&& request.getAttribute(Chaos.ATTRIBUTE,
+							RequestAttributes.SCOPE_REQUEST) instanceof ChaosRequest chaos
+					&& chaos.halt() == Halt.BEFORE_COMPLETE) {
+				chaos.halt().strike();
+			}
+			return this.store.complete(key, fingerprint, token, response, retention);
+		}
+
+		@Override
+		public boolean release(IdempotencyKey key, String token) {
+			return this.store.release(key, token);
+		}
+
+		@Override
+		public boolean renew(IdempotencyKey key, String token, Duration lease) {
+			return this.store.renew(key, token, lease);
+		}
+
+		@Override
+		public String describe() {
+			return this.store.describe();
+		}
+
+	}
+
+}
