@@ -3,6 +3,10 @@
 const REFRESH_MILLIS = 2000;
 const KEPT_ANSWERS = 8;
 const SHOWN_ORDERS = 10;
+const GUARANTEES = [
+  { name: 'LEASE', url: '/api/orders/lease' },
+  { name: 'TRANSACTION', url: '/api/orders' }
+];
 
 const byId = (id) => document.getElementById(id);
 
@@ -10,6 +14,7 @@ let key = newKey();
 let keyIsUsed = false;
 let lastPlaced = null;
 let lastOrderId = null;
+let compared = [];
 let refreshes = 0;
 let timer = null;
 
@@ -31,16 +36,25 @@ function takeNewKey() {
   byId('key').textContent = key;
 }
 
-function post(url, command, idempotencyKey) {
+function chosenChaos() {
+  return document.querySelector('input[name=chaos]:checked').value;
+}
+
+function post(url, command, idempotencyKey, chaos) {
   const headers = { 'Content-Type': 'application/json' };
   if (idempotencyKey) {
     headers['Idempotency-Key'] = idempotencyKey;
   }
-  const chaos = document.querySelector('input[name=chaos]:checked').value;
   if (chaos) {
     headers['X-Chaos'] = chaos;
   }
-  return { method: 'POST', url: url, headers: headers, body: JSON.stringify(command), key: idempotencyKey };
+  return {
+    method: 'POST',
+    url: url,
+    headers: headers,
+    body: JSON.stringify(command),
+    label: idempotencyKey ? 'Key ' + idempotencyKey : 'No key'
+  };
 }
 
 /** Sends a request and resolves with its answer, whatever that is. */
@@ -100,7 +114,7 @@ function waitingCard(parent, request) {
   element(summary, 'span', 'status', '…');
   element(summary, 'span', 'outcome', 'Waiting');
   element(summary, 'span', 'millis', '');
-  element(card, 'p', 'request', request.key ? 'Key ' + request.key : 'No key');
+  element(card, 'p', 'request', request.label);
   element(card, 'pre', 'body', '');
   return card;
 }
@@ -132,7 +146,7 @@ function pretty(body) {
 }
 
 function sendOrder(title, placed, times) {
-  const request = post('/api/orders', placed.command, placed.key);
+  const request = post('/api/orders', placed.command, placed.key, chosenChaos());
   exchange(title, Array(times).fill(request)).then((answers) => answers.forEach(rememberOrder));
 }
 
@@ -167,13 +181,65 @@ function change() {
 }
 
 function pay(title, times) {
-  const request = post('/api/orders/' + lastOrderId + '/payment', { method: byId('method').value }, newKey());
+  const request = post('/api/orders/' + lastOrderId + '/payment', { method: byId('method').value }, newKey(),
+      chosenChaos());
   exchange(title, Array(times).fill(request));
 }
 
 function giveFeedback(title, times) {
-  const request = post('/api/feedback', { userId: byId('user').value, text: byId('text').value }, null);
+  const request = post('/api/feedback', { userId: byId('user').value, text: byId('text').value }, null,
+      chosenChaos());
   exchange(title, Array(times).fill(request));
+}
+
+/** Places an order under each guarantee, by a user of its own whose orders can be counted. */
+function failBoth() {
+  compared = GUARANTEES.map((guarantee) => {
+    const orderKey = newKey();
+    return {
+      name: guarantee.name,
+      url: guarantee.url,
+      key: orderKey,
+      command: { userId: guarantee.name + ' ' + orderKey, item: byId('item').value, amount: 1 }
+    };
+  });
+  compared.forEach((side) => cell(side, 'retry').textContent = '–');
+  sendBoth('Fail both after the commit', 'answer', 'fail=after-commit');
+}
+
+function retryBoth() {
+  sendBoth('Retry both', 'retry', '');
+}
+
+function sendBoth(title, column, chaos) {
+  const sides = compared;
+  byId('fail-both').disabled = true;
+  byId('retry-both').disabled = true;
+  exchange(title, sides.map((side) => {
+    const request = post(side.url, side.command, side.key, chaos);
+    request.label = side.name + ', key ' + side.key;
+    return request;
+  })).then((answers) => {
+    answers.forEach((answer, i) => {
+      cell(sides[i], column).textContent = answer.status + ' ' + outcome(answer);
+    });
+    return Promise.all(sides.map((side) => getJson(ordersOf(side.command.userId))));
+  }).then((orders) => {
+    orders.forEach((list, i) => {
+      cell(sides[i], 'orders').textContent = list.length;
+    });
+  }).catch(() => '').then(() => {
+    byId('fail-both').disabled = false;
+    byId('retry-both').disabled = false;
+  });
+}
+
+function cell(side, column) {
+  return byId(side.name.toLowerCase() + '-' + column);
+}
+
+function ordersOf(user) {
+  return '/api/orders?userId=' + encodeURIComponent(user);
 }
 
 function getJson(url) {
@@ -187,7 +253,7 @@ function refresh() {
   const turn = refreshes;
   const user = byId('user').value;
   Promise.all([
-    getJson('/api/stats'), getJson('/api/orders?userId=' + encodeURIComponent(user))
+    getJson('/api/stats'), getJson(ordersOf(user))
   ]).then((answers) => {
     // A later refresh may have been faster.
     if (turn === refreshes) {
@@ -239,6 +305,8 @@ onClick('place-twice', () => place('Double-click', 2));
 onClick('resend', () => sendOrder('Resend, same key', lastPlaced, 1));
 onClick('change', change);
 onClick('new-key', takeNewKey);
+onClick('fail-both', failBoth);
+onClick('retry-both', retryBoth);
 onSubmit('payment', () => pay('Pay', 1));
 onClick('pay-twice', () => pay('Double-click on Pay', 2));
 onSubmit('feedback', () => giveFeedback('Feedback', 1));

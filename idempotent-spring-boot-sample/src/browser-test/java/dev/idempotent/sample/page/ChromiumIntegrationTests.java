@@ -65,6 +65,12 @@ class ChromiumIntegrationTests {
 		page.locator("#change").click();
 		assertThat(page.locator("#answers .status").first()).hasText("422");
 		assertThat(page.locator("#orders tr")).hasCount(1);
+		page.locator("input[value='']").check();
+		page.locator("#fail-both").click();
+		assertThat(page.locator("#lease-orders")).hasText("1");
+		page.locator("#retry-both").click();
+		assertThat(page.locator("#lease-orders")).hasText("2");
+		assertThat(page.locator("#transaction-retry")).hasText("201 Replayed");
 		page.screenshot(new ScreenshotOptions().setFullPage(true)
 			.setPath(Path.of("target", "browser", scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
 		assertThat(this.jdbc.sql("select count(*) from orders where user_id = ?")

@@ -111,6 +111,26 @@ class PageIntegrationTests {
 	}
 
 	@Test
+	void showsWhatEachGuaranteeMakesOfAFailureAfterTheCommit() throws IOException {
+		click("fail-both");
+		assertThat(awaitOutcomes(2)).containsExactly("500 Failed", "201 Ran");
+		awaitComparison("500 Failed", "–", "1", "201 Ran", "–", "1");
+		click("retry-both");
+		assertThat(awaitOutcomes(4)).containsExactly("201 Ran", "201 Replayed", "500 Failed", "201 Ran");
+		awaitComparison("500 Failed", "201 Ran", "2", "201 Ran", "201 Replayed", "1");
+	}
+
+	@Test
+	void comparesTheGuaranteesAnewWithEachClick() throws IOException {
+		click("fail-both");
+		awaitComparison("500 Failed", "–", "1", "201 Ran", "–", "1");
+		click("retry-both");
+		awaitComparison("500 Failed", "201 Ran", "2", "201 Ran", "201 Replayed", "1");
+		click("fail-both");
+		awaitComparison("500 Failed", "–", "1", "201 Ran", "–", "1");
+	}
+
+	@Test
 	void paysTheLastOrderOnce() throws IOException {
 		click("place");
 		awaitOutcomes(1);
@@ -158,6 +178,10 @@ class PageIntegrationTests {
 			.until(() -> texts("#answers .outcome"), (shown) -> shown.size() == count && !shown.contains("Waiting"));
 		List<String> statuses = texts("#answers .status");
 		return IntStream.range(0, count).mapToObj((i) -> statuses.get(i) + " " + outcomes.get(i)).toList();
+	}
+
+	private void awaitComparison(String... cells) {
+		Awaitility.await().atMost(PATIENCE).until(() -> texts("#comparison td").equals(List.of(cells)));
 	}
 
 	private void awaitListedOrders(int count) {
