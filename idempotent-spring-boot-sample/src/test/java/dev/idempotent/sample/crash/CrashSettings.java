@@ -1,0 +1,91 @@
+package dev.idempotent.sample.crash;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
+
+/**
+ * What a run is asked to do, from the system properties {@code crash.*}.
+ *
+ * @param guarantee {@code transaction} or {@code lease}
+ * @param duration how long things go wrong
+ * @param keys how many keys are used at most
+ * @param clients how many customers order at the same time
+ * @param instances how many instances of the shop there are
+ * @param seed where all random choices come from
+ * @param faults the names of the faults that may happen
+ * @param topology {@code single} or {@code sentinel}
+ */
+record CrashSettings(String guarantee, Duration duration, int keys, int clients, int instances, long seed,
+		Set<String> faults, String topology) {
+
+	CrashSettings {
+		Assert.isTrue(List.of("transaction", "lease").contains(guarantee),
+				"crash.guarantee is either transaction or lease");
+		Assert.isTrue(List.of("single", "sentinel").contains(topology), "crash.topology is either single or sentinel");
+		Assert.isTrue(Faults.NAMES.containsAll(faults), () -> "crash.faults are some of " + Faults.NAMES);
+		Assert.isTrue(instances > 1, "crash.instances is at least 2: one takes over from another");
+	}
+
+	/**
+	 * Reads the properties.
+	 * @param guarantee the guarantee to check unless a property says another
+	 * @param duration how long unless a property says so
+	 */
+	static CrashSettings read(String guarantee, Duration duration) {
+		return new CrashSettings(read("guarantee", guarantee),
+				DurationStyle.detectAndParse(read("duration", duration.toSeconds() + "s")), read("keys", 1_000_000),
+				read("clients", 8), read("instances", 3), Long.getLong("crash.seed", System.nanoTime() & 0xffff),
+				StringUtils.commaDelimitedListToSet(read("faults", String.join(",", Faults.NAMES))),
+				read("topology", "single"));
+	}
+
+	private static String read(String name, String byDefault) {
+		return System.getProperty("crash." + name, byDefault);
+	}
+
+	private static int read(String name, int byDefault) {
+		return Integer.getInteger("crash." + name, byDefault);
+	}
+
+	boolean isLease() {
+		return this.guarantee.equals("lease");
+	}
+
+	/**
+	 * Where orders are placed under the guarantee that is checked.
+	 */
+	String path() {
+		return isLease() ? "/api/orders/lease" : "/api/orders";
+	}
+
+	boolean hasFault(String name) {
+		return this.faults.contains(name);
+	}
+
+	/**
+	 * The packaged shop.
+	 */
+	static Path jar() {
+		String jar = System.getProperty("crash.jar");
+		Assert.state(jar != null, "crash.jar names the packaged shop: run this test with ./mvnw verify");
+		return Path.of(jar);
+	}
+
+	/**
+	 * The arguments that let a run be repeated.
+	 */
+	@Override
+	public String toString() {
+		return "-Dcrash.guarantee=" + this.guarantee + " -Dcrash.duration=" + this.duration.toSeconds()
+				+ "s -Dcrash.keys=" + this.keys + " -Dcrash.clients=" + this.clients + " -Dcrash.instances="
+				+ this.instances + " -Dcrash.seed=" + this.seed + " -Dcrash.topology=" + this.topology
+				+ " -Dcrash.faults=" + String.join(",", this.faults);
+	}
+
+}

@@ -1,0 +1,75 @@
+package dev.idempotent.sample.crash;
+
+import java.net.ConnectException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import dev.idempotent.sample.crash.site.ShopInstance;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends orders to instances of the shop and notes what became of them.
+ */
+final class OrderSender {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+	private final HttpClient http = HttpClient.newBuilder()
+		.version(HttpClient.Version.HTTP_1_1)
+		.connectTimeout(Duration.ofSeconds(1))
+		.build();
+
+	private final String path;
+
+	/**
+	 * Creates a sender.
+	 * @param path where orders are placed
+	 */
+	OrderSender(String path) {
+		this.path = path;
+	}
+
+	/**
+	 * Sends one request.
+	 * @param key the key, which is also the name of the one who orders
+	 * @param altered whether to ask for something else under the same key
+	 * @param chaos what to ask for in {@code X-Chaos}, or nothing
+	 * @return what became of it; never fails
+	 */
+	CompletableFuture<Attempt> send(ShopInstance shop, String key, boolean altered, String chaos) {
+		String life = shop.life();
+		long sent = System.currentTimeMillis();
+		return this.http.sendAsync(request(shop, key, altered, chaos), BodyHandlers.ofString())
+			.handle((response, failure) -> new Attempt(life, chaos, altered, sent, System.currentTimeMillis(),
+					(failure == null) ? Answer.of(response) : null, describe(failure)));
+	}
+
+	private HttpRequest request(ShopInstance shop, String key, boolean altered, String chaos) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(shop.uri(this.path))
+			.timeout(PATIENCE)
+			.header("Content-Type", "application/json")
+			.header("Idempotency-Key", key)
+			.POST(BodyPublishers.ofString("""
+					{"userId": "%s", "item": "Coffee coupon", "amount": %d}
+					""".formatted(key, altered ? 2 : 1)));
+		return chaos.isEmpty() ? request.build() : request.header("X-Chaos", chaos).build();
+	}
+
+	private static String describe(@Nullable Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException) ? failure.getCause() : failure;
+		if (cause == null) {
+			return "";
+		}
+		if (cause instanceof ConnectException) {
+			return "refused";
+		}
+		return (cause instanceof HttpTimeoutException) ? "timed out" : Attempt.BROKEN;
+	}
+
+}
