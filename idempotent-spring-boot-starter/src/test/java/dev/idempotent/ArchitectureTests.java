@@ -1,5 +1,8 @@
 package dev.idempotent;
 
+import java.time.Clock;
+import java.time.Instant;
+
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
@@ -84,6 +87,15 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule nobodyReadsTheClockOfThisMachine = noClasses().should()
+		.callMethod(System.class, "currentTimeMillis")
+		.orShould()
+		.callMethod(Instant.class, "now")
+		.orShould()
+		.dependOnClassesThat()
+		.areAssignableTo(Clock.class);
 
 	@ArchTest
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")

@@ -25,6 +25,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -55,25 +56,6 @@ public final class IdempotencyJdbcAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean(IdempotencyStore.class)
-	@ConditionalOnProperty(name = "idempotent.store", havingValue = "jdbc", matchIfMissing = true)
-	JdbcIdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyJdbcProperties properties) {
-		return new JdbcIdempotencyStore(dataSource, properties.table());
-	}
-
-	/**
-	 * When the migrations of all other beans have run.
-	 */
-	@Bean
-	SmartInitializingSingleton idempotencyTableCheck(ObjectProvider<JdbcIdempotencyStore> store, DataSource dataSource,
-			JdbcIdempotencySweepers sweepers) {
-		return () -> store.ifAvailable((table) -> {
-			table.verify();
-			sweepers.sweep(dataSource);
-		});
-	}
-
-	@Bean
 	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
 	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
 			ObjectProvider<TransactionAttributeSource> attributes, JdbcIdempotencySweepers sweepers,
@@ -92,6 +74,28 @@ public final class IdempotencyJdbcAutoConfiguration {
 			.getDataSourcePoolMetadata(dataSource);
 		Integer connections = (pool != null) ? pool.getMax() : null;
 		return (connections != null) ? Math.max(1, connections / 4) : FEW_WAITERS;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(IdempotencyStore.class)
+	@ConditionalOnProperty(name = "idempotent.store", havingValue = "jdbc", matchIfMissing = true)
+	static class AsStore {
+
+		@Bean
+		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyJdbcProperties properties,
+				JdbcIdempotencySweepers sweepers) {
+			sweepers.sweep(dataSource);
+			return new JdbcIdempotencyStore(dataSource, properties.table());
+		}
+
+		/**
+		 * When the migrations of all other beans have run.
+		 */
+		@Bean
+		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties) {
+			return () -> new JdbcIdempotencyStore(dataSource, properties.table()).verify();
+		}
+
 	}
 
 }
