@@ -112,7 +112,7 @@ abstract class MySqlDialectContract {
 		@Override
 		void waitForLocksTooLong(Connection connection) throws SQLException {
 			try (Statement statement = connection.createStatement()) {
-				statement.execute("set session innodb_lock_wait_timeout = 50");
+				statement.execute("set session innodb_lock_wait_timeout = 600");
 			}
 		}
 
@@ -142,10 +142,10 @@ abstract class MySqlDialectContract {
 		@Test
 		void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
 			claim(this.second, "owner", shortTime());
-			assertThat(lockTimeout()).isEqualTo(50);
+			assertThat(lockTimeout()).isEqualTo(600);
 			this.second.commit();
 			assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
-			assertThat(lockTimeout()).isEqualTo(50);
+			assertThat(lockTimeout()).isEqualTo(600);
 		}
 
 		@Test
@@ -153,7 +153,7 @@ abstract class MySqlDialectContract {
 			claim(this.first, "owner", null);
 			assertThatExceptionOfType(CannotAcquireLockException.class)
 				.isThrownBy(() -> claim(this.second, "rival", shortTime()));
-			assertThat(lockTimeout()).isEqualTo(50);
+			assertThat(lockTimeout()).isEqualTo(600);
 		}
 
 		@Test

@@ -43,7 +43,7 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 
 	@Override
 	void waitForLocksTooLong(Connection connection) throws SQLException {
-		execute(connection, "set local lock_timeout = '50s'");
+		execute(connection, "set local lock_timeout = '10min'");
 	}
 
 	@Override
@@ -62,22 +62,22 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 	@Test
 	void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
 		claim(this.second, "owner", shortTime());
-		assertThat(lockTimeout()).isEqualTo("50s");
+		assertThat(lockTimeout()).isEqualTo("10min");
 		this.second.commit();
 		assertThat(lockTimeout()).isEqualTo("0");
 
 		waitForLocksTooLong(this.second);
 		assertThat(claim(this.second, "rival", shortTime())).isInstanceOf(Claim.Pending.class);
-		assertThat(lockTimeout()).isEqualTo("50s");
+		assertThat(lockTimeout()).isEqualTo("10min");
 		assertThat(claim(this.second, "owner", shortTime())).isEqualTo(new Claim.Acquired());
-		assertThat(lockTimeout()).isEqualTo("50s");
+		assertThat(lockTimeout()).isEqualTo("10min");
 	}
 
 	@Test
 	void leavesTheLimitAsItWasWhenAnExpiredKeyIsTakenOver() throws SQLException {
 		expire();
 		assertThat(claim(this.second, "owner", shortTime())).isEqualTo(new Claim.Acquired());
-		assertThat(lockTimeout()).isEqualTo("50s");
+		assertThat(lockTimeout()).isEqualTo("10min");
 	}
 
 	@Test
@@ -87,7 +87,7 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 		assertThatExceptionOfType(CannotAcquireLockException.class)
 			.isThrownBy(() -> claim(this.second, "rival", shortTime()));
 		this.second.rollback(savepoint);
-		assertThat(lockTimeout()).isEqualTo("50s");
+		assertThat(lockTimeout()).isEqualTo("10min");
 	}
 
 	@ParameterizedTest

@@ -10,10 +10,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * When the work of a handler stands and when it is undone, and what a retry is told.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
 abstract class TransactionRules {
 
 	@RegisterExtension
@@ -91,7 +96,7 @@ abstract class TransactionRules {
 
 	@ParameterizedTest
 	@CsvSource({ "runtime, 500", "unavailable, 503", "conflict, 409", "broken, 503", "flush-throw, 500", "async, 500",
-			"dispatch, 500", "failed-statement, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
+			"dispatch, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
 	void undoesWorkThatEndsInAnythingElseAndRunsARetry(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		int before = attempt.runs();
@@ -151,11 +156,19 @@ abstract class TransactionRules {
 	}
 
 	@Test
-	void leavesWorkInASuspendedTransactionAlone() {
+	void takesTheAttributesOfTheHandlersOwnAnnotation() {
+		assertThat(text(new Attempt("/attributes", "").send())).contains("\"isolation\":8", "\"timeLeft\":true",
+				WorkController.class.getName() + ".attributes");
+	}
+
+	@Test
+	void leavesWorkInASuspendedTransactionAloneAndSaysSoOnce(CapturedOutput output) {
+		new Attempt("requires-new").send();
 		Attempt attempt = new Attempt("requires-new");
 		assertThat(attempt.send().statusCode()).isEqualTo(402);
 		assertThat(attempt.rows()).isZero();
 		assertThat(this.works.count(attempt.name + "-apart")).isOne();
+		assertThat(output.getOut().split("suspends its transaction", -1)).hasSize(2);
 	}
 
 	@ParameterizedTest

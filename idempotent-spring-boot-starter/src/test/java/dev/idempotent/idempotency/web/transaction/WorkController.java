@@ -139,6 +139,14 @@ class WorkController {
 		return seen.add(name) ? this.troubled.throwStatus(404) : ResponseEntity.status(201).body(Map.of("run", name));
 	}
 
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@Transactional(isolation = Isolation.SERIALIZABLE, timeout = 77)
+	@PostMapping("/attributes")
+	Map<String, Object> attributes(@RequestParam String name) {
+		return Map.of("isolation", TransactionSynchronizationManager.getCurrentTransactionIsolationLevel(), "name",
+				TransactionSynchronizationManager.getCurrentTransactionName(), "timeLeft", this.works.secondsLeft() > 60);
+	}
+
 	private ResponseEntity<?> pass(int run) throws InterruptedException {
 		Gate closed = this.gate;
 		if (closed != null) {

@@ -5,9 +5,11 @@ import java.nio.charset.StandardCharsets;
 import javax.sql.DataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Work that leaves a row behind, under the name that the request gave it.
@@ -19,11 +21,14 @@ class Works {
 			create table if not exists work (name varchar(100) not null, item varchar(100) unique);
 			""";
 
+	private final DataSource dataSource;
+
 	private final JdbcTemplate jdbc;
 
 	Works(DataSource dataSource) {
 		new ResourceDatabasePopulator(new ByteArrayResource(SCHEMA.getBytes(StandardCharsets.UTF_8)))
 			.execute(dataSource);
+		this.dataSource = dataSource;
 		this.jdbc = new JdbcTemplate(dataSource);
 	}
 
@@ -33,6 +38,14 @@ class Works {
 
 	void writeItem(String name, String item) {
 		this.jdbc.update("insert into work (name, item) values (?, ?)", name, item);
+	}
+
+	/**
+	 * How long the transaction may still take.
+	 */
+	int secondsLeft() {
+		return ((ConnectionHolder) TransactionSynchronizationManager.getResource(this.dataSource))
+			.getTimeToLiveInSeconds();
 	}
 
 	int count(String name) {

@@ -1,0 +1,12 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import dev.idempotent.testing.WebApplication;
+
+class H2TransactionRulesIntegrationTests extends TransactionRules {
+
+	H2TransactionRulesIntegrationTests() {
+		super(TransactionApplication.class, WebApplication.WITH_DATABASE, "spring.datasource.url=jdbc:h2:mem:rules",
+				"spring.datasource.username=sa", "spring.datasource.password=");
+	}
+
+}
