@@ -144,7 +144,8 @@ class WorkController {
 	@PostMapping("/attributes")
 	Map<String, Object> attributes(@RequestParam String name) {
 		return Map.of("isolation", TransactionSynchronizationManager.getCurrentTransactionIsolationLevel(), "name",
-				TransactionSynchronizationManager.getCurrentTransactionName(), "timeLeft", this.works.secondsLeft() > 60);
+				TransactionSynchronizationManager.getCurrentTransactionName(), "timeLeft",
+				this.works.secondsLeft() > 60);
 	}
 
 	private ResponseEntity<?> pass(int run) throws InterruptedException {
