@@ -15,7 +15,8 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
- * Halts the JVM when an answer is about to be stored, if its request asks for it.
+ * Halts the JVM when an answer is about to be stored in front of the database, if its
+ * request asks for it.
  */
 @Component
 @ConditionalOnBooleanProperty(name = "sample.chaos.enabled", matchIfMissing = true)
@@ -23,7 +24,7 @@ class HaltingStores implements BeanPostProcessor {
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		return (bean instanceof IdempotencyStore store) ? new HaltingStore(store) : bean;
+		return (bean instanceof IdempotencyStore store && !store.isDatabase()) ? new HaltingStore(store) : bean;
 	}
 
 	private record HaltingStore(IdempotencyStore store) implements IdempotencyStore {

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
+import dev.idempotent.sample.crash.site.CrashSite;
+
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
@@ -19,7 +21,7 @@ import org.springframework.util.StringUtils;
  * @param instances how many instances of the shop there are
  * @param seed where all random choices come from
  * @param faults the names of the faults that may happen
- * @param topology {@code single} or {@code sentinel}
+ * @param topology {@code single}, {@code sentinel} or {@code jdbc}
  */
 record CrashSettings(String guarantee, Duration duration, int keys, int clients, int instances, long seed,
 		Set<String> faults, String topology) {
@@ -27,7 +29,8 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 	CrashSettings {
 		Assert.isTrue(List.of("transaction", "lease").contains(guarantee),
 				"crash.guarantee is either transaction or lease");
-		Assert.isTrue(List.of("single", "sentinel").contains(topology), "crash.topology is either single or sentinel");
+		Assert.isTrue(List.of("single", "sentinel", "jdbc").contains(topology),
+				"crash.topology is single, sentinel or jdbc");
 		Assert.isTrue(Faults.NAMES.containsAll(faults), () -> "crash.faults are some of " + Faults.NAMES);
 		Assert.isTrue(instances > 1, "crash.instances is at least 2: one takes over from another");
 	}
@@ -64,14 +67,23 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 		return isLease() ? "/api/orders/lease" : "/api/orders";
 	}
 
+	/**
+	 * Starts what crashes.
+	 */
+	CrashSite openSite() {
+		return CrashSite.open(Path.of("target", "crash"), jar(), this.topology.equals("sentinel"), this.instances,
+				hasStoreInFront() ? List.of() : List.of("--idempotent.store=jdbc"));
+	}
+
+	boolean hasStoreInFront() {
+		return !this.topology.equals("jdbc");
+	}
+
 	boolean hasFault(String name) {
 		return this.faults.contains(name);
 	}
 
-	/**
-	 * The packaged shop.
-	 */
-	static Path jar() {
+	private static Path jar() {
 		String jar = System.getProperty("crash.jar");
 		Assert.state(jar != null, "crash.jar names the packaged shop: run this test with ./mvnw verify");
 		return Path.of(jar);

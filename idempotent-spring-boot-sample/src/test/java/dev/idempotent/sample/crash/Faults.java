@@ -22,10 +22,10 @@ final class Faults {
 	private static final List<String> HALTS = List.of("halt-in-handler", "halt-before-commit", "halt-after-commit",
 			"halt-before-complete");
 
-	static final List<String> NAMES = Stream
-		.of(List.of("kill", "pause"), HALTS,
-				List.of("fail-before-commit", "fail-after-commit", "flush", "redis-stop", "redis-kill", "redis-stall",
-						"redis-cut", "failover", "postgres-crash", "postgres-stall", "postgres-cut"))
+	static final List<String> NAMES = Stream.of(List.of("kill", "pause"), HALTS,
+			List.of("fail-before-commit", "fail-after-commit", "flush", "redis-stop", "redis-kill", "redis-stall",
+					"redis-cut", "redis-lost-reply", "failover", "postgres-crash", "postgres-stall", "postgres-cut",
+					"postgres-lost-commit"))
 		.flatMap(List::stream)
 		.toList();
 
@@ -126,7 +126,8 @@ final class Faults {
 		List<Fault> faults = new ArrayList<>(List.of(noted("flush", (random) -> redis.flush()),
 				noted("redis-stop", (random) -> restart(redis, true, storm, random, 100, 2_000)),
 				noted("redis-kill", (random) -> restart(redis, false, storm, random, 1, 50)),
-				noted("redis-cut", (random) -> redis.cut()), noted("redis-stall", (random) -> {
+				noted("redis-cut", (random) -> redis.cut()), noted("redis-lost-reply", (random) -> redis.loseReply()),
+				noted("redis-stall", (random) -> {
 					redis.hold();
 					storm.lasts(random, 1_000, 3_000);
 					redis.resume();
@@ -153,11 +154,13 @@ final class Faults {
 			postgres.crash();
 			storm.lasts(random, 1, 1_500);
 			postgres.start();
-		}), noted("postgres-cut", (random) -> postgres.wire().cut()), noted("postgres-stall", (random) -> {
-			postgres.wire().hold();
-			storm.lasts(random, 1_000, 3_000);
-			postgres.wire().resume();
-		}));
+		}), noted("postgres-cut", (random) -> postgres.wire().cut()),
+				noted("postgres-lost-commit", (random) -> postgres.loseConfirmation()),
+				noted("postgres-stall", (random) -> {
+					postgres.wire().hold();
+					storm.lasts(random, 1_000, 3_000);
+					postgres.wire().resume();
+				}));
 	}
 
 	private Fault noted(String name, Consumer<Random> action) {

@@ -39,10 +39,11 @@ public final class CrashSite implements AutoCloseable {
 
 	private final List<ShopInstance> instances;
 
-	private CrashSite(Path folder, Path jar, boolean sentinel, int instances) {
+	private CrashSite(Path folder, Path jar, boolean sentinel, int instances, List<String> settings) {
 		this.postgres = KillablePostgres.start(folder);
 		this.redis = sentinel ? new SentinelRedis(folder) : new SingleRedis(folder);
 		List<String> arguments = new ArrayList<>(SETTINGS);
+		arguments.addAll(settings);
 		arguments.addAll(this.redis.arguments());
 		arguments.addAll(this.postgres.arguments());
 		ShopBuild build = ShopBuild.unpack(jar, folder, arguments);
@@ -59,8 +60,9 @@ public final class CrashSite implements AutoCloseable {
 	 * @param jar the packaged shop
 	 * @param sentinel whether a Sentinel watches a master and a replica
 	 * @param instances how many shops there are
+	 * @param settings more arguments of theirs
 	 */
-	public static CrashSite open(Path folder, Path jar, boolean sentinel, int instances) {
+	public static CrashSite open(Path folder, Path jar, boolean sentinel, int instances, List<String> settings) {
 		try {
 			FileSystemUtils.deleteRecursively(folder);
 			Files.createDirectories(folder);
@@ -68,7 +70,7 @@ public final class CrashSite implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		CrashSite site = new CrashSite(folder, jar, sentinel, instances);
+		CrashSite site = new CrashSite(folder, jar, sentinel, instances, settings);
 		site.awaitReady();
 		return site;
 	}

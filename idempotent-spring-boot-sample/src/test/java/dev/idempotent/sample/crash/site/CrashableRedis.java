@@ -42,6 +42,11 @@ public interface CrashableRedis extends AutoCloseable {
 	void cut();
 
 	/**
+	 * Loses the next reply and resets its connection.
+	 */
+	void loseReply();
+
+	/**
 	 * Whether another server takes over from one that is gone.
 	 */
 	boolean failsOver();

@@ -116,6 +116,13 @@ public final class KillablePostgres implements AutoCloseable {
 	}
 
 	/**
+	 * Loses the confirmation of the next commit, and its connection.
+	 */
+	public void loseConfirmation() {
+		this.wire.loseReply("COMMIT\0");
+	}
+
+	/**
 	 * Ends the server without letting it finish anything, as {@code pg_ctl -m immediate}
 	 * does.
 	 */

@@ -114,6 +114,11 @@ final class SentinelRedis implements CrashableRedis {
 	}
 
 	@Override
+	public void loseReply() {
+		master().wire().loseReply("");
+	}
+
+	@Override
 	public boolean failsOver() {
 		return true;
 	}

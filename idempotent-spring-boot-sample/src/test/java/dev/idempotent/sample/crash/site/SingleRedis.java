@@ -52,6 +52,11 @@ final class SingleRedis implements CrashableRedis {
 	}
 
 	@Override
+	public void loseReply() {
+		this.server.wire().loseReply("");
+	}
+
+	@Override
 	public boolean failsOver() {
 		return false;
 	}

@@ -7,9 +7,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The network before one server, which can fall silent and be cut.
@@ -21,6 +25,8 @@ public final class Wire implements AutoCloseable {
 	private final ServerSocket listener;
 
 	private final int target;
+
+	private final AtomicReference<@Nullable String> lost = new AtomicReference<>();
 
 	private boolean held;
 
@@ -71,6 +77,15 @@ public final class Wire implements AutoCloseable {
 		this.links.forEach(Link::reset);
 	}
 
+	/**
+	 * Loses the next reply of its kind and resets its connection: what was asked for is
+	 * done, and nobody says so.
+	 * @param content what is in the reply
+	 */
+	public void loseReply(String content) {
+		this.lost.set(content);
+	}
+
 	@Override
 	public void close() {
 		try {
@@ -89,6 +104,11 @@ public final class Wire implements AutoCloseable {
 			this.links.add(link);
 			start(link::forwardRequests);
 		}
+	}
+
+	private boolean isLost(String reply) {
+		String content = this.lost.get();
+		return content != null && reply.contains(content) && this.lost.compareAndSet(content, null);
 	}
 
 	private synchronized void awaitResume() throws InterruptedException {
@@ -139,7 +159,7 @@ public final class Wire implements AutoCloseable {
 				this.server.setTcpNoDelay(true);
 				this.server.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), Wire.this.target));
 				start(this::forwardReplies);
-				forward(this.client, this.server);
+				forward(this.client, this.server, false);
 				orderly = true;
 			}
 			finally {
@@ -150,7 +170,7 @@ public final class Wire implements AutoCloseable {
 		private void forwardReplies() throws IOException, InterruptedException {
 			boolean orderly = false;
 			try {
-				forward(this.server, this.client);
+				forward(this.server, this.client, true);
 				orderly = true;
 			}
 			finally {
@@ -158,11 +178,14 @@ public final class Wire implements AutoCloseable {
 			}
 		}
 
-		private void forward(Socket from, Socket to) throws IOException, InterruptedException {
+		private void forward(Socket from, Socket to, boolean replies) throws IOException, InterruptedException {
 			InputStream input = from.getInputStream();
 			byte[] buffer = new byte[8192];
 			for (int length = input.read(buffer); length > 0; length = input.read(buffer)) {
 				awaitResume();
+				if (replies && isLost(new String(buffer, 0, length, StandardCharsets.ISO_8859_1))) {
+					throw new IOException("A reply was lost");
+				}
 				to.getOutputStream().write(buffer, 0, length);
 			}
 			// An end is news, too.
