@@ -22,6 +22,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final Set<IdempotencyKey> deciding = ConcurrentHashMap.newKeySet();
 
+	private final DatabaseOutage databaseOutage = new DatabaseOutage();
+
 	/**
 	 * Creates a guard with threads of its own, which {@link #close()} ends.
 	 * @param store where keys are kept
@@ -90,6 +92,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	BackgroundWork background() {
 		return this.background;
+	}
+
+	DatabaseOutage databaseOutage() {
+		return this.databaseOutage;
 	}
 
 	RunningClaims running() {

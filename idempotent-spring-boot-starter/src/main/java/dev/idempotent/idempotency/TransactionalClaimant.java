@@ -157,6 +157,7 @@ public final class TransactionalClaimant {
 		try {
 			IdempotencyTransaction begun = begin(contended);
 			Claim claim = begun.claim();
+			this.guard.databaseOutage().end();
 			if (claim instanceof Claim.Acquired) {
 				this.open = begun;
 			}
@@ -165,6 +166,11 @@ public final class TransactionalClaimant {
 				endDeciding();
 			}
 			return claim;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			this.guard.databaseOutage().note(ex);
+			release();
+			throw ex;
 		}
 		catch (RuntimeException | Error ex) {
 			release();

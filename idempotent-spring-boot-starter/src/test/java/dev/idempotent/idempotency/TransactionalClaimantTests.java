@@ -7,6 +7,10 @@ import dev.idempotent.idempotency.FaultyStore.Verb;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -15,6 +19,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link TransactionalClaimant}: what becomes of the store in front.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class TransactionalClaimantTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(1);
@@ -80,6 +85,21 @@ class TransactionalClaimantTests {
 			.isThrownBy(() -> claimant(this.key).claim());
 		this.database.unreachable = false;
 		assertThat(claimant(this.key).claim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void saysOncePerOutageThatTheDatabaseDoesNotAnswer(CapturedOutput output) {
+		for (int outage = 0; outage < 2; outage++) {
+			this.database.unreachable = true;
+			for (int i = 0; i < 3; i++) {
+				assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+					.isThrownBy(() -> claimant(Samples.key()).claim());
+			}
+			this.database.unreachable = false;
+			claimant(Samples.key()).claim();
+		}
+		assertThat(output.getOut().split("The database does not answer", -1)).hasSize(3);
+		assertThat(output.getOut().split("The database answers again", -1)).hasSize(3);
 	}
 
 	@Test

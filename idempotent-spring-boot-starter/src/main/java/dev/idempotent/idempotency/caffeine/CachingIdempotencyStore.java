@@ -80,6 +80,11 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
+	public boolean isDatabase() {
+		return this.store.isDatabase();
+	}
+
+	@Override
 	public String describe() {
 		return this.store.describe();
 	}

@@ -95,7 +95,8 @@ final class AnswerWriter {
 	void rolledBack() throws IOException {
 		if (mayAnswer()) {
 			Problem.ROLLED_BACK.send(this.response,
-					"Nothing was done: a part of the work had failed, so its transaction was rolled back.");
+					"Nothing was done: the transaction was rolled back, because a part of the work had failed or because its "
+							+ "status is none that is stored.");
 		}
 	}
 

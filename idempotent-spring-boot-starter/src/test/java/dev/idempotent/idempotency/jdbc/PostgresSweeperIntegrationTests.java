@@ -38,7 +38,8 @@ class PostgresSweeperIntegrationTests extends SweeperContract {
 		List<String> plan = table.template()
 			.queryForList("explain " + ExpiredRecords.select(table.name(), RecordDialect.POSTGRESQL, 1000),
 					String.class);
-		assertThat(plan).anyMatch((line) -> line.contains("Index Scan using sweeper_record_expires_at"));
+		assertThat(plan).anyMatch((line) -> line.contains("Index Scan using sweeper_record_expires_at"))
+			.anyMatch((line) -> line.contains("Index Cond: (expires_at <= statement_timestamp())"));
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web.transaction;
 
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
@@ -9,7 +10,7 @@ import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -39,9 +40,10 @@ class DatabaseStatementsIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "redis", "jdbc" })
-	void addsTwoStatementsToTheTransactionOfAFirstRequest(String store) {
-		try (WebApplication application = start("idempotent.store=" + store)) {
+	@CsvSource({ "redis, 0B", "jdbc, 0B", "jdbc, 1MB" })
+	void addsTwoStatementsToTheTransactionOfAFirstRequest(String store, String cache) {
+		try (WebApplication application = start("idempotent.store=" + store,
+				"idempotent.web.replay-cache.max-size=" + cache)) {
 			post(application, "created");
 			assertThat(statements(application)).containsExactly(CLAIM, WORK, COMPLETE, "commit");
 		}
@@ -96,9 +98,9 @@ class DatabaseStatementsIntegrationTests {
 		return application.bean(Statements.class).take();
 	}
 
-	private static WebApplication start(String property) {
+	private static WebApplication start(String... properties) {
 		WebApplication application = TransactionApplication.start(Listening.class, redis, postgres,
-				WebApplication.WITH_DATABASE, property);
+				Stream.concat(Stream.of(WebApplication.WITH_DATABASE), Stream.of(properties)).toArray(String[]::new));
 		statements(application);
 		return application;
 	}
