@@ -41,7 +41,7 @@ final class Customer implements Runnable {
 	@Override
 	public void run() {
 		for (KeyHistory key = next(); key != null; key = next()) {
-			askUntilAnswered(key, false, oneOf(5) ? 2 : 1);
+			askUntilAnswered(key, false, oneOf(5) ? this.random.nextInt(2, 9) : 1);
 			askUntilAnswered(key, false, 1);
 			askUntilAnswered(key, false, 1);
 			if (oneOf(10)) {

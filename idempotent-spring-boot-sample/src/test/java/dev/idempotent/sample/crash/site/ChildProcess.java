@@ -21,11 +21,11 @@ final class ChildProcess {
 
 	/**
 	 * The pipe that a child reads from ends with this JVM: someone has to listen to it,
-	 * and to become the process that was asked for.
+	 * whatever signal is sent to all, and to become the process that was asked for.
 	 */
 	private static final String GUARD = """
 			exec 3<&0
-			(cat <&3; kill -9 $$) >/dev/null 2>&1 &
+			(trap '' HUP INT TERM; cat <&3; kill -9 $$) >/dev/null 2>&1 &
 			exec "$@" 3<&- </dev/null
 			""";
 
