@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web.transaction;
 
 import java.net.URI;
 import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
@@ -10,22 +11,26 @@ import jakarta.persistence.ElementCollection;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+import jakarta.validation.ConstraintViolationException;
+import jakarta.validation.constraints.NotBlank;
 
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
  * The same handlers under JPA, and some with entities.
  */
 @Configuration(proxyBeanMethods = false)
 @AutoConfigurationPackage
-@Import({ TransactionApplication.class, JpaApplication.Items.class })
+@Import({ TransactionApplication.class, JpaApplication.Items.class, JpaApplication.Advice.class })
 class JpaApplication {
 
 	@Entity(name = "Item")
@@ -35,6 +40,7 @@ class JpaApplication {
 		@SuppressWarnings("NullAway.Init")
 		private String name;
 
+		@NotBlank
 		@Column(unique = true)
 		@SuppressWarnings("NullAway.Init")
 		private String code;
@@ -90,6 +96,19 @@ class JpaApplication {
 			this.entities.flush();
 			this.entities.clear();
 			return this.entities.find(Item.class, name);
+		}
+
+	}
+
+	@RestControllerAdvice
+	static class Advice {
+
+		/**
+		 * What the flush throws. A commit would hide it behind an exception of its own.
+		 */
+		@ExceptionHandler
+		ResponseEntity<?> invalid(ConstraintViolationException ex) {
+			return ResponseEntity.unprocessableContent().body(Map.of("invalid", true));
 		}
 
 	}

@@ -41,6 +41,13 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 	}
 
 	@Test
+	void letsTheApplicationAnswerWhatTheFlushItselfHasThrown() {
+		HttpResponse<byte[]> first = new Attempt("/items/", "%20").send();
+		assertThat(first.statusCode()).isEqualTo(422);
+		assertThat(text(first)).contains("invalid");
+	}
+
+	@Test
 	void rendersWhatIsLoadedLate() {
 		Attempt attempt = new Attempt("/lazy-items/", "lazy");
 		HttpResponse<byte[]> first = attempt.send();
