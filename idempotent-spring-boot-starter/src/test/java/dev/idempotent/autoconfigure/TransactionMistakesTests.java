@@ -1,13 +1,9 @@
 package dev.idempotent.autoconfigure;
 
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
-import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,18 +16,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerA
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
-import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
-import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,26 +39,27 @@ class TransactionMistakesTests {
 
 	@Test
 	void itNeedsADatabase() {
-		assertStops(this.application, Plain.class, "no database to keep it in", "spring-boot-starter-jdbc");
+		assertStops(this.application, UnfitHandlers.Plain.class, "no database to keep it in",
+				"spring-boot-starter-jdbc");
 	}
 
 	@Test
 	void itNeedsATable() {
-		assertStops(this.withDatabase.withPropertyValues("idempotent.jdbc.initialize-schema=never"), Plain.class,
-				"no table idempotency_record", "idempotent.jdbc.initialize-schema=always");
+		assertStops(this.withDatabase.withPropertyValues("idempotent.jdbc.initialize-schema=never"),
+				UnfitHandlers.Plain.class, "no table idempotency_record", "idempotent.jdbc.initialize-schema=always");
 	}
 
 	@Test
 	void itHoldsWithATableOfAnotherName() {
 		this.withDatabase.withPropertyValues("idempotent.jdbc.table=public.shop_keys")
-			.withUserConfiguration(Plain.class)
+			.withUserConfiguration(UnfitHandlers.Plain.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
 	void itNeedsATransactionManager() {
 		assertStops(this.application.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class)),
-				Plain.class, "no transaction manager", "idempotent.jdbc.transaction-manager");
+				UnfitHandlers.Plain.class, "no transaction manager", "idempotent.jdbc.transaction-manager");
 	}
 
 	@Test
@@ -80,44 +67,48 @@ class TransactionMistakesTests {
 		WebApplicationContextRunner several = this.withDatabase
 			.withBean("second", JdbcTransactionManager.class, TransactionMistakesTests::further)
 			.withBean("third", JdbcTransactionManager.class, TransactionMistakesTests::further);
-		assertStops(several, Plain.class, "several of which none is primary", "idempotent.jdbc.transaction-manager");
-		assertStops(several.withPropertyValues("idempotent.jdbc.transaction-manager=fourth"), Plain.class, "'fourth'",
+		assertStops(several, UnfitHandlers.Plain.class, "several of which none is primary",
 				"idempotent.jdbc.transaction-manager");
+		assertStops(several.withPropertyValues("idempotent.jdbc.transaction-manager=fourth"), UnfitHandlers.Plain.class,
+				"'fourth'", "idempotent.jdbc.transaction-manager");
 	}
 
 	@Test
 	void itNeedsAManagerOfTheDatabase() {
-		assertStops(this.withDatabase.withBean("transactionManager", NoDatabase.class, NoDatabase::new), Plain.class,
-				"does not work on the application's DataSource", "@Primary");
+		assertStops(
+				this.withDatabase.withBean("transactionManager", UnfitHandlers.NoDatabase.class,
+						UnfitHandlers.NoDatabase::new),
+				UnfitHandlers.Plain.class, "does not work on the application's DataSource", "@Primary");
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Future.class, Call.class, Event.class, Entity.class })
+	@ValueSource(classes = { UnfitHandlers.Future.class, UnfitHandlers.Call.class, UnfitHandlers.Event.class,
+			UnfitHandlers.Entity.class })
 	void itNeedsAnAnswerWhenTheMethodReturns(Class<?> handler) {
 		assertStops(this.withDatabase, handler, "answers asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itNeedsATransactionThatWrites() {
-		assertStops(this.withDatabase, ReadOnly.class, "readOnly = true", "Guarantee.LEASE");
+		assertStops(this.withDatabase, UnfitHandlers.ReadOnly.class, "readOnly = true", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itNeedsAMethodThatJoinsItsTransaction() {
-		assertStops(this.withDatabase, Apart.class, "propagation", "Guarantee.LEASE");
+		assertStops(this.withDatabase, UnfitHandlers.Apart.class, "propagation", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itMayBeTheDefault() {
-		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"), ByDefault.class,
-				"answers asynchronously", "Guarantee.LEASE");
+		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"),
+				UnfitHandlers.ByDefault.class, "answers asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test
 	void itHoldsForHandlersThatNeedAKeyByARule() {
 		WebApplicationContextRunner ruled = this.withDatabase.withPropertyValues("idempotent.guarantee=transaction",
 				"idempotent.web.required-for=POST /plain/**");
-		assertStops(ruled, WithoutAnnotation.class, "answers asynchronously", "Guarantee.LEASE");
+		assertStops(ruled, UnfitHandlers.WithoutAnnotation.class, "answers asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test
@@ -125,7 +116,7 @@ class TransactionMistakesTests {
 		this.application
 			.withBean(DataSource.class, () -> new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none"))
 			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class))
-			.withUserConfiguration(Plain.class)
+			.withUserConfiguration(UnfitHandlers.Plain.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -149,127 +140,6 @@ class TransactionMistakesTests {
 
 	private static JdbcTransactionManager further() {
 		return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:further"));
-	}
-
-	/**
-	 * Opens transactions on nothing at all.
-	 */
-	static class NoDatabase extends AbstractPlatformTransactionManager {
-
-		@Override
-		protected Object doGetTransaction() {
-			return this;
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
-		}
-
-	}
-
-	@RestController
-	static class Plain {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@PostMapping("/plain")
-		void run() {
-		}
-
-	}
-
-	@RestController
-	static class ByDefault {
-
-		@Idempotent
-		@PostMapping("/default")
-		CompletableFuture<String> run() {
-			return CompletableFuture.completedFuture("");
-		}
-
-	}
-
-	@RestController
-	static class WithoutAnnotation {
-
-		@PostMapping("/plain/{id}")
-		CompletableFuture<String> run() {
-			return CompletableFuture.completedFuture("");
-		}
-
-	}
-
-	@RestController
-	static class Future {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@PostMapping("/future")
-		CompletableFuture<String> run() {
-			return CompletableFuture.completedFuture("");
-		}
-
-	}
-
-	@RestController
-	static class Call {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@PostMapping("/call")
-		Callable<String> run() {
-			return () -> "";
-		}
-
-	}
-
-	@RestController
-	static class Event {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@PostMapping("/event")
-		SseEmitter run() {
-			return new SseEmitter();
-		}
-
-	}
-
-	@RestController
-	static class Entity {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@PostMapping("/entity")
-		ResponseEntity<StreamingResponseBody> run() {
-			return ResponseEntity.ok().build();
-		}
-
-	}
-
-	@RestController
-	static class ReadOnly {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@Transactional(readOnly = true)
-		@PostMapping("/read-only")
-		void run() {
-		}
-
-	}
-
-	@RestController
-	static class Apart {
-
-		@Idempotent(guarantee = Guarantee.TRANSACTION)
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		@PostMapping("/apart")
-		void run() {
-		}
-
 	}
 
 }
