@@ -133,6 +133,16 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
+	void asksAgainWhenThePoolGivesItADeadConnection() {
+		TransactionalClaimant claimant = claimant(this.key);
+		claimant.claim();
+		this.database.failsToCommit = true;
+		this.database.deadConnections = 3;
+		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		assertThat(claimant.commit(RESPONSE)).isEqualTo(RESPONSE);
+	}
+
+	@Test
 	void saysThatTheWorkIsUndoneOnlyWhenTheDatabaseSaysSo() {
 		TransactionalClaimant undone = claimant(this.key);
 		undone.claim();
@@ -160,6 +170,8 @@ class TransactionalClaimantTests {
 
 		private boolean unreachable;
 
+		private int deadConnections;
+
 		private boolean failsToCommit;
 
 		private Claim answer = new Claim.Acquired();
@@ -167,7 +179,7 @@ class TransactionalClaimantTests {
 		@Override
 		public IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 				boolean contended) {
-			if (this.unreachable) {
+			if (this.unreachable || this.deadConnections-- > 0) {
 				throw new IdempotencyStoreUnavailableException("Told to be", null);
 			}
 			this.begun++;

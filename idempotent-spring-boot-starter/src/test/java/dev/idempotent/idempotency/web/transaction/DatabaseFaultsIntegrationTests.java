@@ -82,7 +82,8 @@ class DatabaseFaultsIntegrationTests {
 	@Test
 	void freesTheKeyWhenTheConnectionIsLostBeforeTheCommit() throws Exception {
 		HttpResponse<byte[]> first = inTheHandler(() -> observer.queryForList(
-				"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'under-test'"));
+				"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'under-test' "
+						+ "and state = 'idle in transaction'"));
 		assertThat(first.statusCode()).isEqualTo(500);
 		assertThat(rows()).isZero();
 		assertThat(post("gate").statusCode()).isEqualTo(201);
