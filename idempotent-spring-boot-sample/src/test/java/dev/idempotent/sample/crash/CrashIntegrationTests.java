@@ -1,6 +1,7 @@
 package dev.idempotent.sample.crash;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 
 import dev.idempotent.sample.crash.site.CrashSite;
@@ -32,9 +33,14 @@ class CrashIntegrationTests {
 	 */
 	private static final Duration LONGEST_HEAL = CrashSite.LEASE.plusSeconds(5);
 
-	private final CrashSettings transaction = CrashSettings.read("transaction", Duration.ofSeconds(25));
+	private final CrashSettings transaction = CrashSettings.read("transaction", Duration.ofSeconds(25), Faults.NAMES);
 
-	private final CrashSettings lease = CrashSettings.read("lease", Duration.ofSeconds(6));
+	/**
+	 * Those of which a lease knows nothing, so that a short run finds what it looks for.
+	 */
+	private static final List<String> TOO_MUCH_FOR_A_LEASE = List.of("flush", "redis-kill", "halt-after-commit");
+
+	private final CrashSettings lease = CrashSettings.read("lease", Duration.ofSeconds(6), TOO_MUCH_FOR_A_LEASE);
 
 	private final CrashSite site = this.transaction.openSite();
 

@@ -2,6 +2,7 @@ package dev.idempotent.sample.crash;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 
@@ -39,12 +40,13 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 	 * Reads the properties.
 	 * @param guarantee the guarantee to check unless a property says another
 	 * @param duration how long unless a property says so
+	 * @param faults which ones unless a property says so
 	 */
-	static CrashSettings read(String guarantee, Duration duration) {
+	static CrashSettings read(String guarantee, Duration duration, Collection<String> faults) {
 		return new CrashSettings(read("guarantee", guarantee),
 				DurationStyle.detectAndParse(read("duration", duration.toSeconds() + "s")), read("keys", 1_000_000),
 				read("clients", 8), read("instances", 3), Long.getLong("crash.seed", System.nanoTime() & 0xffff),
-				StringUtils.commaDelimitedListToSet(read("faults", String.join(",", Faults.NAMES))),
+				StringUtils.commaDelimitedListToSet(read("faults", String.join(",", faults))),
 				read("topology", "single"));
 	}
 
