@@ -103,9 +103,6 @@ class JpaApplication {
 	@RestControllerAdvice
 	static class Advice {
 
-		/**
-		 * What the flush throws. A commit would hide it behind an exception of its own.
-		 */
 		@ExceptionHandler
 		ResponseEntity<?> invalid(ConstraintViolationException ex) {
 			return ResponseEntity.unprocessableContent().body(Map.of("invalid", true));
