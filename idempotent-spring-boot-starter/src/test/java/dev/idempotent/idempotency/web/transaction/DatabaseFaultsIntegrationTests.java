@@ -150,7 +150,7 @@ class DatabaseFaultsIntegrationTests {
 	}
 
 	private String path(String ending) {
-		return "/work/" + ending + "?name=" + this.name;
+		return "/jobs/" + ending + "?name=" + this.name;
 	}
 
 	private int rows() {

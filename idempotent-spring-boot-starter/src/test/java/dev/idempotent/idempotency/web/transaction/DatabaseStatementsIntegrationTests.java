@@ -91,7 +91,7 @@ class DatabaseStatementsIntegrationTests {
 	}
 
 	private void post(WebApplication application, String ending) {
-		application.post("/work/" + ending + this.path, "{}", "Idempotency-Key", this.key);
+		application.post("/jobs/" + ending + this.path, "{}", "Idempotency-Key", this.key);
 	}
 
 	private static List<String> statements(WebApplication application) {

@@ -189,7 +189,7 @@ abstract class TransactionRules {
 		Attempt attempt = new Attempt("created");
 		attempt.send();
 		forgetEverything();
-		HttpResponse<byte[]> other = this.application.post("/work/declined?name=" + attempt.name, "{}",
+		HttpResponse<byte[]> other = this.application.post("/jobs/declined?name=" + attempt.name, "{}",
 				"Idempotency-Key", attempt.key);
 		assertThat(other.statusCode()).isEqualTo(422);
 		assertThat(attempt.rows()).isOne();
@@ -211,7 +211,7 @@ abstract class TransactionRules {
 		private final String path;
 
 		Attempt(String ending) {
-			this("/work/", ending);
+			this("/jobs/", ending);
 		}
 
 		Attempt(String path, String ending) {

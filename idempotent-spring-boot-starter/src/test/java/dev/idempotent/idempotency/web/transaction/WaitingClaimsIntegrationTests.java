@@ -30,7 +30,7 @@ class WaitingClaimsIntegrationTests {
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/work/gate", "/serializable" })
+	@ValueSource(strings = { "/jobs/gate", "/serializable" })
 	void areAnsweredWithWhatTheOtherHasCommitted(String handler) throws Exception {
 		String path = handler + "?name=work-" + UUID.randomUUID();
 		String key = UUID.randomUUID().toString();

@@ -140,7 +140,7 @@ class WithoutRedisIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/work/gate", "/serializable" })
+	@ValueSource(strings = { "/jobs/gate", "/serializable" })
 	void answersADuplicateFromANewTransactionWhereTheOldOneMustNotSee(String path) throws Exception {
 		proxy.hold();
 		Gate gate = closeGate();
@@ -185,7 +185,7 @@ class WithoutRedisIntegrationTests {
 	}
 
 	private CompletableFuture<HttpResponse<byte[]>> postAsync(WebApplication instance, String ending, String key) {
-		return instance.postAsync("/work/" + ending + "?name=" + this.name, "{}", "Idempotency-Key", key);
+		return instance.postAsync("/jobs/" + ending + "?name=" + this.name, "{}", "Idempotency-Key", key);
 	}
 
 }

@@ -66,7 +66,7 @@ class WorkController {
 	}
 
 	@Idempotent(guarantee = Guarantee.TRANSACTION, lease = "3s")
-	@PostMapping("/work/{ending}")
+	@PostMapping("/jobs/{ending}")
 	ResponseEntity<?> work(@PathVariable String ending, @RequestParam String name, HttpServletRequest request,
 			HttpServletResponse response) throws Exception {
 		int run = this.runs.incrementAndGet();
