@@ -14,9 +14,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -40,9 +42,15 @@ public final class IdempotencyRedisAutoConfiguration {
 	IdempotencyRedisConnection idempotencyRedisConnection(RedisConnectionFactory application,
 			ObjectProvider<DataRedisConnectionDetails> details, IdempotencyRedisProperties properties) {
 		boolean masterReplica = details.stream().anyMatch((servers) -> servers.getMasterReplica() != null);
-		IdempotencyRedisConnection connection = connect(application, masterReplica, properties);
-		connection.warnOfEviction();
-		return connection;
+		return connect(application, masterReplica, properties);
+	}
+
+	/**
+	 * An application that fails to start is not to connect first.
+	 */
+	@Bean
+	ApplicationListener<ApplicationReadyEvent> idempotencyEvictionCheck(IdempotencyRedisConnection connection) {
+		return (event) -> connection.warnOfEviction();
 	}
 
 	@Bean

@@ -11,7 +11,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
  * Reads what the header {@code X-Chaos} asks for and waits where it asks to wait: once
- * the key is claimed, and before the work holds a database connection.
+ * the key is claimed, under {@code Guarantee.TRANSACTION} in the open transaction.
  */
 @Component
 class ChaosInterceptor implements HandlerInterceptor, WebMvcConfigurer {

@@ -60,11 +60,6 @@ class HaltingStores implements BeanPostProcessor {
 		}
 
 		@Override
-		public boolean isDatabase() {
-			return this.store.isDatabase();
-		}
-
-		@Override
 		public String describe() {
 			return this.store.describe();
 		}

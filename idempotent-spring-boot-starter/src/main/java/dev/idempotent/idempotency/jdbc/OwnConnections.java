@@ -41,9 +41,12 @@ final class OwnConnections {
 			try {
 				int isolation = connection.getTransactionIsolation();
 				connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-				T result = commit(connection, work);
-				connection.setTransactionIsolation(isolation);
-				return result;
+				try {
+					return commit(connection, work);
+				}
+				finally {
+					connection.setTransactionIsolation(isolation);
+				}
 			}
 			catch (SQLException ex) {
 				throw RecordFailures.translate("", ex);

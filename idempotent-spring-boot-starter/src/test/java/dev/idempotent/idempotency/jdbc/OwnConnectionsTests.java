@@ -22,6 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link JdbcIdempotencyStore} and {@link OwnConnections} amid the transactions
@@ -66,6 +67,18 @@ class OwnConnectionsTests {
 		assertThat(new JdbcIdempotencyStore(this.table.dataSource(), this.table.name()).claim(this.key, REQUEST,
 				"rival", MINUTE))
 			.isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void givesAConnectionBackWithItsIsolationThoughTheWorkFails() throws SQLException {
+		try (Connection only = this.table.dataSource().getConnection()) {
+			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+			OwnConnections connections = new OwnConnections(new SingleConnectionDataSource(only, true));
+			assertThatIllegalStateException().isThrownBy(() -> connections.runInTransaction((connection) -> {
+				throw new IllegalStateException("The work fails");
+			}));
+			assertThat(only.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+		}
 	}
 
 	@Test
