@@ -21,6 +21,10 @@ record Bid(IdempotencyKey key, Fingerprint fingerprint, String token, Duration l
 		return new Bid(key, fingerprint, UUID.randomUUID().toString(), lease, retention);
 	}
 
+	IdempotencyContext context() {
+		return new IdempotencyContext(this.key, this.token);
+	}
+
 	Bid withNewToken() {
 		return of(this.key, this.fingerprint, this.lease, this.retention);
 	}

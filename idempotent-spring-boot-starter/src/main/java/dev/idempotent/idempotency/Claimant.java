@@ -116,6 +116,14 @@ public final class Claimant {
 	}
 
 	/**
+	 * The context in which the work is done.
+	 * @return a context of its own at each call
+	 */
+	public IdempotencyContext context() {
+		return this.bid.context();
+	}
+
+	/**
 	 * Tells whether the store itself has granted the last claim.
 	 */
 	boolean isGrantedByStore() {

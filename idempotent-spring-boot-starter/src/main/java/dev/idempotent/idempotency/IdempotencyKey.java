@@ -55,7 +55,12 @@ public record IdempotencyKey(String digest) {
 		/**
 		 * An expression over the request.
 		 */
-		EXPRESSION
+		EXPRESSION,
+
+		/**
+		 * A method's arguments, a message, or code.
+		 */
+		METHOD
 
 	}
 

@@ -59,6 +59,14 @@ public final class TransactionalClaimant {
 	}
 
 	/**
+	 * The context in which the work is done.
+	 * @return a context of its own at each call
+	 */
+	public IdempotencyContext context() {
+		return this.bid.context();
+	}
+
+	/**
 	 * Tells whether something in the work has given the transaction up.
 	 * @return whether it can only be rolled back
 	 */
