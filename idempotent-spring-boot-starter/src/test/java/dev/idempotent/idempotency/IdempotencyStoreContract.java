@@ -8,17 +8,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What every store promises, one test for each way through the state machine of a key.
  */
 @Timeout(60)
-public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces {
+public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry, IdempotencyStoreRaces {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
-
-	private static final Duration INSTANT = Duration.ofMillis(20);
 
 	private static final Fingerprint REQUEST = Samples.fingerprint("request");
 
@@ -95,14 +92,6 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 	}
 
 	@Test
-	void keepsTheFirstOfAnOwnersResponsesForItsFirstRetention() {
-		complete("owner", RESPONSE);
-		assertThat(store().complete(this.key, REQUEST, "owner", Samples.response("second"), INSTANT)).isTrue();
-		awaitTheEndOfALease();
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
-	}
-
-	@Test
 	void refusesToCompleteAKeyThatAnotherHolds() {
 		claim("owner");
 		assertThat(complete("rival", RESPONSE)).isFalse();
@@ -167,53 +156,6 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 	}
 
 	@Test
-	void refusesToRenewACompletedKeyAndLeavesItItsRetention() {
-		complete("owner", RESPONSE);
-		assertThat(renew("owner", INSTANT)).isFalse();
-		awaitTheEndOfALease();
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
-	}
-
-	@Test
-	void freesAKeyWhenItsLeaseEnds() {
-		store().claim(this.key, OTHER_REQUEST, "owner", INSTANT);
-		await().until(() -> claim("rival").equals(new Claim.Acquired()));
-	}
-
-	@Test
-	void freesAKeyWhenItsRetentionEndsThoughItsLeaseWasLonger() {
-		claim("owner");
-		store().complete(this.key, OTHER_REQUEST, "owner", RESPONSE, INSTANT);
-		await().until(() -> claim("rival").equals(new Claim.Acquired()));
-	}
-
-	@Test
-	void keepsACompletedKeyBeyondTheEndOfItsLease() {
-		store().claim(this.key, REQUEST, "owner", INSTANT);
-		complete("owner", RESPONSE);
-		awaitTheEndOfALease();
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
-	}
-
-	@Test
-	void refusesTheOwnerOfALapsedLeaseOnceAnotherHasTheKey() {
-		store().claim(this.key, REQUEST, "late", INSTANT);
-		await().until(() -> claim("owner").equals(new Claim.Acquired()));
-		assertThat(renew("late", MINUTE.multipliedBy(2))).isFalse();
-		assertThat(complete("late", RESPONSE)).isFalse();
-		assertThat(release("late")).isFalse();
-		assertThat(remainingLease()).isLessThanOrEqualTo(MINUTE);
-	}
-
-	@Test
-	void keepsTheLateResponseOfALapsedLeaseWhileTheKeyIsFree() {
-		store().claim(this.key, REQUEST, "late", INSTANT);
-		await().until(() -> release("nobody"));
-		assertThat(complete("late", RESPONSE)).isTrue();
-		assertThat(claim("rival")).is(Samples.completed(RESPONSE));
-	}
-
-	@Test
 	void keepsKeysApart() {
 		IdempotencyKey other = Samples.key();
 		claim("owner");
@@ -253,15 +195,6 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreRaces 
 		Claim claim = claim("somebody who asks");
 		assertThat(claim).isInstanceOf(Claim.Pending.class);
 		return ((Claim.Pending) claim).remainingLease();
-	}
-
-	/**
-	 * Waits on the store's own clock until a key that is claimed now is free again.
-	 */
-	private void awaitTheEndOfALease() {
-		IdempotencyKey witness = Samples.key();
-		store().claim(witness, REQUEST, "witness", INSTANT);
-		await().until(() -> store().release(witness, "nobody"));
 	}
 
 }

@@ -6,7 +6,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A connection to a {@link WebApplication} for requests that no HTTP client would send.
+ * A connection to an application for requests that no HTTP client would send.
  */
 public final class RawConnection implements AutoCloseable {
 
@@ -19,7 +19,14 @@ public final class RawConnection implements AutoCloseable {
 	}
 
 	public static RawConnection to(WebApplication application) throws IOException {
-		URI address = application.request("/").build().uri();
+		return to(application.request("/").build().uri());
+	}
+
+	public static RawConnection to(RunningApplication application) throws IOException {
+		return to(application.request("/").build().uri());
+	}
+
+	private static RawConnection to(URI address) throws IOException {
 		Socket socket = new Socket(address.getHost(), address.getPort());
 		socket.setSoTimeout(ANSWER_TIMEOUT_MILLIS);
 		return new RawConnection(socket);

@@ -1,13 +1,9 @@
 package dev.idempotent.testing;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +26,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 
 	private final Supplier<InetSocketAddress> target;
 
-	private final Set<Link> links = ConcurrentHashMap.newKeySet();
+	private final Set<StallingLink> links = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean dropsNextReply = new AtomicBoolean();
 
@@ -100,14 +96,14 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 	 * end is gone, and nobody says so.
 	 */
 	public void forgetConnections() {
-		this.links.forEach((link) -> link.forgotten = true);
+		this.links.forEach(StallingLink::forget);
 	}
 
 	/**
 	 * Resets every connection.
 	 */
 	public void reset() {
-		this.links.forEach(Link::reset);
+		this.links.forEach(StallingLink::reset);
 	}
 
 	/**
@@ -132,26 +128,35 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 		this.answer = reply + "\r\n";
 	}
 
-	private ServerSocket listener() {
-		Assert.state(this.listener != null, "The proxy is only there while its test class runs");
-		return this.listener;
+	InetSocketAddress target() {
+		return this.target.get();
 	}
 
-	private void accept(ServerSocket from) throws IOException {
-		while (!from.isClosed()) {
-			Link link = new Link(from.accept());
-			this.links.add(link);
-			start(link::forwardRequests);
-		}
+	void remove(StallingLink link) {
+		this.links.remove(link);
 	}
 
-	private synchronized void awaitResume() throws InterruptedException {
+	/**
+	 * The line to answer a request with instead of the server, or {@code null}.
+	 */
+	@Nullable String ownAnswer() {
+		return this.answer;
+	}
+
+	/**
+	 * Tells whether this is the reply to be dropped. The one after it is not.
+	 */
+	boolean dropsThisReply() {
+		return this.dropsNextReply.compareAndSet(true, false);
+	}
+
+	synchronized void awaitResume() throws InterruptedException {
 		while (this.held) {
 			wait();
 		}
 	}
 
-	private static void start(Forwarding forwarding) {
+	static void start(Forwarding forwarding) {
 		Thread thread = new Thread(() -> {
 			try {
 				forwarding.run();
@@ -164,90 +169,22 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 		thread.start();
 	}
 
-	private interface Forwarding {
+	private ServerSocket listener() {
+		Assert.state(this.listener != null, "The proxy is only there while its test class runs");
+		return this.listener;
+	}
+
+	private void accept(ServerSocket from) throws IOException {
+		while (!from.isClosed()) {
+			StallingLink link = new StallingLink(this, from.accept());
+			this.links.add(link);
+			start(link::forwardRequests);
+		}
+	}
+
+	interface Forwarding {
 
 		void run() throws IOException, InterruptedException;
-
-	}
-
-	private interface Step {
-
-		void take(byte[] chunk) throws IOException, InterruptedException;
-
-	}
-
-	/**
-	 * A connection of the application, and the one to the server that belongs to it.
-	 */
-	private final class Link {
-
-		private final Socket client;
-
-		private final Socket server = new Socket();
-
-		private volatile boolean forgotten;
-
-		Link(Socket client) {
-			this.client = client;
-		}
-
-		void forwardRequests() throws IOException, InterruptedException {
-			try {
-				this.server.connect(StallingProxy.this.target.get());
-				start(this::forwardReplies);
-				forward(this.client.getInputStream(), this::request);
-			}
-			finally {
-				reset();
-			}
-		}
-
-		private void forwardReplies() throws IOException, InterruptedException {
-			try {
-				forward(this.server.getInputStream(), this::reply);
-			}
-			finally {
-				reset();
-			}
-		}
-
-		private void request(byte[] chunk) throws IOException {
-			String answer = StallingProxy.this.answer;
-			if (answer != null) {
-				this.client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
-			}
-			else {
-				this.server.getOutputStream().write(chunk);
-			}
-		}
-
-		private void reply(byte[] chunk) throws IOException {
-			if (StallingProxy.this.dropsNextReply.compareAndSet(true, false)) {
-				reset();
-			}
-			this.client.getOutputStream().write(chunk);
-		}
-
-		private void forward(InputStream from, Step step) throws IOException, InterruptedException {
-			byte[] buffer = new byte[8192];
-			for (int length = from.read(buffer); length > 0; length = from.read(buffer)) {
-				awaitResume();
-				if (!this.forgotten) {
-					step.take(Arrays.copyOf(buffer, length));
-				}
-			}
-		}
-
-		void reset() {
-			StallingProxy.this.links.remove(this);
-			try (this.client; this.server) {
-				// A close with this set is a reset.
-				this.client.setSoLinger(true, 0);
-			}
-			catch (IOException ex) {
-				// It was closed before.
-			}
-		}
 
 	}
 

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -42,20 +42,12 @@ class CallerScopeIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication secured;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication secured = RunningApplication
+		.of(() -> WebApplication.start(SecuredApplication.class, redis, WebApplication.WITH_SECURITY));
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		secured = WebApplication.start(SecuredApplication.class, redis, WebApplication.WITH_SECURITY);
-	}
-
-	@AfterAll
-	static void stop() {
-		secured.close();
-	}
 
 	@Test
 	void givesEachPrincipalKeysOfItsOwn() {

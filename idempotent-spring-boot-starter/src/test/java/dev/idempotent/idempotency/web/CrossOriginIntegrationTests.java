@@ -6,9 +6,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.UUID;
 
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -33,21 +33,14 @@ class CrossOriginIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication.of(() -> {
+		System.setProperty("jdk.httpclient.allowRestrictedHeaders", "origin");
+		return WebApplication.start(CrossOriginApplication.class, redis);
+	});
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		System.setProperty("jdk.httpclient.allowRestrictedHeaders", "origin");
-		application = WebApplication.start(CrossOriginApplication.class, redis);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
 
 	@Test
 	void seeTheReplayWithTheHeadersOfTheirOwnOrigin() {

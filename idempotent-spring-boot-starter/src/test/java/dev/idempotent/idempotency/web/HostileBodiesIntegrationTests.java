@@ -15,10 +15,9 @@ import java.util.zip.GZIPOutputStream;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,29 +47,15 @@ class HostileBodiesIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(Application.class, redis))
+		.resetting(Operations.class, Operations::reset);
 
-	@SuppressWarnings("NullAway.Init")
-	private static Operations operations;
+	private final Operations operations = application.bean(Operations.class);
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		application = WebApplication.start(Application.class, redis);
-		operations = application.bean(Operations.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void resetRuns() {
-		operations.reset();
-	}
 
 	static Stream<Object> hostileJson() {
 		return HostileJson.documents().entrySet().stream().map((json) -> argumentSet(json.getKey(), json.getValue()));
@@ -90,7 +75,7 @@ class HostileBodiesIntegrationTests {
 			assertThat(refused.statusCode()).isEqualTo(400);
 			assertEchoesNothing(refused);
 		}
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 		assertThat(application.post("/orders", "{\"item\":\"coupon\",\"amount\":1}", "Idempotency-Key", this.key)
 			.statusCode()).isEqualTo(201);
 	}
@@ -103,7 +88,7 @@ class HostileBodiesIntegrationTests {
 		HttpResponse<byte[]> retry = post(path, "application/json", BodyPublishers.ofByteArray(json));
 		assertThat(first.statusCode()).isIn(200, 400);
 		assertThat(retry.statusCode()).isEqualTo(first.statusCode());
-		assertThat(operations.runs()).isEqualTo((first.statusCode() == 200) ? 1 : 0);
+		assertThat(this.operations.runs()).isEqualTo((first.statusCode() == 200) ? 1 : 0);
 		assertEchoesNothing(first);
 	}
 
@@ -124,7 +109,7 @@ class HostileBodiesIntegrationTests {
 	void neverRunUnderAContentTypeThatIsNone(String contentType) {
 		HttpResponse<byte[]> response = post("/bytes", contentType, BodyPublishers.ofString("{}"));
 		assertThat(response.statusCode()).isIn(400, 415);
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 	}
 
 	@Test
@@ -148,7 +133,7 @@ class HostileBodiesIntegrationTests {
 		HttpResponse<byte[]> refused = post("/bytes", contentType, chunked("a=" + "x".repeat(LIMIT)));
 		assertThat(refused.statusCode()).isEqualTo(413);
 		assertThat(text(refused)).contains("request-too-large");
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 	}
 
 	@Test
@@ -156,7 +141,7 @@ class HostileBodiesIntegrationTests {
 		HttpResponse<byte[]> response = post("/form", "application/x-www-form-urlencoded",
 				BodyPublishers.ofString("item=coupon" + "&f=1".repeat(10_000)));
 		assertThat(response.statusCode()).isBetween(400, 499);
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 	}
 
 	private void assertRunsOnce(String contentType, byte[] body) {

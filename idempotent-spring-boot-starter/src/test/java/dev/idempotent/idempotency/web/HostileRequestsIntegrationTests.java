@@ -9,10 +9,9 @@ import java.util.stream.Stream;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RawConnection;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,29 +51,15 @@ class HostileRequestsIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(Application.class, redis, "server.tomcat.connection-timeout=500ms"))
+		.resetting(Operations.class, Operations::reset);
 
-	@SuppressWarnings("NullAway.Init")
-	private static Operations operations;
+	private final Operations operations = application.bean(Operations.class);
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		application = WebApplication.start(Application.class, redis, "server.tomcat.connection-timeout=500ms");
-		operations = application.bean(Operations.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void resetRuns() {
-		operations.reset();
-	}
 
 	@Test
 	void areRefusedByTheirContentLengthBeforeTheBodyComes() throws IOException {
@@ -96,7 +81,7 @@ class HostileRequestsIntegrationTests {
 			assertRunsOnceWith(this.key);
 			assertThat(slow.answer()).doesNotContain(" 200 ", " 201 ", " 500 ", this.key, "coupon");
 		}
-		assertThat(operations.runs()).isOne();
+		assertThat(this.operations.runs()).isOne();
 	}
 
 	@ParameterizedTest
@@ -107,7 +92,7 @@ class HostileRequestsIntegrationTests {
 			String answer = connection.send(head(framing) + half).end().answer();
 			assertThat(answer).doesNotContain(" 200 ", " 201 ", " 500 ", this.key, "coupon");
 		}
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 		assertRunsOnceWith(this.key);
 	}
 
@@ -128,7 +113,7 @@ class HostileRequestsIntegrationTests {
 	void neverRunIfTheirFramingIsBroken(String rest) throws IOException {
 		String answer = answer(START + "Idempotency-Key: " + this.key + "\r\n" + rest);
 		assertThat(answer).matches("(?s)HTTP/1\\.1 (4\\d\\d|501) .*").doesNotContain(this.key, "coupon");
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 		assertRunsOnceWith(this.key);
 	}
 
@@ -138,13 +123,13 @@ class HostileRequestsIntegrationTests {
 	void areRefusedIfTheirKeyIsNone(String hostile) throws IOException {
 		String answer = answer(withKey(hostile));
 		assertThat(answer).startsWith("HTTP/1.1 400 ").doesNotContain("coupon");
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 	}
 
 	@Test
 	void areRefusedIfTheirKeyHas64Kilobytes() throws IOException {
 		assertThat(answer(withKey("k".repeat(65_536)))).startsWith("HTTP/1.1 400 ").doesNotContain("kkk");
-		assertThat(operations.runs()).isZero();
+		assertThat(this.operations.runs()).isZero();
 	}
 
 	@Test
@@ -162,7 +147,7 @@ class HostileRequestsIntegrationTests {
 			String name = new String(record, StandardCharsets.UTF_8);
 			for (String hostile : new String[] { name, name.substring(name.lastIndexOf(':') + 1), '{' + this.key + '}',
 					this.key + "*", "idempotency:*", this.key + "\\" }) {
-				operations.reset();
+				this.operations.reset();
 				assertRunsOnceWith(hostile);
 			}
 			assertThat(connection.stringCommands().get(this.key.getBytes(StandardCharsets.UTF_8))).asString()
@@ -191,15 +176,15 @@ class HostileRequestsIntegrationTests {
 		assertThat(
 				application.post("/answers/200?" + "&x".repeat(10_000), "", "Idempotency-Key", this.key).statusCode())
 			.isBetween(400, 499);
-		assertThat(operations.runs()).isOne();
+		assertThat(this.operations.runs()).isOne();
 	}
 
-	private static void assertRunsOnceWith(String key) {
+	private void assertRunsOnceWith(String key) {
 		HttpResponse<byte[]> first = application.post("/orders", ORDER, "Idempotency-Key", key);
 		HttpResponse<byte[]> retry = application.post("/orders", ORDER, "Idempotency-Key", key);
 		assertThat(first.statusCode()).isEqualTo(201);
 		assertThat(retry.body()).isEqualTo(first.body());
-		assertThat(operations.runs()).isOne();
+		assertThat(this.operations.runs()).isOne();
 	}
 
 	private static String answer(String request) throws IOException {

@@ -4,10 +4,9 @@ import java.net.http.HttpResponse;
 import java.util.UUID;
 
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -24,29 +23,13 @@ class KeySourcesIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
-
-	@SuppressWarnings("NullAway.Init")
-	private static Operations operations;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(OperationsApplication.class, redis))
+		.resetting(Operations.class, Operations::reset);
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		application = WebApplication.start(OperationsApplication.class, redis);
-		operations = application.bean(Operations.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void resetRuns() {
-		operations.reset();
-	}
 
 	@Test
 	void takesEqualRequestsForOneWhereTheFingerprintIsTheKey() {

@@ -9,12 +9,11 @@ import java.util.concurrent.CompletableFuture;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.StallingProxy;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -45,19 +44,12 @@ class StoreFaultsIntegrationTests {
 	@RegisterExtension
 	static final StallingProxy proxy = StallingProxy.before(redis);
 
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(OperationsApplication.class, proxy));
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void startApplication() {
-		application = WebApplication.start(OperationsApplication.class, proxy);
-	}
-
-	@AfterAll
-	static void stopApplication() {
-		application.close();
-	}
 
 	@BeforeEach
 	void serve() {

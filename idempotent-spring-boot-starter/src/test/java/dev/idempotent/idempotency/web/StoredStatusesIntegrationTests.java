@@ -6,10 +6,13 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static dev.idempotent.testing.WebApplication.text;
@@ -17,7 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * The answers that are stored are the application's choice.
+ * Answers that are stored and answers that are not: by default, and by the application's
+ * choice.
  */
 class StoredStatusesIntegrationTests {
 
@@ -26,7 +30,54 @@ class StoredStatusesIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication byDefault = RunningApplication
+		.of(() -> WebApplication.start(OperationsApplication.class, redis))
+		.resetting(Operations.class, Operations::reset);
+
+	private final Operations operations = byDefault.bean(Operations.class);
+
 	private final String key = UUID.randomUUID().toString();
+
+	@ParameterizedTest
+	@CsvSource({ "handled, 422", "status, 410" })
+	void storesWhatTheApplicationMakesOfAnException(String what, int status) {
+		HttpResponse<byte[]> first = byDefault.post("/throws", what, KEY, this.key);
+		HttpResponse<byte[]> retry = byDefault.post("/throws", what, KEY, this.key);
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(retry.body()).isEqualTo(first.body()).isNotEmpty();
+		assertThat(this.operations.runs()).isOne();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 200, 202, 400, 402, 404, 410, 422, 499 })
+	void storesAnswersBelow500(int status) {
+		assertThat(text(byDefault.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
+		HttpResponse<byte[]> retry = byDefault.post("/answers/" + status, "", KEY, this.key);
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(text(retry)).isEqualTo("run 1");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 401, 403, 408, 409, 425, 429, 500, 503 })
+	void runsAgainAfterAnswersThatAreNotStored(int status) {
+		assertThat(text(byDefault.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
+		HttpResponse<byte[]> retry = byDefault.post("/answers/" + status, "", KEY, this.key);
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).isEmpty();
+		assertThat(text(retry)).isEqualTo("run 2");
+	}
+
+	@Test
+	void runsAgainAfterAnExceptionThatLeavesTheApplication() {
+		assertThat(byDefault.post("/throws", "unhandled", KEY, this.key).statusCode()).isEqualTo(500);
+		assertThat(byDefault.post("/throws", "unhandled", KEY, this.key).statusCode()).isEqualTo(500);
+		assertThat(this.operations.runs()).isEqualTo(2);
+	}
 
 	@Test
 	void storesOnlyTheStatusesThatAreNamed() {

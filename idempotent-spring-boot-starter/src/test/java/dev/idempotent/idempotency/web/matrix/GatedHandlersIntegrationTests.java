@@ -12,9 +12,9 @@ import java.util.UUID;
 
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,29 +33,19 @@ class GatedHandlersIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(GatedApplication.class, redis, "server.shutdown=immediate"));
 
-	@SuppressWarnings("NullAway.Init")
-	private static GatedHandlers handlers;
+	private final GatedHandlers handlers = application.bean(GatedHandlers.class);
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		application = WebApplication.start(GatedApplication.class, redis, "server.shutdown=immediate");
-		handlers = application.bean(GatedHandlers.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/sse", "/gated/streaming-body", "/gated/events-by-hand", "/unannotated/sse" })
 	void streamsWhileTheHandlerRuns(String path) throws Exception {
-		Gate gate = handlers.closeGate();
+		Gate gate = this.handlers.closeGate();
 		try (Socket client = send(path)) {
 			BufferedReader answer = new BufferedReader(
 					new InputStreamReader(client.getInputStream(), StandardCharsets.US_ASCII));
@@ -68,8 +58,8 @@ class GatedHandlersIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/callable/5", "/gated/deferred/5", "/gated/sse", "/gated/streaming-body" })
 	void tellsADuplicateToWaitWhileTheFirstRunsAsynchronously(String path) throws Exception {
-		int before = handlers.runs();
-		Gate gate = handlers.closeGate();
+		int before = this.handlers.runs();
+		Gate gate = this.handlers.closeGate();
 		try (Socket client = send(path)) {
 			gate.awaitEntry();
 			Answer duplicate = post(path);
@@ -78,33 +68,33 @@ class GatedHandlersIntegrationTests {
 			gate.open();
 			client.getInputStream().readAllBytes();
 		}
-		assertThat(handlers.runs() - before).isOne();
+		assertThat(this.handlers.runs() - before).isOne();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/text/500000", "/gated/callable/500000", "/gated/deferred/500000" })
 	void keepsTheAnswerForAClientThatHungUp(String path) throws Exception {
-		int before = handlers.runs();
+		int before = this.handlers.runs();
 		hangUpWhileRunning(path);
 		await().until(() -> post(path).isReplayed());
 		assertThat(post(path).body()).hasSize(500_000);
-		assertThat(handlers.runs() - before).isOne();
+		assertThat(this.handlers.runs() - before).isOne();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/text/" + TOO_LONG_TO_KEEP, "/gated/callable/" + TOO_LONG_TO_KEEP, "/gated/sse",
 			"/gated/streaming-body" })
 	void neverRunsAgainForAClientThatHungUpBeforeAnAnswerThatIsNotKept(String path) throws Exception {
-		int before = handlers.runs();
+		int before = this.handlers.runs();
 		hangUpWhileRunning(path);
 		await().until(() -> !post(path).body().contains("in-progress"));
 		assertThat(post(path).body()).contains("response-not-kept");
-		assertThat(handlers.runs() - before).isOne();
+		assertThat(this.handlers.runs() - before).isOne();
 	}
 
 	@Test
 	void leavesAnUploadToAnotherHandlerUnread() throws Exception {
-		Gate gate = handlers.closeGate();
+		Gate gate = this.handlers.closeGate();
 		byte[] part = new byte[1024 * 1024];
 		try (Socket client = connect()) {
 			OutputStream out = client.getOutputStream();
@@ -122,7 +112,7 @@ class GatedHandlersIntegrationTests {
 	}
 
 	private void hangUpWhileRunning(String path) throws Exception {
-		Gate gate = handlers.closeGate();
+		Gate gate = this.handlers.closeGate();
 		try (Socket client = send(path)) {
 			gate.awaitEntry();
 			client.setOption(StandardSocketOptions.SO_LINGER, 0);

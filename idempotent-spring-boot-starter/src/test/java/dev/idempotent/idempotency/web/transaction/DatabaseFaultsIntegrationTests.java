@@ -9,11 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.StallingProxy;
 import dev.idempotent.testing.WebApplication;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -38,8 +39,14 @@ class DatabaseFaultsIntegrationTests {
 	@RegisterExtension
 	static final StallingProxy proxy = StallingProxy.before(postgres);
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> TransactionApplication.start(TransactionApplication.class, redis, postgres,
+				WebApplication.WITH_DATABASE,
+				"spring.datasource.url=jdbc:postgresql://" + proxy.host() + ":" + proxy.port()
+						+ "/postgres?socketTimeout=1&ApplicationName=under-test",
+				"spring.datasource.hikari.connection-timeout=1000", "spring.datasource.hikari.validation-timeout=250"));
 
 	@SuppressWarnings("NullAway.Init")
 	private static JdbcTemplate observer;
@@ -49,18 +56,8 @@ class DatabaseFaultsIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@BeforeAll
-	static void start() {
+	static void observe() {
 		observer = new JdbcTemplate(postgres.connect());
-		application = TransactionApplication.start(TransactionApplication.class, redis, postgres,
-				WebApplication.WITH_DATABASE,
-				"spring.datasource.url=jdbc:postgresql://" + proxy.host() + ":" + proxy.port()
-						+ "/postgres?socketTimeout=1&ApplicationName=under-test",
-				"spring.datasource.hikari.connection-timeout=1000", "spring.datasource.hikari.validation-timeout=250");
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
 	}
 
 	@AfterEach

@@ -1,0 +1,134 @@
+package dev.idempotent.idempotency.operation;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.OnPending;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * What holds for each run of an annotated method, with the defaults filled in.
+ *
+ * @param name the operation that derived keys belong to
+ * @param guarantee how strong the promise is, never the default
+ * @param lease how long a claim holds without renewal
+ * @param retention how long an answer is kept
+ * @param onPending what becomes of a duplicate while the first run lasts
+ */
+public record OperationTerms(String name, Guarantee guarantee, Duration lease, Duration retention,
+		OnPending onPending) {
+
+	private static final Duration MIN_DURATION = Duration.ofMillis(1);
+
+	/**
+	 * Reads an annotation.
+	 * @param type the class that has the method
+	 * @param method the method
+	 * @param annotation its annotation
+	 * @param defaults what holds where the annotation leaves it open
+	 * @return the terms
+	 * @throws IdempotencyConfigurationException if the annotation asks for what cannot be
+	 */
+	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
+		String described = describe(type, method);
+		Duration lease = duration(described, "lease", annotation.lease(), defaults.lease());
+		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
+		if (retention.compareTo(lease) < 0) {
+			throw mistake(described, "has a retention of " + retention + ", shorter than its lease of " + lease,
+					"Let the retention be at least as long as the lease.", null);
+		}
+		Guarantee guarantee = (annotation.guarantee() != Guarantee.DEFAULT) ? annotation.guarantee()
+				: defaults.guarantee();
+		return new OperationTerms(annotation.name().isEmpty() ? described : annotation.name(), guarantee, lease,
+				retention, annotation.onPending());
+	}
+
+	/**
+	 * Names a method as messages and keys do.
+	 * @param type the class that has the method
+	 * @param method the method
+	 * @return class, method and parameter types
+	 */
+	public static String describe(Class<?> type, Method method) {
+		return type.getName() + "." + method.getName()
+				+ Arrays.stream(method.getParameterTypes())
+					.map(Class::getTypeName)
+					.collect(Collectors.joining(", ", "(", ")"));
+	}
+
+	/**
+	 * Says what is wrong with an annotated method.
+	 * @param described the method
+	 * @param mistake what is wrong, without the full stop
+	 * @param action what to do
+	 * @param cause what revealed the mistake, if anything did
+	 * @return the exception to throw
+	 */
+	public static IdempotencyConfigurationException mistake(String described, String mistake, String action,
+			@Nullable Exception cause) {
+		return new IdempotencyConfigurationException("The @Idempotent method " + described + " " + mistake + ".",
+				action, cause);
+	}
+
+	/**
+	 * Says that there is nothing that {@link Guarantee#TRANSACTION} could be kept in.
+	 * @param described the method
+	 * @return the exception to throw
+	 */
+	public static IdempotencyConfigurationException noDatabase(String described) {
+		return mistake(described, "has Guarantee.TRANSACTION, and there is no database to keep it in",
+				"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
+	}
+
+	/**
+	 * Says what is wrong with the expression of a key.
+	 * @param described the method
+	 * @param text the expression
+	 * @param cause why it cannot be used
+	 * @return the exception to throw
+	 */
+	public static IdempotencyConfigurationException badExpression(String described, String text, Exception cause) {
+		return mistake(described, "has the key expression '" + text + "': " + cause.getMessage(),
+				"Correct the SpEL expression in its attribute 'key'.", cause);
+	}
+
+	/**
+	 * Tells whether a duplicate waits for the first run.
+	 * @return whether it is held, not refused
+	 */
+	public boolean waits() {
+		return this.onPending == OnPending.WAIT;
+	}
+
+	private static Duration duration(String described, String attribute, String text, Duration byDefault) {
+		if (text.isEmpty()) {
+			return byDefault;
+		}
+		try {
+			Duration duration = DurationFormatterUtils.detectAndParse(text);
+			if (duration.compareTo(MIN_DURATION) >= 0 && duration.compareTo(IdempotencyStore.MAX_DURATION) <= 0) {
+				return duration;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw badDuration(described, attribute, text, ex);
+		}
+		throw badDuration(described, attribute, text, null);
+	}
+
+	private static IdempotencyConfigurationException badDuration(String described, String attribute, String text,
+			@Nullable Exception cause) {
+		return mistake(described,
+				"has the " + attribute + " '" + text + "', which is no duration from a millisecond to ten years",
+				"Write it like 30s, 24h or PT30S.", cause);
+	}
+
+}

@@ -1,0 +1,78 @@
+package dev.idempotent.idempotency.web;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.idempotency.operation.KeyExpression;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.expression.ParseException;
+import org.springframework.util.LinkedCaseInsensitiveMap;
+import org.springframework.web.servlet.HandlerMapping;
+
+/**
+ * A SpEL expression that yields a request's key.
+ */
+final class RequestKeyExpression {
+
+	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
+
+	private static final JsonMapper json = JsonMapper
+		// Names whose hashes collide break the shared symbol table for later documents.
+		.builder(JsonFactory.builder().disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build())
+		.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+		.build();
+
+	private final KeyExpression expression;
+
+	private final boolean readsBody;
+
+	private RequestKeyExpression(KeyExpression expression) {
+		this.expression = expression;
+		this.readsBody = expression.refersTo("body");
+	}
+
+	/**
+	 * Parses an expression.
+	 * @throws ParseException if it is malformed
+	 * @throws IllegalArgumentException if it names a variable that does not exist
+	 */
+	static RequestKeyExpression parse(String text) throws ParseException {
+		return new RequestKeyExpression(KeyExpression.parse(text, VARIABLES));
+	}
+
+	/**
+	 * Evaluates the expression.
+	 * @return the canonical JSON of its value, or {@code null} if it has none for this
+	 * request
+	 */
+	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
+		Map<String, @Nullable Object> variables = new HashMap<>();
+		variables.put("headers", headers(request));
+		variables.put("query", QueryParameters.first(request));
+		variables.put("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
+		variables.put("principal", request.getUserPrincipal());
+		try {
+			variables.put("body", this.readsBody ? json.readValue(body, Object.class) : null);
+			return this.expression.evaluate(variables);
+		}
+		// Jackson lets the latter out for an exponent that fits no int.
+		catch (JacksonException | NumberFormatException ex) {
+			return null;
+		}
+	}
+
+	private static Map<String, String> headers(HttpServletRequest request) {
+		Map<String, String> headers = new LinkedCaseInsensitiveMap<>();
+		request.getHeaderNames().asIterator().forEachRemaining((name) -> headers.put(name, request.getHeader(name)));
+		return headers;
+	}
+
+}
