@@ -4,8 +4,8 @@ import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.OperationDefaults;
 import dev.idempotent.idempotency.web.RequiredKey;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

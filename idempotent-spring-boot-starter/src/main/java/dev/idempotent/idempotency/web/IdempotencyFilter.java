@@ -131,18 +131,18 @@ public final class IdempotencyFilter implements Filter {
 
 	private Bid leaseBid(Target target, ReadRequest read, Identity identity) {
 		IdempotentOperation operation = target.operation();
-		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.lease(),
-				operation.retention());
-		Claim claim = operation.waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
+				operation.terms().retention());
+		Claim claim = operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 		return new Bid(read.request(), claim, new LeaseExchange(claimant, target.entryIsNoted(), this.responsePolicy));
 	}
 
 	private Bid transactionBid(Target target, IdempotencyTransactions transactions, ReadRequest read,
 			Identity identity) {
 		IdempotentOperation operation = target.operation();
-		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.lease(),
-				operation.retention(), transactions);
-		Claim claim = operation.waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(),
+				operation.terms().lease(), operation.terms().retention(), transactions);
+		Claim claim = operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 		return new Bid(read.request(), claim, new TransactionExchange(claimant, target.entryIsNoted(),
 				this.responsePolicy, this.commitFailures, target.cors()));
 	}

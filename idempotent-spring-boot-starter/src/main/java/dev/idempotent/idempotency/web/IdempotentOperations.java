@@ -9,6 +9,7 @@ import java.util.Set;
 
 import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.operation.OperationDefaults;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 

@@ -35,14 +35,14 @@ public final class RequestKeys {
 	 */
 	IdempotencyKey resolve(IdempotentOperation operation, ReadRequest read, Fingerprint fingerprint) {
 		HttpServletRequest request = read.request();
-		KeyExpression expression = operation.key();
+		RequestKeyExpression expression = operation.key();
 		if (expression != null) {
 			String value = expression.evaluate(request, read.body());
 			if (value == null) {
 				throw new RefusedRequestException(Problem.KEY_MISSING,
 						"This operation derives its idempotency key from the request, and this request lacks what it needs.");
 			}
-			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.name(), value);
+			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.terms().name(), value);
 		}
 		String value = (operation.from() != KeySource.FINGERPRINT) ? this.header.read(request) : null;
 		if (value != null) {
@@ -51,7 +51,7 @@ public final class RequestKeys {
 		if (operation.from() == KeySource.HEADER) {
 			throw this.header.missing();
 		}
-		return key(IdempotencyKey.Kind.FINGERPRINT, request, operation.name(), fingerprint.digest());
+		return key(IdempotencyKey.Kind.FINGERPRINT, request, operation.terms().name(), fingerprint.digest());
 	}
 
 	private IdempotencyKey key(IdempotencyKey.Kind kind, HttpServletRequest request, String operation, String value) {

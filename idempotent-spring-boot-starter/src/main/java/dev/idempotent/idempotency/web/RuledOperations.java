@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.operation.OperationDefaults;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;

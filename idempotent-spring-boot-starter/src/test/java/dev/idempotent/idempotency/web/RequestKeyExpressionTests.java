@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-class KeyExpressionTests {
+class RequestKeyExpressionTests {
 
 	private static final String BODY = """
 			{"order":{"id":"o-1","lines":[{"sku":"s"}]},"amount":1.50,"big":12345678901234567890,"empty":"","none":null}""";
@@ -50,35 +50,35 @@ class KeyExpressionTests {
 
 	@Test
 	void yieldsNothingForAnUnreadableBody() {
-		assertThat(KeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":"))).isNull();
+		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":"))).isNull();
 	}
 
 	@Test
 	void doesNotReadABodyThatItDoesNotName() {
-		assertThat(KeyExpression.parse("#path.id").evaluate(request(), bytes("no json"))).isEqualTo("\"42\"");
+		assertThat(RequestKeyExpression.parse("#path.id").evaluate(request(), bytes("no json"))).isEqualTo("\"42\"");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "T(java.lang.Runtime).getRuntime()", "new java.io.File('x')", "@environment", "#fn()" })
 	void reachesNoTypesConstructorsBeansOrFunctions(String expression) {
-		assertThatIllegalArgumentException().isThrownBy(() -> KeyExpression.parse(expression))
+		assertThatIllegalArgumentException().isThrownBy(() -> RequestKeyExpression.parse(expression))
 			.withMessageContaining("out of reach");
 	}
 
 	@Test
 	void neverExpandsAHugeExponent() {
-		assertThat(KeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e999999999}")))
+		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e999999999}")))
 			.isEqualTo("1e+999999999");
 	}
 
 	@Test
 	void yieldsNothingForAnExponentThatFitsNoInt() {
-		assertThat(KeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e2147483648}"))).isNull();
+		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e2147483648}"))).isNull();
 	}
 
 	@Test
 	void refusesUnknownVariables() {
-		assertThatIllegalArgumentException().isThrownBy(() -> KeyExpression.parse("#path.id + #boddy.id"))
+		assertThatIllegalArgumentException().isThrownBy(() -> RequestKeyExpression.parse("#path.id + #boddy.id"))
 			.withMessageContaining("#boddy")
 			.withMessageContaining("body");
 	}
@@ -86,11 +86,11 @@ class KeyExpressionTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "#body.", "#body[", "a b" })
 	void refusesMalformedExpressions(String expression) {
-		assertThatExceptionOfType(ParseException.class).isThrownBy(() -> KeyExpression.parse(expression));
+		assertThatExceptionOfType(ParseException.class).isThrownBy(() -> RequestKeyExpression.parse(expression));
 	}
 
 	private static @Nullable String evaluate(String expression) {
-		return KeyExpression.parse(expression).evaluate(request(), bytes(BODY));
+		return RequestKeyExpression.parse(expression).evaluate(request(), bytes(BODY));
 	}
 
 	private static MockHttpServletRequest request() {
