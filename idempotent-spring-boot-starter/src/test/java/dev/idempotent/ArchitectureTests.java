@@ -28,11 +28,15 @@ class ArchitectureTests {
 
 	private static final String ROOT = "dev.idempotent.idempotency";
 
+	private static final String PLACEMENT = "dev.idempotent.placement";
+
 	private static final String CAFFEINE = ROOT + ".caffeine";
 
 	private static final String JDBC = ROOT + ".jdbc";
 
 	private static final String JSON = ROOT + ".json";
+
+	private static final String METHOD = ROOT + ".method";
 
 	private static final String OPERATION = ROOT + ".operation";
 
@@ -45,7 +49,8 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JDBC, JSON, OPERATION, REDIS, SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JDBC, JSON, METHOD, OPERATION, PLACEMENT, REDIS, SECURITY,
+				WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -63,6 +68,17 @@ class ArchitectureTests {
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
 
 	@ArchTest
+	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, "java..", "org.slf4j..",
+			"org.jspecify..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.asm..",
+			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
+			"org.springframework.transaction.support..", "org.springframework.util..", "tools.jackson..");
+
+	@ArchTest
+	static final ArchRule placementKnowsAdviceAlone = room(PLACEMENT, "java..", "org.jspecify..",
+			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
+			"org.springframework.transaction.interceptor..");
+
+	@ArchTest
 	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, ROOT, JSON, "java..", "org.jspecify..",
 			"org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
 
@@ -75,7 +91,8 @@ class ArchitectureTests {
 	static final ArchRule webKnowsNoStore = room(WEB, ROOT, JSON, OPERATION, "java..", "org.slf4j..", "org.jspecify..",
 			"jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.core..",
 			"org.springframework.expression..", "org.springframework.format..", "org.springframework.http..",
-			"org.springframework.util..", "org.springframework.web..", "tools.jackson..");
+			"org.springframework.stereotype..", "org.springframework.util..", "org.springframework.web..",
+			"tools.jackson..");
 
 	@ArchTest
 	static final ArchRule securityKnowsPrincipalsAlone = room(SECURITY, "java..", "org.jspecify..",
@@ -108,7 +125,7 @@ class ArchitectureTests {
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
 		.should()
 		.notDependOnEachOther()
-		.ignoreDependency(resideInAPackage(WEB), resideInAnyPackage(JSON, OPERATION))
+		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
 		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
 
 	@ArchTest

@@ -2,128 +2,50 @@ package dev.idempotent.autoconfigure;
 
 import java.util.Locale;
 
-import dev.idempotent.autoconfigure.IdempotencyWebProperties.ReplayCache;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
-import dev.idempotent.idempotency.security.PrincipalIssuer;
 import dev.idempotent.idempotency.operation.OperationDefaults;
-import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
-import dev.idempotent.idempotency.web.HandlingFailureNote;
-import dev.idempotent.idempotency.web.IdempotencyFilter;
-import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
-import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.PrincipalScopeResolver;
-import dev.idempotent.idempotency.web.RequestKeys;
-import jakarta.servlet.DispatcherType;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Role;
-import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
-import org.springframework.util.function.SingletonSupplier;
-import org.springframework.web.servlet.HandlerExceptionResolver;
-import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
- * Gives {@code @Idempotent} web handlers their effect in a servlet application.
+ * What web handlers, methods and code have in common.
  */
-@AutoConfiguration(after = { WebMvcAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class,
-		IdempotencyJdbcAutoConfiguration.class })
+@AutoConfiguration(after = { IdempotencyRedisAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
-@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-@ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
-@ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
-@EnableConfigurationProperties({ IdempotencyProperties.class, IdempotencyWebProperties.class })
+@EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
 public final class IdempotencyAutoConfiguration {
-
-	/**
-	 * After Spring Security's filters (-100), so that the principal is known.
-	 */
-	private static final int FILTER_ORDER = -50;
-
-	/**
-	 * By name: there may be further ones of that type.
-	 */
-	private static final String EXCEPTION_RESOLVER = "handlerExceptionResolver";
 
 	@Bean
 	@ConditionalOnMissingBean
 	IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
-			IdempotencyWebProperties web) {
+			ReplayCacheProperties cache) {
 		IdempotencyStore store = stores.getIfAvailable();
 		if (store == null) {
 			throw noStore(properties.store());
 		}
-		return new IdempotencyGuard(cached(store, web.replayCache()), properties.onStoreFailure(), properties.maxRun());
+		return new IdempotencyGuard(cached(store, cache), properties.onStoreFailure(), properties.maxRun());
 	}
 
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static HandlerEntryAdvisor idempotentHandlerEntryAdvisor() {
-		return new HandlerEntryAdvisor();
+	IdempotencyNamespace idempotencyNamespace(IdempotencyProperties properties,
+			@Value("${spring.application.name:}") String applicationName) {
+		return IdempotencyNamespace.of(properties.namespace(), applicationName);
 	}
 
 	@Bean
-	HandlingFailureNote idempotentHandlingFailureNote() {
-		return new HandlingFailureNote();
-	}
-
-	@Bean
-	IdempotentOperations idempotentOperations() {
-		return new IdempotentOperations();
-	}
-
-	@Bean
-	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
-			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			IdempotencyProperties properties, IdempotencyWebProperties web) {
-		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
-				web.requiredKeys(),
-				new OperationDefaults(properties.guarantee(), properties.lease(), properties.retention()));
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, IdempotencyProperties properties, IdempotencyWebProperties web,
-			@Value("${spring.application.name:}") String applicationName, BeanFactory beanFactory) {
-		RequestKeys keys = new RequestKeys(namespace(properties, applicationName), web.header(), scopeResolver);
-		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
-				web.responsePolicy(properties.onError()), web.waitTimeout(),
-				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
-	}
-
-	@Bean
-	@ConditionalOnMissingBean(name = "idempotencyFilterRegistration")
-	FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
-		FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
-		registration.setOrder(FILTER_ORDER);
-		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
-				DispatcherType.FORWARD);
-		return registration;
+	OperationDefaults idempotencyDefaults(IdempotencyProperties properties) {
+		return new OperationDefaults(properties.guarantee(), properties.lease(), properties.retention());
 	}
 
 	private static IdempotencyConfigurationException noStore(IdempotencyProperties.@Nullable Store asked) {
@@ -137,7 +59,7 @@ public final class IdempotencyAutoConfiguration {
 				null);
 	}
 
-	private static IdempotencyStore cached(IdempotencyStore store, ReplayCache cache) {
+	private static IdempotencyStore cached(IdempotencyStore store, ReplayCacheProperties cache) {
 		if (!cache.isOn()) {
 			return store;
 		}
@@ -147,45 +69,6 @@ public final class IdempotencyAutoConfiguration {
 					"Add com.github.ben-manes.caffeine:caffeine to the application, or leave the property out.", null);
 		}
 		return new CachingIdempotencyStore(store, cache.maxSize().toBytes(), cache.ttl());
-	}
-
-	private static String namespace(IdempotencyProperties properties, String applicationName) {
-		String namespace = StringUtils.hasText(properties.namespace()) ? properties.namespace() : applicationName;
-		if (!StringUtils.hasText(namespace)) {
-			throw new IdempotencyConfigurationException(
-					"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
-							+ "could not be told apart from those of others in the same store.",
-					"Set spring.application.name, or idempotent.namespace if the name may change.", null);
-		}
-		return namespace;
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(Authentication.class)
-	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
-	static class WithSecurity {
-
-		@Bean
-		PrincipalScopeResolver idempotencyScopeResolver() {
-			return new PrincipalScopeResolver(new PrincipalIssuer());
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingClass("org.springframework.security.core.Authentication")
-	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
-	static class WithoutSecurity {
-
-		private static final Logger logger = LoggerFactory.getLogger(WithoutSecurity.class);
-
-		@Bean
-		PrincipalScopeResolver idempotencyScopeResolver() {
-			logger.warn("Without Spring Security, callers that send no Authorization header share one set of "
-					+ "idempotency keys; declare a bean of type IdempotencyScopeResolver to tell them apart");
-			return new PrincipalScopeResolver((principal) -> null);
-		}
-
 	}
 
 }

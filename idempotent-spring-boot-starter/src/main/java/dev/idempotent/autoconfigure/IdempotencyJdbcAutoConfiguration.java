@@ -17,7 +17,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
@@ -37,7 +36,6 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 @AutoConfiguration(after = { DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 		IdempotencyRedisAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
-@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(IdempotencyJdbcProperties.class)

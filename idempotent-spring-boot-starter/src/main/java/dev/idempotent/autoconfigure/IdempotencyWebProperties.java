@@ -30,14 +30,13 @@ import org.springframework.util.unit.DataSize;
  * leave the key free.
  * @param waitTimeout How long a duplicate waits for the first request under
  * OnPending.WAIT.
- * @param replayCache Replays from memory.
  */
 @ConfigurationProperties("idempotent.web")
 record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
 		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
 		@DefaultValue("16MB") DataSize maxHeldResponse,
 		@DefaultValue("100-400,402,404-407,410-424,426-428,430-499") List<String> storedStatuses,
-		@DefaultValue("10s") Duration waitTimeout, @DefaultValue ReplayCache replayCache) {
+		@DefaultValue("10s") Duration waitTimeout) {
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
 
@@ -88,31 +87,6 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 			throw new IdempotencyConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",
 					"List statuses below 500 and ranges of them, such as 200-399, 404.", ex);
 		}
-	}
-
-	/**
-	 * Replays from memory.
-	 *
-	 * @param maxSize Memory for completed keys and their responses, so that a retry need
-	 * not ask the store. Needs Caffeine. Off when zero.
-	 * @param ttl How long a key stays in memory at most, and so for how long it may be
-	 * replayed here after the store has lost it.
-	 */
-	record ReplayCache(@DefaultValue("0B") DataSize maxSize, @DefaultValue("60s") Duration ttl) {
-
-		ReplayCache {
-			IdempotencyProperties.requireDuration("idempotent.web.replay-cache.ttl", ttl);
-			if (maxSize.isNegative()) {
-				throw new IdempotencyConfigurationException(
-						"idempotent.web.replay-cache.max-size is %s.".formatted(maxSize),
-						"Set it to the memory for the cache, such as 16MB, or leave it out.", null);
-			}
-		}
-
-		boolean isOn() {
-			return this.maxSize.toBytes() > 0;
-		}
-
 	}
 
 }

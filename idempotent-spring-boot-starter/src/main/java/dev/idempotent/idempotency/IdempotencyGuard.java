@@ -63,7 +63,22 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention, IdempotencyTransactions transactions) {
-		return new TransactionalClaimant(this, Bid.of(key, fingerprint, lease, retention), transactions);
+		return new TransactionalClaimant(databaseClaimant(key, fingerprint, lease, retention, transactions));
+	}
+
+	/**
+	 * Names a claimant of a key under {@link Guarantee#TRANSACTION} whose work takes part
+	 * in a transaction of its caller if there is one.
+	 * @param key the key to claim
+	 * @param fingerprint what is asked for
+	 * @param lease how long the claim holds if this process falls silent
+	 * @param retention how long the answer is kept
+	 * @param transactions transactions that join one that is open
+	 * @return the claimant
+	 */
+	public JoiningClaimant joiningClaimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention, IdempotencyTransactions transactions) {
+		return new JoiningClaimant(databaseClaimant(key, fingerprint, lease, retention, transactions));
 	}
 
 	/**
@@ -88,6 +103,11 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	Claimant front(Bid bid) {
 		return new Claimant(this, this.front, false, bid);
+	}
+
+	private DatabaseClaimant databaseClaimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention, IdempotencyTransactions transactions) {
+		return new DatabaseClaimant(this, Bid.of(key, fingerprint, lease, retention), transactions);
 	}
 
 	BackgroundWork background() {

@@ -8,7 +8,8 @@ import java.lang.reflect.Method;
 public interface IdempotencyTransactionSource {
 
 	/**
-	 * Finds the transactions for a method, with the attributes that it states itself.
+	 * Finds the transactions for a method that begins one of its own, with the attributes
+	 * that it states itself.
 	 * @param type the class that has the method
 	 * @param method the method
 	 * @return its transactions
@@ -16,5 +17,25 @@ public interface IdempotencyTransactionSource {
 	 * {@link Guarantee#TRANSACTION}
 	 */
 	IdempotencyTransactions transactionsOf(Class<?> type, Method method);
+
+	/**
+	 * Finds the transactions for a method that takes part in one of its caller: those
+	 * that are open when it is called, or new ones.
+	 * @param type the class that has the method
+	 * @param method the method
+	 * @return its transactions
+	 * @throws IdempotencyConfigurationException if it cannot have
+	 * {@link Guarantee#TRANSACTION}
+	 */
+	IdempotencyTransactions joiningTransactionsOf(Class<?> type, Method method);
+
+	/**
+	 * Finds the transactions for code that takes part in one of its caller.
+	 * @param described what the code does, for messages
+	 * @return its transactions
+	 * @throws IdempotencyConfigurationException if it cannot have
+	 * {@link Guarantee#TRANSACTION}
+	 */
+	IdempotencyTransactions joiningTransactions(String described);
 
 }

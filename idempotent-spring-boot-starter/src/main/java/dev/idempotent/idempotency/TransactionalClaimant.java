@@ -11,23 +11,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TransactionalClaimant {
 
-	private final IdempotencyGuard guard;
+	private final DatabaseClaimant claimant;
 
-	private final IdempotencyTransactions transactions;
-
-	private Bid bid;
-
-	private Claimant front;
-
-	private @Nullable IdempotencyTransaction open;
-
-	private boolean deciding;
-
-	TransactionalClaimant(IdempotencyGuard guard, Bid bid, IdempotencyTransactions transactions) {
-		this.guard = guard;
-		this.bid = bid;
-		this.front = guard.front(bid);
-		this.transactions = transactions;
+	TransactionalClaimant(DatabaseClaimant claimant) {
+		this.claimant = claimant;
 	}
 
 	/**
@@ -38,11 +25,7 @@ public final class TransactionalClaimant {
 	 * @throws IdempotencyStoreException if the key cannot be used
 	 */
 	public Claim claim() {
-		Claim claim = this.front.claim();
-		if (claim instanceof Claim.Acquired) {
-			return decide();
-		}
-		return (claim instanceof Claim.Pending pending && isOverdue(pending)) ? lookUp(pending) : claim;
+		return this.claimant.claim();
 	}
 
 	/**
@@ -53,9 +36,7 @@ public final class TransactionalClaimant {
 	 * @throws IdempotencyStoreException as {@link #claim()} does
 	 */
 	public Claim claimOrWait(Duration patience) {
-		Claim claim = claim();
-		return (claim instanceof Claim.Pending pending)
-				? this.guard.running().await(this.bid.key(), pending, this::claimAgain, patience) : claim;
+		return this.claimant.claimOrWait(patience);
 	}
 
 	/**
@@ -63,7 +44,7 @@ public final class TransactionalClaimant {
 	 * @return a context of its own at each call
 	 */
 	public IdempotencyContext context() {
-		return this.bid.context();
+		return this.claimant.bid().context();
 	}
 
 	/**
@@ -71,7 +52,7 @@ public final class TransactionalClaimant {
 	 * @return whether it can only be rolled back
 	 */
 	public boolean isRollbackOnly() {
-		return openTransaction().isRollbackOnly();
+		return this.claimant.openTransaction().isRollbackOnly();
 	}
 
 	/**
@@ -88,13 +69,13 @@ public final class TransactionalClaimant {
 	public @Nullable StoredResponse commit(StoredResponse response) {
 		StoredResponse onRecord = null;
 		try {
-			close().commit(response, this.bid.retention());
-			this.front.complete(response);
+			this.claimant.close().commit(response, this.claimant.bid().retention());
+			this.claimant.completeInFront(response);
 		}
 		catch (RuntimeException | Error ex) {
 			onRecord = findOut(ex);
 		}
-		endDeciding();
+		this.claimant.endDeciding();
 		return onRecord;
 	}
 
@@ -102,8 +83,8 @@ public final class TransactionalClaimant {
 	 * Undoes the work if its transaction is open. The key is still claimed in front.
 	 */
 	public void rollback() {
-		if (this.open != null) {
-			close().rollback();
+		if (this.claimant.isOpen()) {
+			this.claimant.close().rollback();
 		}
 	}
 
@@ -119,137 +100,42 @@ public final class TransactionalClaimant {
 	 * or left to its lease if nobody can tell
 	 */
 	public Claim keep(StoredResponse response) {
-		Claim claim = askDatabase(false);
+		Claim claim = this.claimant.askDatabase(false);
 		if (!(claim instanceof Claim.Acquired)) {
 			return claim;
 		}
 		StoredResponse onRecord = commit(response);
-		return new Claim.Completed((onRecord != null) ? onRecord : response, this.bid.retention());
+		return new Claim.Completed((onRecord != null) ? onRecord : response, this.claimant.bid().retention());
 	}
 
 	/**
 	 * Frees the key, whose work was rolled back.
 	 */
 	public void release() {
-		this.front.release();
-		endDeciding();
+		this.claimant.release();
 	}
 
 	/**
 	 * Leaves the key to the lease that it has in front.
 	 */
 	public void stopRenewal() {
-		this.front.stopRenewal();
-		endDeciding();
-	}
-
-	/**
-	 * A claimant in front settles its claim but once.
-	 */
-	private Claim claimAgain() {
-		this.bid = this.bid.withNewToken();
-		this.front = this.guard.front(this.bid);
-		return claim();
-	}
-
-	private Claim decide() {
-		if (!this.guard.deciding().add(this.bid.key())) {
-			this.front.release();
-			return new Claim.Pending(this.bid.lease());
-		}
-		this.deciding = true;
-		return askDatabase(!this.front.isGrantedByStore());
-	}
-
-	private Claim askDatabase(boolean contended) {
-		try {
-			IdempotencyTransaction begun = begin(contended);
-			Claim claim = begun.claim();
-			this.guard.databaseOutage().end();
-			if (claim instanceof Claim.Acquired) {
-				this.open = begun;
-			}
-			else {
-				tellFront(claim);
-				endDeciding();
-			}
-			return claim;
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			this.guard.databaseOutage().note(ex);
-			release();
-			throw ex;
-		}
-		catch (RuntimeException | Error ex) {
-			release();
-			throw ex;
-		}
-	}
-
-	private IdempotencyTransaction begin(boolean contended) {
-		return this.transactions.begin(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease(),
-				contended);
-	}
-
-	/**
-	 * An owner that lives renews its lease long before half of it is gone.
-	 */
-	private boolean isOverdue(Claim.Pending pending) {
-		return pending.remainingLease().compareTo(this.bid.lease().dividedBy(2)) < 0;
-	}
-
-	private Claim lookUp(Claim.Pending pending) {
-		try {
-			Claim found = this.transactions.find(this.bid.key(), this.bid.fingerprint());
-			return (found != null) ? found : pending;
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			return pending;
-		}
+		this.claimant.stopRenewal();
 	}
 
 	private StoredResponse findOut(Throwable failure) {
-		Claim claim = CommitInquiry.ask(this.transactions, this.bid, failure);
+		Bid bid = this.claimant.bid();
+		Claim claim = CommitInquiry.ask(this.claimant.transactions(), bid, failure);
 		if (claim instanceof Claim.Completed completed) {
-			tellFront(claim);
+			this.claimant.tellFront(claim);
 			return completed.response();
 		}
 		if (claim instanceof Claim.Pending) {
 			stopRenewal();
 			throw new IdempotencyStoreUnavailableException(
-					"The database does not say whether the transaction of key " + this.bid.key() + " was committed",
+					"The database does not say whether the transaction of key " + bid.key() + " was committed",
 					failure);
 		}
 		throw new WorkRolledBackException(failure);
-	}
-
-	private void tellFront(Claim onRecord) {
-		if (onRecord instanceof Claim.Completed completed) {
-			this.front.complete(completed.response(), completed.remainingRetention());
-		}
-		else {
-			this.front.release();
-		}
-	}
-
-	private IdempotencyTransaction close() {
-		IdempotencyTransaction closed = openTransaction();
-		this.open = null;
-		return closed;
-	}
-
-	private IdempotencyTransaction openTransaction() {
-		if (this.open == null) {
-			throw new IllegalStateException("No transaction is open");
-		}
-		return this.open;
-	}
-
-	private void endDeciding() {
-		if (this.deciding) {
-			this.deciding = false;
-			this.guard.deciding().remove(this.bid.key());
-		}
 	}
 
 }

@@ -23,7 +23,8 @@ class ConfigurationMistakesTests {
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
 				DataSourceAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class,
-				IdempotencyJdbcAutoConfiguration.class, IdempotencyAutoConfiguration.class));
+				IdempotencyJdbcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+				IdempotencyWebAutoConfiguration.class));
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',

@@ -89,17 +89,19 @@ class IdempotencyAutoConfigurationTests {
 	}
 
 	@Test
-	void leavesAnApplicationWithoutWebAlone() {
+	void protectsTheMethodsOfAnApplicationWithoutWeb() {
 		new ApplicationContextRunner().withPropertyValues(NAME)
 			.withUserConfiguration(Application.class)
-			.run((context) -> assertThat(ours(context)).isEmpty());
+			.run((context) -> assertThat(ours(context)).contains("idempotencyGuard", "idempotencyTemplate")
+				.doesNotContain("idempotencyFilter"));
 	}
 
 	@Test
-	void leavesAReactiveApplicationAlone() {
+	void protectsTheMethodsOfAReactiveApplication() {
 		new ReactiveWebApplicationContextRunner().withPropertyValues(NAME)
 			.withUserConfiguration(Application.class)
-			.run((context) -> assertThat(ours(context)).isEmpty());
+			.run((context) -> assertThat(ours(context)).contains("idempotencyGuard", "idempotencyTemplate")
+				.doesNotContain("idempotencyFilter"));
 	}
 
 	@Test

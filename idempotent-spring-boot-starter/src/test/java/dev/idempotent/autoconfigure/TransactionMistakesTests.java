@@ -29,7 +29,7 @@ class TransactionMistakesTests {
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
 				IdempotencyRedisAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class,
-				IdempotencyAutoConfiguration.class))
+				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop");
 
 	private final WebApplicationContextRunner withDatabase = this.application

@@ -130,6 +130,19 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
 		return run(key, (connection) -> this.records.find(connection, key, fingerprint));
 	}
 
+	/**
+	 * Looks a key up on a connection of the caller, without waiting for anybody.
+	 * @return as {@link #find(IdempotencyKey, Fingerprint)}
+	 */
+	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
+		try {
+			return this.records.find(connection, key, fingerprint);
+		}
+		catch (DataAccessException ex) {
+			throw failure(key, ex);
+		}
+	}
+
 	String table() {
 		return this.table;
 	}

@@ -65,11 +65,16 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 	}
 
 	/**
-	 * Ends with a claim that leaves nothing to do.
+	 * Ends with a claim that leaves nothing to do. A transaction of the caller goes on.
 	 */
 	JdbcIdempotencyTransaction endWith(Claim outcome) {
 		this.claim = outcome;
-		rollback();
+		if (this.status.isNewTransaction()) {
+			rollback();
+		}
+		else if (!this.status.isCompleted()) {
+			this.manager.commit(this.status);
+		}
 		return this;
 	}
 

@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.IdempotencyTransaction;
 import dev.idempotent.idempotency.IdempotencyTransactions;
@@ -18,10 +19,12 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -68,9 +71,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 	}
 
+	/**
+	 * Within a transaction that is joined on its connection: a thread that waits for a
+	 * second one may wait for itself.
+	 */
 	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
-		return this.store.find(key, fingerprint);
+		return joins() ? this.store.find(DataSourceUtils.getConnection(this.dataSource), key, fingerprint)
+				: this.store.find(key, fingerprint);
 	}
 
 	/**
@@ -80,7 +88,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 */
 	void verify(String method) {
 		try {
-			TransactionStatus status = this.manager.getTransaction(this.definition);
+			TransactionStatus status = this.manager
+				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
 			try {
 				JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
 			}
@@ -103,6 +112,20 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		this.store.verify();
 	}
 
+	private boolean joins() {
+		return this.definition.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRED
+				&& TransactionSynchronizationManager.hasResource(this.dataSource)
+				&& TransactionSynchronizationManager.isActualTransactionActive();
+	}
+
+	private void requireWritable(IdempotencyKey key) {
+		if (joins() && TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+			throw new IdempotencyStoreException("Key " + key + " cannot be claimed: its work under "
+					+ "Guarantee.TRANSACTION is called in a read-only transaction, which cannot record it. Let the "
+					+ "caller's @Transactional write, or use Guarantee.LEASE", null);
+		}
+	}
+
 	private void watchForSuspension() {
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.registerSynchronization(this.suspensionWarning);
@@ -110,6 +133,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	private IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		requireWritable(key);
+		boolean joined = joins();
 		TransactionStatus status;
 		try {
 			status = this.manager.getTransaction(this.definition);
@@ -126,14 +151,16 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			if (!(claim instanceof Claim.Acquired)) {
 				return transaction.endWith(claim);
 			}
-			watchForSuspension();
+			if (!joined) {
+				watchForSuspension();
+			}
 			return transaction;
 		}
 		catch (PessimisticLockingFailureException ex) {
 			// Another transaction has the key, or had it after this one had begun.
 			claimed = true;
 			transaction.rollback();
-			Claim found = find(key, fingerprint);
+			Claim found = joined ? null : find(key, fingerprint);
 			return transaction.endWith((found != null) ? found : new Claim.Pending(lease));
 		}
 		catch (DataAccessException ex) {

@@ -25,8 +25,17 @@ import org.springframework.transaction.support.ResourceTransactionManager;
  */
 public final class JdbcTransactionSource implements IdempotencyTransactionSource {
 
+	private static final Set<Integer> NO_TRANSACTION = Set.of(TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
+			TransactionDefinition.PROPAGATION_NEVER);
+
 	private static final Set<Integer> OWN_TRANSACTION = Set.of(TransactionDefinition.PROPAGATION_REQUIRES_NEW,
 			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
+
+	/**
+	 * The method's own {@code @Transactional} has begun what it states already.
+	 */
+	private static final TransactionDefinition JOINING = new DefaultTransactionDefinition(
+			TransactionDefinition.PROPAGATION_REQUIRED);
 
 	private final TransactionManagers managers;
 
@@ -66,16 +75,38 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	@Override
 	public IdempotencyTransactions transactionsOf(Class<?> type, Method method) {
+		TransactionAttribute attribute = attributeOf(type, method, OWN_TRANSACTION);
+		String described = describe(type, method);
+		return transactions(described, attribute, ownDefinition(described, attribute));
+	}
+
+	@Override
+	public IdempotencyTransactions joiningTransactionsOf(Class<?> type, Method method) {
+		return transactions(describe(type, method), attributeOf(type, method, NO_TRANSACTION), JOINING);
+	}
+
+	@Override
+	public IdempotencyTransactions joiningTransactions(String described) {
+		return transactions(described, null, JOINING);
+	}
+
+	private @Nullable TransactionAttribute attributeOf(Class<?> type, Method method, Set<Integer> contradictions) {
 		TransactionAttribute attribute = this.attributes.getTransactionAttribute(method, type);
-		String described = type.getName() + "." + method.getName();
-		if (attribute != null) {
-			refuseContradictions(described, attribute);
+		if (attribute != null && attribute.isReadOnly()) {
+			throw mistake(describe(type, method), "is @Transactional(readOnly = true)");
 		}
+		if (attribute != null && contradictions.contains(attribute.getPropagationBehavior())) {
+			throw mistake(describe(type, method), "does not join the transaction around it (propagation)");
+		}
+		return attribute;
+	}
+
+	private IdempotencyTransactions transactions(String described, @Nullable TransactionAttribute attribute,
+			TransactionDefinition definition) {
 		PlatformTransactionManager manager = this.managers.managerOf(described, attribute);
 		DataSource opened = dataSourceOf(manager);
-		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager,
-				definition(described, attribute), opened, new JdbcIdempotencyStore(opened, this.table), this.queue,
-				new SuspensionWarning(described));
+		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager, definition, opened,
+				new JdbcIdempotencyStore(opened, this.table), this.queue, new SuspensionWarning(described));
 		transactions.verify(described);
 		this.sweepers.sweep(opened);
 		return transactions;
@@ -86,13 +117,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 				&& resource.getResourceFactory() instanceof DataSource stated) ? stated : this.dataSource;
 	}
 
-	private static void refuseContradictions(String described, TransactionAttribute attribute) {
-		if (attribute.isReadOnly()) {
-			throw mistake(described, "is @Transactional(readOnly = true)");
-		}
-		if (OWN_TRANSACTION.contains(attribute.getPropagationBehavior())) {
-			throw mistake(described, "does not join the transaction around it (propagation)");
-		}
+	private static String describe(Class<?> type, Method method) {
+		return type.getName() + "." + method.getName();
 	}
 
 	private static IdempotencyConfigurationException mistake(String described, String mistake) {
@@ -106,7 +132,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 * A transaction of its own, whatever an outer filter may have begun: it has to commit
 	 * before the answer is sent.
 	 */
-	private static TransactionDefinition definition(String described, @Nullable TransactionAttribute attribute) {
+	private static TransactionDefinition ownDefinition(String described, @Nullable TransactionAttribute attribute) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(
 				TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		definition.setName(described);

@@ -14,10 +14,13 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.stereotype.Controller;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.service.annotation.HttpExchange;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
@@ -46,8 +49,21 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
-		return AnnotatedElementUtils.hasAnnotation(AopUtils.getMostSpecificMethod(method, targetClass),
-				Idempotent.class) && canBeProxied(targetClass);
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		return AnnotatedElementUtils.hasAnnotation(specific, Idempotent.class) && isHandler(targetClass, specific)
+				&& canBeProxied(targetClass);
+	}
+
+	/**
+	 * Tells whether Spring MVC takes a method for a handler.
+	 * @param type the class of the bean
+	 * @param method its method
+	 * @return whether requests come to it
+	 */
+	public static boolean isHandler(Class<?> type, Method method) {
+		return AnnotatedElementUtils.hasAnnotation(type, Controller.class)
+				&& (AnnotatedElementUtils.hasAnnotation(method, RequestMapping.class)
+						|| AnnotatedElementUtils.hasAnnotation(method, HttpExchange.class));
 	}
 
 	/**

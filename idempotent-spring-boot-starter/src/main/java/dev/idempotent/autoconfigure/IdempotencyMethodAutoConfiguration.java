@@ -1,0 +1,94 @@
+package dev.idempotent.autoconfigure;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyGuard;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.method.IdempotencyTemplate;
+import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
+import dev.idempotent.idempotency.method.IdempotentMethods;
+import dev.idempotent.idempotency.method.IdempotentMethodsCheck;
+import dev.idempotent.idempotency.method.MethodEnvironment;
+import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.placement.AdvicePlacer;
+import dev.idempotent.placement.Placement;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+/**
+ * Gives {@code @Idempotent} its effect on the methods of beans that are no web handlers,
+ * and brings the template for code.
+ */
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class,
+		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@ConditionalOnClass({ JsonMapper.class, TransactionInterceptor.class })
+@EnableConfigurationProperties(IdempotencyMethodProperties.class)
+public final class IdempotencyMethodAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyMethodAutoConfiguration.class);
+
+	/**
+	 * Made before anything that it is made of.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static IdempotentMethods idempotentMethods(ObjectProvider<OperationDefaults> defaults,
+			ObjectProvider<MethodEnvironment> environment, ObjectProvider<WebHandlers> handlers) {
+		return new IdempotentMethods(defaults::getObject, environment::getObject,
+				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AdvicePlacer idempotentLeasePlacer(IdempotentMethods idempotentMethods) {
+		return new AdvicePlacer(new IdempotentMethodAdvisor(idempotentMethods, Guarantee.LEASE),
+				Placement.AROUND_TRANSACTION);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AdvicePlacer idempotentTransactionPlacer(IdempotentMethods idempotentMethods) {
+		return new AdvicePlacer(new IdempotentMethodAdvisor(idempotentMethods, Guarantee.TRANSACTION),
+				Placement.INNERMOST);
+	}
+
+	@Bean
+	MethodEnvironment idempotentMethodEnvironment(IdempotencyGuard guard, IdempotencyNamespace namespace,
+			OperationDefaults defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
+			ObjectProvider<IdempotencyTransactionSource> transactionSource) {
+		return new MethodEnvironment(guard, namespace.name(), defaults, properties.waitTimeout(),
+				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	IdempotencyTemplate idempotencyTemplate(MethodEnvironment environment) {
+		return new IdempotencyTemplate(environment);
+	}
+
+	@Bean
+	SmartInitializingSingleton idempotentMethodsCheck(IdempotentMethods methods,
+			ConfigurableListableBeanFactory beanFactory) {
+		return () -> {
+			int found = new IdempotentMethodsCheck(methods, beanFactory).check();
+			if (found > 0) {
+				logger.info("Idempotency: {} {} run once per key", found, (found == 1) ? "method" : "methods");
+			}
+		};
+	}
+
+}

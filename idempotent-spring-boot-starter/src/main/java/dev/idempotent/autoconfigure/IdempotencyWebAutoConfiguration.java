@@ -1,0 +1,139 @@
+package dev.idempotent.autoconfigure;
+
+import dev.idempotent.idempotency.IdempotencyGuard;
+import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.security.PrincipalIssuer;
+import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
+import dev.idempotent.idempotency.web.HandlingFailureNote;
+import dev.idempotent.idempotency.web.IdempotencyFilter;
+import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
+import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.idempotency.web.RequestKeys;
+import jakarta.servlet.DispatcherType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.security.core.Authentication;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/**
+ * Gives {@code @Idempotent} web handlers their effect in a servlet application.
+ */
+@AutoConfiguration(after = { WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
+@ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
+@EnableConfigurationProperties(IdempotencyWebProperties.class)
+public final class IdempotencyWebAutoConfiguration {
+
+	/**
+	 * After Spring Security's filters (-100), so that the principal is known.
+	 */
+	private static final int FILTER_ORDER = -50;
+
+	/**
+	 * By name: there may be further ones of that type.
+	 */
+	private static final String EXCEPTION_RESOLVER = "handlerExceptionResolver";
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static HandlerEntryAdvisor idempotentHandlerEntryAdvisor() {
+		return new HandlerEntryAdvisor();
+	}
+
+	@Bean
+	static WebHandlers idempotentWebHandlers() {
+		return HandlerEntryAdvisor::isHandler;
+	}
+
+	@Bean
+	HandlingFailureNote idempotentHandlingFailureNote() {
+		return new HandlingFailureNote();
+	}
+
+	@Bean
+	IdempotentOperations idempotentOperations() {
+		return new IdempotentOperations();
+	}
+
+	@Bean
+	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
+			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
+			OperationDefaults defaults, IdempotencyWebProperties web) {
+		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
+				web.requiredKeys(), defaults);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+			IdempotencyScopeResolver scopeResolver, IdempotencyProperties properties, IdempotencyWebProperties web,
+			IdempotencyNamespace namespace, BeanFactory beanFactory) {
+		RequestKeys keys = new RequestKeys(namespace.name(), web.header(), scopeResolver);
+		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
+				web.responsePolicy(properties.onError()), web.waitTimeout(),
+				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(name = "idempotencyFilterRegistration")
+	FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
+		FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
+		registration.setOrder(FILTER_ORDER);
+		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
+				DispatcherType.FORWARD);
+		return registration;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Authentication.class)
+	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
+	static class WithSecurity {
+
+		@Bean
+		PrincipalScopeResolver idempotencyScopeResolver() {
+			return new PrincipalScopeResolver(new PrincipalIssuer());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("org.springframework.security.core.Authentication")
+	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
+	static class WithoutSecurity {
+
+		private static final Logger logger = LoggerFactory.getLogger(WithoutSecurity.class);
+
+		@Bean
+		PrincipalScopeResolver idempotencyScopeResolver() {
+			logger.warn("Without Spring Security, callers that send no Authorization header share one set of "
+					+ "idempotency keys; declare a bean of type IdempotencyScopeResolver to tell them apart");
+			return new PrincipalScopeResolver((principal) -> null);
+		}
+
+	}
+
+}

@@ -1,0 +1,170 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bid for a key that a store in front may refuse, and on which the database decides.
+ * Belongs to one thread: the one that the transaction is bound to.
+ */
+final class DatabaseClaimant {
+
+	private final IdempotencyGuard guard;
+
+	private final IdempotencyTransactions transactions;
+
+	private Bid bid;
+
+	private Claimant front;
+
+	private @Nullable IdempotencyTransaction open;
+
+	private boolean deciding;
+
+	DatabaseClaimant(IdempotencyGuard guard, Bid bid, IdempotencyTransactions transactions) {
+		this.guard = guard;
+		this.bid = bid;
+		this.front = guard.front(bid);
+		this.transactions = transactions;
+	}
+
+	Bid bid() {
+		return this.bid;
+	}
+
+	IdempotencyTransactions transactions() {
+		return this.transactions;
+	}
+
+	Claim claim() {
+		Claim claim = this.front.claim();
+		if (claim instanceof Claim.Acquired) {
+			return decide();
+		}
+		return (claim instanceof Claim.Pending pending && isOverdue(pending)) ? lookUp(pending) : claim;
+	}
+
+	Claim claimOrWait(Duration patience) {
+		Claim claim = claim();
+		return (claim instanceof Claim.Pending pending)
+				? this.guard.running().await(this.bid.key(), pending, this::claimAgain, patience) : claim;
+	}
+
+	/**
+	 * Claims the key in a transaction that stays open if it was acquired.
+	 * @param contended whether nothing in front keeps duplicates away
+	 */
+	Claim askDatabase(boolean contended) {
+		try {
+			IdempotencyTransaction begun = begin(contended);
+			Claim claim = begun.claim();
+			this.guard.databaseOutage().end();
+			if (claim instanceof Claim.Acquired) {
+				this.open = begun;
+			}
+			else {
+				tellFront(claim);
+				endDeciding();
+			}
+			return claim;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			this.guard.databaseOutage().note(ex);
+			release();
+			throw ex;
+		}
+		catch (RuntimeException | Error ex) {
+			release();
+			throw ex;
+		}
+	}
+
+	void completeInFront(StoredResponse response) {
+		this.front.complete(response);
+	}
+
+	void tellFront(Claim onRecord) {
+		if (onRecord instanceof Claim.Completed completed) {
+			this.front.complete(completed.response(), completed.remainingRetention());
+		}
+		else {
+			this.front.release();
+		}
+	}
+
+	void release() {
+		this.front.release();
+		endDeciding();
+	}
+
+	void stopRenewal() {
+		this.front.stopRenewal();
+		endDeciding();
+	}
+
+	void endDeciding() {
+		if (this.deciding) {
+			this.deciding = false;
+			this.guard.deciding().remove(this.bid.key());
+		}
+	}
+
+	boolean isOpen() {
+		return this.open != null;
+	}
+
+	IdempotencyTransaction openTransaction() {
+		if (this.open == null) {
+			throw new IllegalStateException("No transaction is open");
+		}
+		return this.open;
+	}
+
+	IdempotencyTransaction close() {
+		IdempotencyTransaction closed = openTransaction();
+		this.open = null;
+		return closed;
+	}
+
+	/**
+	 * A claimant in front settles its claim but once.
+	 */
+	private Claim claimAgain() {
+		this.bid = this.bid.withNewToken();
+		this.front = this.guard.front(this.bid);
+		return claim();
+	}
+
+	private Claim decide() {
+		if (!this.guard.deciding().add(this.bid.key())) {
+			this.front.release();
+			return new Claim.Pending(this.bid.lease());
+		}
+		this.deciding = true;
+		return askDatabase(!this.front.isGrantedByStore());
+	}
+
+	private IdempotencyTransaction begin(boolean contended) {
+		return this.transactions.begin(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease(),
+				contended);
+	}
+
+	/**
+	 * An owner that lives renews its lease long before half of it is gone.
+	 */
+	private boolean isOverdue(Claim.Pending pending) {
+		return pending.remainingLease().compareTo(this.bid.lease().dividedBy(2)) < 0;
+	}
+
+	private Claim lookUp(Claim.Pending pending) {
+		try {
+			Claim found = this.transactions.find(this.bid.key(), this.bid.fingerprint());
+			return (found != null) ? found : pending;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			return pending;
+		}
+	}
+
+}

@@ -1,0 +1,92 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+
+/**
+ * A bid for a key whose record commits with a transaction that its caller may have begun,
+ * and that may end long after the work. Belongs to one thread: the one that the
+ * transaction is bound to.
+ */
+public final class JoiningClaimant {
+
+	private final DatabaseClaimant claimant;
+
+	JoiningClaimant(DatabaseClaimant claimant) {
+		this.claimant = claimant;
+	}
+
+	/**
+	 * Claims the key in front, then in the transaction of the caller, or in a new one.
+	 * @return the outcome; {@link Claim.Acquired} leaves a transaction open and bound to
+	 * this thread, and asks for one of {@link #complete} and {@link #abandon}, and for
+	 * one of {@link #committed}, {@link #rolledBack} and {@link #unknown} when it has
+	 * ended
+	 * @throws IdempotencyStoreUnavailableException if the database is unreachable
+	 * @throws IdempotencyStoreException if the key cannot be used
+	 */
+	public Claim claim() {
+		return this.claimant.claim();
+	}
+
+	/**
+	 * Claims the key, and waits while another claimant runs the same work.
+	 * @param patience how long to wait at most
+	 * @return the outcome; {@link Claim.Pending} if the work still runs after that time,
+	 * or if too many wait already
+	 * @throws IdempotencyStoreException as {@link #claim()} does
+	 */
+	public Claim claimOrWait(Duration patience) {
+		return this.claimant.claimOrWait(patience);
+	}
+
+	/**
+	 * The context in which the work is done.
+	 * @return a context of its own at each call
+	 */
+	public IdempotencyContext context() {
+		return this.claimant.bid().context();
+	}
+
+	/**
+	 * Writes the answer into the transaction, and commits it if this claimant began it.
+	 * @param response the answer
+	 * @throws RuntimeException if that fails: nothing of the work will be committed, or
+	 * nobody can tell, which a retry then finds out
+	 */
+	public void complete(StoredResponse response) {
+		this.claimant.close().commit(response, this.claimant.bid().retention());
+	}
+
+	/**
+	 * Lets the transaction be rolled back, whoever ends it.
+	 */
+	public void abandon() {
+		if (this.claimant.isOpen()) {
+			this.claimant.close().rollback();
+		}
+	}
+
+	/**
+	 * Frees duplicates to be answered: the transaction was committed.
+	 * @param response the answer in it
+	 */
+	public void committed(StoredResponse response) {
+		this.claimant.completeInFront(response);
+		this.claimant.endDeciding();
+	}
+
+	/**
+	 * Frees the key: the transaction was rolled back.
+	 */
+	public void rolledBack() {
+		this.claimant.release();
+	}
+
+	/**
+	 * Leaves the key to its lease in front: nobody knows how the transaction has ended.
+	 */
+	public void unknown() {
+		this.claimant.stopRenewal();
+	}
+
+}

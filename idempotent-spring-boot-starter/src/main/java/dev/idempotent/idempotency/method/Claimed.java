@@ -1,0 +1,71 @@
+package dev.idempotent.idempotency.method;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim of a key for work that then ends in {@link #finish} or {@link #fail}.
+ */
+abstract class Claimed implements TransactionEnd.Settlement {
+
+	private TransactionEnd.@Nullable Run joined;
+
+	abstract Claim claim();
+
+	abstract Claim claimOrWait(Duration patience);
+
+	abstract IdempotencyContext context();
+
+	/**
+	 * Takes part in the transaction that is open, if the work does.
+	 */
+	void enter(IdempotencyKey key, Fingerprint fingerprint, boolean asynchronous) {
+		this.joined = asynchronous ? null : TransactionEnd.enter(key, fingerprint, this);
+	}
+
+	boolean isJoined() {
+		return this.joined != null;
+	}
+
+	@Nullable Object proceed(Work work) throws Throwable {
+		IdempotencyContext outer = IdempotencyContext.bind(context());
+		try {
+			return work.proceed();
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	/**
+	 * Keeps a result for when the work is sure to stay.
+	 */
+	void finish(StoredResponse result) {
+		if (this.joined != null) {
+			this.joined.finish(result);
+		}
+		else {
+			committed(result);
+		}
+	}
+
+	void fail() {
+		if (this.joined == null) {
+			rolledBack();
+		}
+	}
+
+	/**
+	 * What is kept of a result that cannot be written.
+	 * @throws IdempotencyResultException if the work can be undone instead
+	 */
+	abstract StoredResponse unkept(IdempotencyKey key, IdempotencyResultException failure);
+
+}

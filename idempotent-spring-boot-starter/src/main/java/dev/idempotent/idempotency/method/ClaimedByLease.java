@@ -1,0 +1,63 @@
+package dev.idempotent.idempotency.method;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Claimant;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.StoredResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A claim under {@link dev.idempotent.idempotency.Guarantee#LEASE}.
+ */
+final class ClaimedByLease extends Claimed {
+
+	private static final Logger logger = LoggerFactory.getLogger(ClaimedByLease.class);
+
+	private final Claimant claimant;
+
+	ClaimedByLease(Claimant claimant) {
+		this.claimant = claimant;
+	}
+
+	@Override
+	Claim claim() {
+		return this.claimant.claim();
+	}
+
+	@Override
+	Claim claimOrWait(Duration patience) {
+		return this.claimant.claimOrWait(patience);
+	}
+
+	@Override
+	IdempotencyContext context() {
+		return this.claimant.context();
+	}
+
+	@Override
+	StoredResponse unkept(IdempotencyKey key, IdempotencyResultException failure) {
+		logger.error("The work of key {} is done, and its result cannot be replayed", key, failure);
+		return StoredResponse.notKept();
+	}
+
+	@Override
+	public void committed(StoredResponse result) {
+		this.claimant.complete(result);
+	}
+
+	@Override
+	public void rolledBack() {
+		this.claimant.release();
+	}
+
+	@Override
+	public void unknown() {
+		this.claimant.stopRenewal();
+	}
+
+}

@@ -1,0 +1,85 @@
+package dev.idempotent.idempotency.method;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.JoiningClaimant;
+import dev.idempotent.idempotency.StoredResponse;
+
+/**
+ * A claim under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}, in a
+ * transaction that is open once it was acquired.
+ */
+final class ClaimedInTransaction extends Claimed {
+
+	private final JoiningClaimant claimant;
+
+	ClaimedInTransaction(JoiningClaimant claimant) {
+		this.claimant = claimant;
+	}
+
+	@Override
+	Claim claim() {
+		return this.claimant.claim();
+	}
+
+	@Override
+	Claim claimOrWait(Duration patience) {
+		return this.claimant.claimOrWait(patience);
+	}
+
+	@Override
+	IdempotencyContext context() {
+		return this.claimant.context();
+	}
+
+	@Override
+	void enter(IdempotencyKey key, Fingerprint fingerprint, boolean asynchronous) {
+		super.enter(key, fingerprint, asynchronous);
+		if (!isJoined()) {
+			throw new IllegalStateException("The transaction of key " + key + " does not tell its end. Let its manager "
+					+ "synchronize transactions (setTransactionSynchronization), or use Guarantee.LEASE");
+		}
+	}
+
+	/**
+	 * The result counts from the moment at which it is in the transaction, which may end
+	 * here.
+	 */
+	@Override
+	void finish(StoredResponse result) {
+		super.finish(result);
+		this.claimant.complete(result);
+	}
+
+	@Override
+	void fail() {
+		this.claimant.abandon();
+		super.fail();
+	}
+
+	@Override
+	StoredResponse unkept(IdempotencyKey key, IdempotencyResultException failure) {
+		throw failure;
+	}
+
+	@Override
+	public void committed(StoredResponse result) {
+		this.claimant.committed(result);
+	}
+
+	@Override
+	public void rolledBack() {
+		this.claimant.rolledBack();
+	}
+
+	@Override
+	public void unknown() {
+		this.claimant.unknown();
+	}
+
+}

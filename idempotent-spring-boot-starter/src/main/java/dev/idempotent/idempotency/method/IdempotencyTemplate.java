@@ -1,0 +1,155 @@
+package dev.idempotent.idempotency.method;
+
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyTransactions;
+import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.idempotency.operation.OperationTerms;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * One run and one result per key for code. Immutable and safe for use by many threads;
+ * each {@code with…} gives another template.
+ */
+public final class IdempotencyTemplate {
+
+	private final MethodEnvironment environment;
+
+	private final IdempotentRuns runs;
+
+	private final OperationTerms terms;
+
+	private final Supplier<IdempotencyTransactions> transactions;
+
+	/**
+	 * Creates a template with the defaults of the application.
+	 * @param environment what runs need
+	 */
+	public IdempotencyTemplate(MethodEnvironment environment) {
+		this(environment, new OperationTerms("", environment.defaults().guarantee(), environment.defaults().lease(),
+				environment.defaults().retention(), OnPending.REJECT));
+	}
+
+	private IdempotencyTemplate(MethodEnvironment environment, OperationTerms terms) {
+		this.environment = environment;
+		this.runs = new IdempotentRuns(environment.guard(), environment.waitTimeout());
+		this.terms = terms;
+		this.transactions = SingletonSupplier.of(this::findTransactions);
+	}
+
+	/**
+	 * The same with another guarantee.
+	 * @param guarantee how strong the promise is; {@link Guarantee#DEFAULT} for that of
+	 * the application
+	 * @return the template
+	 */
+	public IdempotencyTemplate withGuarantee(Guarantee guarantee) {
+		return with((guarantee != Guarantee.DEFAULT) ? guarantee : this.environment.defaults().guarantee(),
+				this.terms.lease(), this.terms.retention(), this.terms.onPending());
+	}
+
+	/**
+	 * The same with another lease and retention.
+	 * @param lease how long a claim holds if this process falls silent, at least one
+	 * millisecond
+	 * @param retention how long a result is replayed, at least the lease
+	 * @return the template
+	 */
+	public IdempotencyTemplate withTimes(Duration lease, Duration retention) {
+		if (lease.toMillis() < 1 || retention.compareTo(lease) < 0) {
+			throw new IllegalArgumentException("The lease (" + lease + ") must be a millisecond or more, and the "
+					+ "retention (" + retention + ") no shorter");
+		}
+		return with(this.terms.guarantee(), lease, retention, this.terms.onPending());
+	}
+
+	/**
+	 * The same with another treatment of duplicates.
+	 * @param onPending what becomes of a duplicate while the first run lasts
+	 * @return the template
+	 */
+	public IdempotencyTemplate withOnPending(OnPending onPending) {
+		return with(this.terms.guarantee(), this.terms.lease(), this.terms.retention(), onPending);
+	}
+
+	/**
+	 * Runs work once under a key, or replays its result.
+	 * @param <T> the type of the result
+	 * @param operation what the work does; keys of different operations never meet
+	 * @param key the key, which stands for all that is asked for
+	 * @param type the type of the result, as which it is read again
+	 * @param work what to run
+	 * @return the result, now or then
+	 * @throws dev.idempotent.idempotency.IdempotencyPendingException if the same work
+	 * runs at this moment
+	 * @throws dev.idempotent.idempotency.IdempotencyResultException if the work was done
+	 * and its result cannot be replayed
+	 * @throws dev.idempotent.idempotency.IdempotencyStoreException if the key could not
+	 * be claimed
+	 */
+	public <T extends @Nullable Object> T execute(String operation, String key, Class<T> type, Supplier<T> work) {
+		return execute(operation, key, (Type) type, work);
+	}
+
+	/**
+	 * Runs work once under a key, or replays its result of a generic type.
+	 * @param <T> the type of the result
+	 * @param operation what the work does; keys of different operations never meet
+	 * @param key the key, which stands for all that is asked for
+	 * @param type the type of the result, such as that of Spring's
+	 * {@code ParameterizedTypeReference}
+	 * @param work what to run
+	 * @return the result, now or then
+	 * @throws dev.idempotent.idempotency.IdempotencyPendingException as above
+	 * @throws dev.idempotent.idempotency.IdempotencyResultException as above
+	 * @throws dev.idempotent.idempotency.IdempotencyStoreException as above
+	 */
+	@SuppressWarnings({ "unchecked", "NullAway" })
+	public <T extends @Nullable Object> T execute(String operation, String key, Type type, Supplier<T> work) {
+		if (operation.isBlank() || key.isBlank()) {
+			throw new IllegalArgumentException("An operation and a key are needed, and one of them is blank");
+		}
+		Operation named = new Operation(named(operation), new ResultCodec(this.environment.json(), type, operation),
+				false, (this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
+		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.environment.namespace(), "",
+				operation, key);
+		try {
+			return (T) this.runs.run(named, claimed, Fingerprint.of(List.of()), work::get);
+		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new IllegalStateException("A supplier throws no checked exception", ex);
+		}
+	}
+
+	private IdempotencyTransactions findTransactions() {
+		if (this.environment.transactionSource() == null) {
+			throw new IdempotencyConfigurationException(
+					"An IdempotencyTemplate has Guarantee.TRANSACTION, and there is no database to keep it in.",
+					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
+		}
+		return this.environment.transactionSource().joiningTransactions("IdempotencyTemplate");
+	}
+
+	private OperationTerms named(String operation) {
+		return new OperationTerms(operation, this.terms.guarantee(), this.terms.lease(), this.terms.retention(),
+				this.terms.onPending());
+	}
+
+	private IdempotencyTemplate with(Guarantee guarantee, Duration lease, Duration retention, OnPending onPending) {
+		return new IdempotencyTemplate(this.environment,
+				new OperationTerms("", guarantee, lease, retention, onPending));
+	}
+
+}

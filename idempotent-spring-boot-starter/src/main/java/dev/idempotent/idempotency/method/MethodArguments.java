@@ -1,0 +1,96 @@
+package dev.idempotent.idempotency.method;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.json.CanonicalJson;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonPointer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The arguments of a method's calls, by name.
+ */
+final class MethodArguments {
+
+	private final List<String> names;
+
+	private final Set<String> ignoredNames;
+
+	private final Set<JsonPointer> ignoredMembers;
+
+	/**
+	 * Creates a reader of arguments.
+	 * @param names the parameters in order
+	 * @param ignored names of parameters, and JSON pointers into the object of all
+	 * arguments ({@code /event/sentAt})
+	 * @throws IllegalArgumentException if an entry names nothing
+	 */
+	MethodArguments(List<String> names, String[] ignored) {
+		this.names = names;
+		this.ignoredNames = Arrays.stream(ignored)
+			.filter((entry) -> !entry.startsWith("/"))
+			.collect(Collectors.toUnmodifiableSet());
+		this.ignoredMembers = Arrays.stream(ignored)
+			.filter((entry) -> entry.startsWith("/"))
+			.map(JsonPointer::compile)
+			.collect(Collectors.toUnmodifiableSet());
+		this.ignoredNames.forEach(this::requireParameter);
+		this.ignoredMembers.forEach((pointer) -> requireParameter(pointer.getMatchingProperty()));
+	}
+
+	/**
+	 * The arguments of a call as the variables of an expression.
+	 */
+	Map<String, @Nullable Object> byName(@Nullable Object[] arguments) {
+		Map<String, @Nullable Object> byName = new LinkedHashMap<>();
+		for (int i = 0; i < this.names.size(); i++) {
+			byName.put(this.names.get(i), arguments[i]);
+		}
+		return byName;
+	}
+
+	/**
+	 * Digests what a call asks for.
+	 * @throws IllegalArgumentException if an argument cannot be compared
+	 */
+	Fingerprint fingerprint(@Nullable Object[] arguments, JsonMapper json) {
+		ObjectNode compared = json.createObjectNode();
+		byName(arguments).forEach((name, value) -> {
+			if (!this.ignoredNames.contains(name)) {
+				compared.set(name, tree(name, value, json));
+			}
+		});
+		byte[] bytes = json.writeValueAsBytes(compared);
+		String canonical = CanonicalJson.of(bytes, this.ignoredMembers);
+		return Fingerprint.of(List.of((canonical != null) ? canonical.getBytes(StandardCharsets.UTF_8) : bytes));
+	}
+
+	private static JsonNode tree(String name, @Nullable Object value, JsonMapper json) {
+		try {
+			return json.valueToTree(value);
+		}
+		catch (JacksonException ex) {
+			throw new IllegalArgumentException(
+					"The argument '" + name + "' cannot be written as JSON, so it cannot be "
+							+ "compared with that of a retry. Name it in the attribute 'ignore' if it does not matter",
+					ex);
+		}
+	}
+
+	private void requireParameter(String name) {
+		if (!this.names.contains(name)) {
+			throw new IllegalArgumentException("there is no parameter '" + name + "', only " + this.names);
+		}
+	}
+
+}

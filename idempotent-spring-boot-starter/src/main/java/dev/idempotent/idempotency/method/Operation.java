@@ -1,0 +1,17 @@
+package dev.idempotent.idempotency.method;
+
+import dev.idempotent.idempotency.IdempotencyTransactions;
+import dev.idempotent.idempotency.operation.OperationTerms;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What holds for each run of an operation.
+ *
+ * @param terms what its annotation or its template asks for
+ * @param codec keeps its results
+ * @param asynchronous whether it returns a future
+ * @param transactions in which it runs, or {@code null} under a lease alone
+ */
+record Operation(OperationTerms terms, ResultCodec codec, boolean asynchronous,
+		@Nullable IdempotencyTransactions transactions) {
+}

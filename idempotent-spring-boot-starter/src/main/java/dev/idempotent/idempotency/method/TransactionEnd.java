@@ -1,0 +1,149 @@
+package dev.idempotent.idempotency.method;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The runs that have taken part in one transaction: their keys are settled when it has
+ * ended, as it has ended. A part that is rolled back to a savepoint takes its runs with
+ * it.
+ */
+final class TransactionEnd implements TransactionSynchronization {
+
+	private final List<Run> runs = new ArrayList<>();
+
+	private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
+
+	private TransactionEnd() {
+	}
+
+	/**
+	 * Enters a run, if a transaction of its caller is open.
+	 * @return the run, or {@code null} if nothing will end later than the work
+	 */
+	static @Nullable Run enter(IdempotencyKey key, Fingerprint fingerprint, Settlement settlement) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return null;
+		}
+		TransactionEnd end = current();
+		if (end == null) {
+			end = new TransactionEnd();
+			TransactionSynchronizationManager.registerSynchronization(end);
+		}
+		Run run = new Run(key, fingerprint, settlement);
+		end.runs.add(run);
+		return run;
+	}
+
+	/**
+	 * Finds a run of the open transaction that has finished under a key.
+	 */
+	static @Nullable Run finished(IdempotencyKey key) {
+		TransactionEnd end = current();
+		return (end == null) ? null
+				: end.runs.stream()
+					.filter((run) -> run.key.equals(key) && run.result != null && !run.undone)
+					.findFirst()
+					.orElse(null);
+	}
+
+	/**
+	 * Those of a suspended transaction are not found.
+	 */
+	private static @Nullable TransactionEnd current() {
+		return !TransactionSynchronizationManager.isSynchronizationActive() ? null
+				: (TransactionEnd) TransactionSynchronizationManager.getSynchronizations()
+					.stream()
+					.filter(TransactionEnd.class::isInstance)
+					.findFirst()
+					.orElse(null);
+	}
+
+	@Override
+	public void savepoint(Object savepoint) {
+		this.savepoints.put(savepoint, this.runs.size());
+	}
+
+	@Override
+	public void savepointRollback(Object savepoint) {
+		int kept = this.savepoints.getOrDefault(savepoint, 0);
+		this.runs.stream().skip(kept).forEach((run) -> run.undone = true);
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		this.runs.forEach((run) -> run.settle(status));
+	}
+
+	/**
+	 * What becomes of a key in the end.
+	 */
+	interface Settlement {
+
+		void committed(StoredResponse result);
+
+		void rolledBack();
+
+		void unknown();
+
+	}
+
+	/**
+	 * One run. Without a result it has failed.
+	 */
+	static final class Run {
+
+		private final IdempotencyKey key;
+
+		private final Fingerprint fingerprint;
+
+		private final Settlement settlement;
+
+		private @Nullable StoredResponse result;
+
+		private boolean undone;
+
+		private Run(IdempotencyKey key, Fingerprint fingerprint, Settlement settlement) {
+			this.key = key;
+			this.fingerprint = fingerprint;
+			this.settlement = settlement;
+		}
+
+		void finish(StoredResponse stored) {
+			this.result = stored;
+		}
+
+		Fingerprint fingerprint() {
+			return this.fingerprint;
+		}
+
+		@Nullable StoredResponse result() {
+			return this.result;
+		}
+
+		private void settle(int status) {
+			StoredResponse stored = this.undone ? null : this.result;
+			if (status == STATUS_UNKNOWN) {
+				this.settlement.unknown();
+			}
+			else if (status == STATUS_COMMITTED && stored != null) {
+				this.settlement.committed(stored);
+			}
+			else {
+				this.settlement.rolledBack();
+			}
+		}
+
+	}
+
+}

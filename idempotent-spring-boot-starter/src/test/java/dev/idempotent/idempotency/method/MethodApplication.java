@@ -1,0 +1,67 @@
+package dev.idempotent.idempotency.method;
+
+import java.time.InstantSource;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Applications without web: a store in memory, a database in memory, and what a test adds
+ * to them.
+ */
+public final class MethodApplication {
+
+	private MethodApplication() {
+	}
+
+	/**
+	 * Such an application, with a table of its own for the effects of its methods.
+	 */
+	public static ApplicationContextRunner with(Class<?>... configurations) {
+		return new ApplicationContextRunner()
+			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+					JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,
+					TransactionManagerCustomizationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+					IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class))
+			.withUserConfiguration(Stores.class)
+			.withUserConfiguration(configurations);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Stores {
+
+		@Bean
+		static IdempotencyStore store() {
+			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+		@Bean
+		Effects effects(DataSource dataSource) {
+			JdbcClient database = JdbcClient.create(dataSource);
+			database.sql("create table effect (what varchar(100))").update();
+			return new Effects(database);
+		}
+
+	}
+
+}
