@@ -10,6 +10,8 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.SimpleTraceInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.Ordered;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.PostMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +40,12 @@ class HandlerEntryAdvisorTests {
 		assertThat(isAdvised(Feedback.class)).isFalse();
 		assertThat(this.advisor.matches(Orders.class.getDeclaredMethod("list"), Orders.class)).isFalse();
 		assertThat(this.advisor.matches(Orders.class.getDeclaredMethod("place"), Orders.class)).isTrue();
+	}
+
+	@Test
+	void leavesMethodsThatNoRequestComesToToOthers() {
+		assertThat(isAdvised(OrderService.class)).isFalse();
+		assertThat(isAdvised(OrdersWithoutMapping.class)).isFalse();
 	}
 
 	@Test
@@ -70,9 +78,11 @@ class HandlerEntryAdvisorTests {
 		return (Orders) factory.getProxy();
 	}
 
+	@Controller
 	static class Orders {
 
 		@Idempotent
+		@PostMapping
 		String place() {
 			return "placed";
 		}
@@ -83,6 +93,7 @@ class HandlerEntryAdvisorTests {
 
 	}
 
+	@Controller
 	static class MoreOrders extends Orders {
 
 		@Override
@@ -92,13 +103,16 @@ class HandlerEntryAdvisorTests {
 
 	}
 
+	@Controller
 	interface OrdersApi {
 
 		@Idempotent
+		@PostMapping
 		void place();
 
 	}
 
+	@Controller
 	static class OrdersOfAnInterface implements OrdersApi {
 
 		@Override
@@ -107,9 +121,11 @@ class HandlerEntryAdvisorTests {
 
 	}
 
+	@Controller
 	static class OrdersWithFinalPrivates {
 
 		@Idempotent
+		@PostMapping
 		void place() {
 			check();
 		}
@@ -122,25 +138,31 @@ class HandlerEntryAdvisorTests {
 
 	}
 
+	@Controller
 	static final class FinalOrders {
 
 		@Idempotent
+		@PostMapping
 		void place() {
 		}
 
 	}
 
+	@Controller
 	record OrdersRecord() {
 
 		@Idempotent
+		@PostMapping
 		void place() {
 		}
 
 	}
 
+	@Controller
 	static class OrdersWithAFinalMethod {
 
 		@Idempotent
+		@PostMapping
 		void place() {
 		}
 
@@ -149,6 +171,7 @@ class HandlerEntryAdvisorTests {
 
 	}
 
+	@Controller
 	static class OrdersWithAnInheritedFinalMethod extends OrdersWithAFinalMethod {
 
 		@Override
@@ -157,32 +180,56 @@ class HandlerEntryAdvisorTests {
 
 	}
 
+	@Controller
 	static sealed class SealedOrders permits LastOrders {
 
 		@Idempotent
+		@PostMapping
 		void place() {
 		}
 
 	}
 
+	@Controller
 	static final class LastOrders extends SealedOrders {
 
 	}
 
+	@Controller
 	static class OrdersWithAPrivateConstructor {
 
 		private OrdersWithAPrivateConstructor() {
 		}
 
 		@Idempotent
+		@PostMapping
 		void place() {
 		}
 
 	}
 
+	@Controller
 	static class Feedback {
 
 		void give() {
+		}
+
+	}
+
+	static class OrderService {
+
+		@Idempotent
+		@PostMapping
+		void place() {
+		}
+
+	}
+
+	@Controller
+	static class OrdersWithoutMapping {
+
+		@Idempotent
+		void place() {
 		}
 
 	}
