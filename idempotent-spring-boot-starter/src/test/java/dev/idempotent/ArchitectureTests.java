@@ -40,6 +40,8 @@ class ArchitectureTests {
 
 	private static final String OPERATION = ROOT + ".operation";
 
+	private static final String PROPAGATION = ROOT + ".propagation";
+
 	private static final String REDIS = ROOT + ".redis";
 
 	private static final String SECURITY = ROOT + ".security";
@@ -49,8 +51,8 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JDBC, JSON, METHOD, OPERATION, PLACEMENT, REDIS, SECURITY,
-				WEB);
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JDBC, JSON, METHOD, OPERATION, PLACEMENT, PROPAGATION, REDIS,
+				SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -81,6 +83,10 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, ROOT, JSON, "java..", "org.jspecify..",
 			"org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
+
+	@ArchTest
+	static final ArchRule propagationKnowsMicrometersContextsAlone = room(PROPAGATION, ROOT, "java..", "org.jspecify..",
+			"io.micrometer.context..");
 
 	@ArchTest
 	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, "java..", "org.slf4j..", "org.jspecify..",

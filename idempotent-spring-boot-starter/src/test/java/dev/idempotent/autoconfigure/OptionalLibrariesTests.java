@@ -97,6 +97,11 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
+	void worksWithoutContextPropagation() {
+		start("io.micrometer.context").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
+	}
+
+	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
 		start("org.springframework.web.servlet")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));

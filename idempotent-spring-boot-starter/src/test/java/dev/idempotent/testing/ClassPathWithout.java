@@ -1,5 +1,7 @@
 package dev.idempotent.testing;
 
+import io.micrometer.context.ContextRegistry;
+
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.core.OverridingClassLoader;
 
@@ -10,6 +12,11 @@ import org.springframework.core.OverridingClassLoader;
 public final class ClassPathWithout extends OverridingClassLoader {
 
 	private static final String LIBRARY = "dev.idempotent.";
+
+	static {
+		// It is filled once per JVM, from the class path of whoever asks first.
+		ContextRegistry.getInstance();
+	}
 
 	public ClassPathWithout(String... packages) {
 		super(new FilteredClassLoader(packages));

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -17,7 +18,8 @@ import org.springframework.web.util.WebUtils;
 
 /**
  * One run of a handler under an acquired key, over all dispatches that the container
- * makes of its request, until its answer is stored or its key freed.
+ * makes of its request, until its answer is stored or its key freed. They have one
+ * {@link IdempotencyContext}; an error page that comes after the key was freed has none.
  */
 abstract class Exchange {
 
@@ -25,15 +27,19 @@ abstract class Exchange {
 
 	private static final Logger logger = LoggerFactory.getLogger(Exchange.class);
 
+	private final IdempotencyContext context;
+
 	private volatile boolean entered;
 
 	private volatile @Nullable Exception unanswered;
 
 	/**
 	 * Creates an exchange.
+	 * @param context the context of the acquired claim
 	 * @param entryIsNoted whether {@link #handlerEntered()} will be called
 	 */
-	Exchange(boolean entryIsNoted) {
+	Exchange(IdempotencyContext context, boolean entryIsNoted) {
+		this.context = context;
 		this.entered = !entryIsNoted;
 	}
 
@@ -61,9 +67,21 @@ abstract class Exchange {
 	}
 
 	/**
-	 * Lets one dispatch run, and settles the key if the answer is whole after it.
+	 * Lets one dispatch run in the context, and settles the key if the answer is whole
+	 * after it. Leaves the thread as it was.
 	 */
 	void dispatch(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws IOException, ServletException {
+		IdempotencyContext outer = IdempotencyContext.bind(this.context);
+		try {
+			runHeld(request, response, chain);
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private void runHeld(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		HoldingResponse holding = WebUtils.getNativeResponse(response, HoldingResponse.class);
 		if (holding != null) {

@@ -34,7 +34,7 @@ final class LeaseExchange extends Exchange {
 	private volatile boolean failed;
 
 	LeaseExchange(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
-		super(entryIsNoted);
+		super(claimant.context(), entryIsNoted);
 		this.claimant = claimant;
 		this.policy = policy;
 	}

@@ -42,7 +42,7 @@ final class TransactionExchange extends Exchange {
 
 	TransactionExchange(TransactionalClaimant claimant, boolean entryIsNoted, ResponsePolicy policy,
 			CommitFailures commitFailures, @Nullable CorsConfiguration cors) {
-		super(entryIsNoted);
+		super(claimant.context(), entryIsNoted);
 		this.claimant = claimant;
 		this.policy = policy;
 		this.commitFailures = commitFailures;

@@ -1,0 +1,136 @@
+package dev.idempotent.idempotency.web.context;
+
+import java.util.UUID;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.DispatcherType;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The context of a request with a key, on the threads of its dispatches.
+ */
+class ContextIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private static Sightings sightings;
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void start() {
+		application = WebApplication.start(ContextApplication.class, redis, "server.tomcat.threads.max=1",
+				"server.tomcat.threads.min-spare=1");
+		sightings = application.bean(Sightings.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		sightings.forget();
+	}
+
+	@Test
+	void tellsAHandlerTheKeyAndTheTokenThatTheStoreHas() {
+		assertThat(post("/returns")).isEqualTo(200);
+		IdempotencyContext context = sightings.at("handler").bound();
+		StringRedisTemplate store = application.bean(StringRedisTemplate.class);
+		assertThat(store.<String, String>opsForHash().get("idempotency:" + context.key().digest(), "token"))
+			.isEqualTo(context.token());
+	}
+
+	@Test
+	void leavesNothingToTheNextRequestOfItsThread() {
+		assertThat(post("/returns")).isEqualTo(200);
+		Sighting withKey = sightings.at("handler");
+		withKey.bound();
+		assertThat(sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
+		sightings.forget();
+		assertThat(application.post("/without-key", "{}").statusCode()).isEqualTo(200);
+		assertThat(sightings.at("handler").thread()).isSameAs(withKey.thread());
+		assertThat(sightings.at("handler").isClean()).isTrue();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/returns,200", "/throws,500", "/status/404,404", "/status/503,503", "/forwards,200", "/deferred,200",
+			"/deferred-failure,404" })
+	void isBoundToTheThreadWhileTheRequestRunsHoweverItEnds(String path, int status) {
+		assertThat(post(path)).isEqualTo(status);
+		sightings.in(DispatcherType.REQUEST).bound();
+		assertThat(sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/returns", "/throws", "/deferred" })
+	void givesTheThreadBackTheContextThatItHad(String path) {
+		IdempotencyContext outer = new IdempotencyContext(new IdempotencyKey("outer"), "token");
+		sightings.beginWith(outer);
+		post(path);
+		assertThat(sightings.in(DispatcherType.REQUEST).bound()).isNotSameAs(outer);
+		assertThat(sightings.after(DispatcherType.REQUEST).bound()).isSameAs(outer);
+	}
+
+	@Test
+	void isTheSameInAnAsynchronousDispatch() {
+		assertThat(post("/deferred")).isEqualTo(200);
+		assertSameIn(DispatcherType.ASYNC);
+	}
+
+	@Test
+	void isTheSameInTheErrorPagesThatAreTheAnswer() {
+		assertThat(post("/deferred-failure")).isEqualTo(404);
+		assertSameIn(DispatcherType.ASYNC);
+		assertSameIn(DispatcherType.ERROR);
+	}
+
+	@Test
+	void isTheSameInAForwardAndAfterIt() {
+		assertThat(post("/forwards")).isEqualTo(200);
+		assertThat(sightings.in(DispatcherType.FORWARD).bound()).isSameAs(sightings.in(DispatcherType.REQUEST).bound())
+			.isSameAs(sightings.after(DispatcherType.FORWARD).bound())
+			.isSameAs(sightings.at("after the forward").bound());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/throws", "/status/503" })
+	void isOverInTheErrorPageOfAKeyThatWasFreed(String path) {
+		post(path);
+		sightings.in(DispatcherType.REQUEST).bound();
+		assertThat(sightings.in(DispatcherType.ERROR).isClean()).isTrue();
+	}
+
+	private void assertSameIn(DispatcherType dispatch) {
+		assertThat(sightings.in(dispatch).bound()).isSameAs(sightings.in(DispatcherType.REQUEST).bound());
+		assertThat(sightings.after(dispatch).isClean()).isTrue();
+	}
+
+	private int post(String path) {
+		return application.post(path, "{}", KEY, this.key).statusCode();
+	}
+
+}

@@ -1,0 +1,84 @@
+package dev.idempotent.idempotency.web.context;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.web.servlet.HandlerInterceptor;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Notes what is seen in each dispatch of a request, and what it leaves to its thread.
+ */
+class Sightings extends HttpFilter implements HandlerInterceptor {
+
+	private volatile Map<String, Sighting> seen = new ConcurrentHashMap<>();
+
+	private volatile @Nullable IdempotencyContext outer;
+
+	void forget() {
+		this.seen = new ConcurrentHashMap<>();
+		this.outer = null;
+	}
+
+	/**
+	 * Lets all dispatches begin with a context of somebody else.
+	 */
+	void beginWith(IdempotencyContext context) {
+		this.outer = context;
+	}
+
+	void note(String place) {
+		this.seen.put(place, Sighting.here());
+	}
+
+	Sighting at(String place) {
+		return await().until(() -> this.seen.get(place), (sighting) -> sighting != null);
+	}
+
+	Sighting in(DispatcherType dispatch) {
+		return at(dispatch.name());
+	}
+
+	Sighting after(DispatcherType dispatch) {
+		return at("after " + dispatch);
+	}
+
+	@Override
+	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+		note(request.getDispatcherType().name());
+		return true;
+	}
+
+	@Override
+	protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws IOException, ServletException {
+		// What a request leaves behind is noted with it, though the next one may have
+		// begun.
+		Map<String, Sighting> begun = this.seen;
+		IdempotencyContext other = this.outer;
+		if (other != null) {
+			IdempotencyContext.bind(other);
+		}
+		try {
+			chain.doFilter(request, response);
+		}
+		finally {
+			begun.put("after " + request.getDispatcherType(), Sighting.here());
+			if (other != null) {
+				IdempotencyContext.bind(null);
+			}
+		}
+	}
+
+}

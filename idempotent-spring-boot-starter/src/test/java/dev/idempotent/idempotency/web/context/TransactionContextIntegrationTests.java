@@ -1,0 +1,101 @@
+package dev.idempotent.idempotency.web.context;
+
+import java.net.http.HttpResponse;
+import java.util.Properties;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.DispatcherType;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.data.redis.connection.RedisConnection;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The context of work that commits together with its record.
+ */
+class TransactionContextIntegrationTests {
+
+	private static final String KEY = "Idempotency-Key";
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private static Sightings sightings;
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeAll
+	static void start() {
+		application = WebApplication.start(TransactionApplication.class, redis, WebApplication.WITH_DATABASE);
+		sightings = application.bean(Sightings.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		sightings.forget();
+	}
+
+	@Test
+	void tellsAHandlerTheTokenOnRecordUntilAfterTheCommit() {
+		String onRecord = text(application.post("/in-transaction", "{}", KEY, this.key));
+		IdempotencyContext context = sightings.at("handler").bound();
+		assertThat(context.token()).isEqualTo(onRecord);
+		assertThat(sightings.at("after commit").bound()).isSameAs(context);
+		assertThat(sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
+	}
+
+	@Test
+	void tellsAHandlerThatHadToWaitTheTokenOfItsLastClaim() throws Exception {
+		TransactionHandlers handlers = application.bean(TransactionHandlers.class);
+		try (RedisConnection connection = redis.connect().getConnection()) {
+			CompletableFuture<HttpResponse<byte[]>> first = post("/fails-at-first");
+			handlers.gate().awaitEntry();
+			long before = claims(connection);
+			CompletableFuture<HttpResponse<byte[]>> second = post("/fails-at-first");
+			await().until(() -> claims(connection) > before);
+			handlers.gate().open();
+			assertThat(first.join().statusCode()).isEqualTo(500);
+			assertThat(second.join().statusCode()).isEqualTo(200);
+			assertThat(sightings.at("handler").bound().token()).isEqualTo(text(second.join()));
+		}
+	}
+
+	private CompletableFuture<HttpResponse<byte[]>> post(String path) {
+		return application.postAsync(path, "{}", KEY, this.key);
+	}
+
+	private static long claims(RedisConnection connection) {
+		Properties stats = connection.serverCommands().info("commandstats");
+		String scripts = (stats != null) ? stats.getProperty("cmdstat_evalsha") : null;
+		return (scripts != null) ? Long.parseLong(scripts.substring("calls=".length(), scripts.indexOf(','))) : 0;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import({ ContextApplication.class, TransactionHandlers.class })
+	static class TransactionApplication {
+
+	}
+
+}
