@@ -118,8 +118,9 @@ public final class IdempotencyTemplate {
 		if (operation.isBlank() || key.isBlank()) {
 			throw new IllegalArgumentException("An operation and a key are needed, and one of them is blank");
 		}
-		Operation named = new Operation(named(operation), new ResultCodec(this.environment.json(), type, operation),
-				false, (this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
+		Operation named = new Operation(named(operation),
+				new ResultCodec(this.environment.json(), this.environment.json().constructType(type), operation), false,
+				(this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.environment.namespace(), "",
 				operation, key);
 		try {

@@ -44,7 +44,7 @@ final class IdempotentRuns {
 		}
 		catch (IdempotencyPendingException | IdempotencyMismatchException | IdempotencyResultException
 				| IdempotencyStoreException ex) {
-			CompletionStage<@Nullable Object> refused = CompletableFuture.failedStage(ex);
+			Object refused = CompletableFuture.failedFuture(ex);
 			return refused;
 		}
 	}

@@ -1,11 +1,9 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -16,10 +14,11 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.GenericTypeResolver;
-import org.springframework.core.ResolvableType;
 import org.springframework.expression.ParseException;
 
 /**
@@ -45,7 +44,8 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 		ResultTypes.check(described, method);
 		IdempotencyTransactions transactions = (terms.guarantee() == Guarantee.TRANSACTION)
 				? transactions(type, method, described, environment) : null;
-		ResultCodec codec = new ResultCodec(environment.json(), resultType(type, method), described);
+		ResultCodec codec = new ResultCodec(environment.json(), resultType(type, method, environment.json()),
+				described);
 		return new MethodOperation(described, new Operation(terms, codec, asynchronous, transactions),
 				key(described, annotation.key(), names), arguments(described, names, annotation.ignore()));
 	}
@@ -101,8 +101,7 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 
 	private static IdempotencyTransactions transactions(Class<?> type, Method method, String described,
 			MethodEnvironment environment) {
-		if (CompletableFuture.class.isAssignableFrom(method.getReturnType())
-				|| CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+		if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
 			throw OperationTerms.mistake(described, "returns a future, and a transaction ends when its method returns",
 					"Return the result itself "
 							+ "(an @Async method may be called by another that returns the future), or use "
@@ -115,10 +114,10 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 		return environment.transactionSource().joiningTransactionsOf(type, method);
 	}
 
-	private static Type resultType(Class<?> type, Method method) {
-		return CompletionStage.class.isAssignableFrom(method.getReturnType())
-				? ResolvableType.forMethodReturnType(method, type).as(CompletionStage.class).getGeneric().getType()
-				: GenericTypeResolver.resolveType(method.getGenericReturnType(), type);
+	private static JavaType resultType(Class<?> type, Method method, JsonMapper json) {
+		JavaType declared = json.constructType(GenericTypeResolver.resolveType(method.getGenericReturnType(), type));
+		JavaType[] later = declared.findTypeParameters(CompletionStage.class);
+		return (later.length > 0) ? later[0] : declared;
 	}
 
 }

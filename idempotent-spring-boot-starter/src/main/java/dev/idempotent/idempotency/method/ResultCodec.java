@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.method;
 
 import java.io.ByteArrayOutputStream;
-import java.lang.reflect.Type;
 import java.util.Arrays;
 
 import dev.idempotent.idempotency.IdempotencyResultException;
@@ -31,9 +30,9 @@ final class ResultCodec {
 	 * @param type the declared type; {@code void} takes no value
 	 * @param described whose result it is, for messages
 	 */
-	ResultCodec(JsonMapper json, Type type, String described) {
+	ResultCodec(JsonMapper json, JavaType type, String described) {
 		this.json = json;
-		this.type = json.constructType(type);
+		this.type = type;
 		this.described = described;
 	}
 

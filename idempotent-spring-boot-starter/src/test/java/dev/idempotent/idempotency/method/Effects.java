@@ -31,6 +31,15 @@ public class Effects {
 	}
 
 	/**
+	 * Forgets what was done so far.
+	 */
+	public void reset() {
+		this.runs.set(0);
+		this.database.sql("delete from effect").update();
+		this.database.sql("delete from idempotency_record").update();
+	}
+
+	/**
 	 * What was committed.
 	 */
 	public List<String> committed() {

@@ -1,0 +1,294 @@
+package dev.idempotent.idempotency.method;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Idempotent;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.DefaultTyping;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What becomes of the results of annotated methods.
+ */
+class MethodResultsTests {
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
+	private final ApplicationContextRunner application = MethodApplication.with(TypingMapper.class)
+		.withBean(Catalogue.class);
+
+	static Stream<Named<Function<Catalogue, @Nullable Object>>> results() {
+		return Stream.of(Named.of("record", (catalogue) -> catalogue.article("k")),
+				Named.of("list of records", (catalogue) -> catalogue.articles("k")),
+				Named.of("map of records", (catalogue) -> catalogue.byName("k")),
+				Named.of("optional record", (catalogue) -> catalogue.found("k")),
+				Named.of("empty optional", (catalogue) -> catalogue.missing("k")),
+				Named.of("null", (catalogue) -> catalogue.nothing("k")),
+				Named.of("number", (catalogue) -> catalogue.count("k")),
+				Named.of("text", (catalogue) -> catalogue.text("k")),
+				Named.of("type variable of a superclass", (catalogue) -> catalogue.inherited("k")),
+				Named.of("future record", (catalogue) -> catalogue.later("k").join()),
+				Named.of("future list", (catalogue) -> catalogue.allLater("k").join()),
+				Named.of("void", (catalogue) -> {
+					catalogue.act("k");
+					return null;
+				}));
+	}
+
+	@ParameterizedTest
+	@MethodSource("results")
+	void comeBackAsTheirDeclaredType(Function<Catalogue, @Nullable Object> call) {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			Object first = call.apply(catalogue);
+			assertThat(call.apply(catalogue)).isEqualTo(first);
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
+	@Test
+	void areStoredWithoutTheNamesOfTypes() {
+		this.application.run((context) -> {
+			context.getBean(Catalogue.class).articles("k");
+			String stored = stored(context.getBean(IdempotencyStore.class), "articles");
+			assertThat(stored).contains("\"name\":\"a1\"").doesNotContain("Article", "java.");
+		});
+	}
+
+	@Test
+	void thatNoLongerFitAreAnErrorAndNoSecondRun() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			catalogue.text("k");
+			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.textAsArticle("k"))
+				.withMessageContainingAll("textAsArticle", "its stored result is no", "It is not done again");
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
+	@Test
+	void thatCannotBeWrittenAreReturnedOnceUnderALease() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThat(catalogue.circle("k")).isNotNull();
+			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.circle("k"))
+				.withMessageContaining("its result could not be kept");
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
+	@Test
+	void thatCannotBeWrittenUndoTheirTransaction() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThatExceptionOfType(IdempotencyResultException.class)
+				.isThrownBy(() -> catalogue.circleInTransaction("k"))
+				.withMessageContainingAll("circleInTransaction", "cannot be written as JSON");
+			assertThat(context.getBean(Effects.class).committed()).isEmpty();
+			assertThat(context.getBean(Effects.class).records()).isZero();
+		});
+	}
+
+	@Test
+	void ofFuturesThatFailLeaveTheKeyFree() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			assertThat(catalogue.failsLater("k")).isCompletedExceptionally();
+			assertThat(catalogue.failsLater("k")).isCompletedExceptionally();
+			assertThat(catalogue.runs()).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void ofFuturesArePendingUntilTheyEnd() {
+		this.application.run((context) -> {
+			Catalogue catalogue = context.getBean(Catalogue.class);
+			CompletableFuture<String> open = new CompletableFuture<>();
+			CompletableFuture<String> first = catalogue.whenever("k", open);
+			assertThat(catalogue.whenever("k", open)).isCompletedExceptionally();
+			open.complete("now");
+			assertThat(first).isCompletedWithValue("now");
+			assertThat(catalogue.whenever("k", open)).isCompletedWithValue("now");
+			assertThat(catalogue.runs()).isOne();
+		});
+	}
+
+	private static String stored(IdempotencyStore store, String operation) {
+		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", operation, "\"k\"");
+		Claim claim = store.claim(key, new Fingerprint(0, ""), "reader", MINUTE);
+		return new String(((Claim.Completed) claim).response().bytes(), StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * An application that names types wherever it writes JSON.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class TypingMapper {
+
+		@Bean
+		JsonMapper jsonMapper() {
+			return JsonMapper.builder()
+				.activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build(),
+						DefaultTyping.NON_FINAL)
+				.build();
+		}
+
+	}
+
+	record Article(String name, int number) {
+	}
+
+	static class Circle {
+
+		public Circle getSelf() {
+			return this;
+		}
+
+	}
+
+	abstract static class Shelf<T> {
+
+		@Idempotent(key = "#key", name = "inherited")
+		public T inherited(String key) {
+			return make();
+		}
+
+		abstract T make();
+
+	}
+
+	static class Catalogue extends Shelf<Article> {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		private final Effects effects;
+
+		Catalogue(Effects effects) {
+			this.effects = effects;
+		}
+
+		public int runs() {
+			return this.runs.get();
+		}
+
+		@Override
+		Article make() {
+			int number = this.runs.incrementAndGet();
+			return new Article("a" + number, number);
+		}
+
+		@Idempotent(key = "#key")
+		public Article article(String key) {
+			return make();
+		}
+
+		@Idempotent(key = "#key", name = "articles")
+		public List<Article> articles(String key) {
+			return List.of(make());
+		}
+
+		@Idempotent(key = "#key")
+		public Map<String, Article> byName(String key) {
+			return Map.of("one", make());
+		}
+
+		@Idempotent(key = "#key")
+		public Optional<Article> found(String key) {
+			return Optional.of(make());
+		}
+
+		@Idempotent(key = "#key")
+		public Optional<Article> missing(String key) {
+			make();
+			return Optional.empty();
+		}
+
+		@Idempotent(key = "#key")
+		public @Nullable Article nothing(String key) {
+			make();
+			return null;
+		}
+
+		@Idempotent(key = "#key")
+		public long count(String key) {
+			return make().number();
+		}
+
+		@Idempotent(key = "#key", name = "text")
+		public String text(String key) {
+			return make().name();
+		}
+
+		@Idempotent(key = "#key", name = "text")
+		public Article textAsArticle(String key) {
+			return make();
+		}
+
+		@Idempotent(key = "#key")
+		public void act(String key) {
+			make();
+		}
+
+		@Idempotent(key = "#key")
+		public CompletableFuture<Article> later(String key) {
+			return CompletableFuture.supplyAsync(this::make);
+		}
+
+		@Idempotent(key = "#key")
+		public CompletableFuture<List<Article>> allLater(String key) {
+			return CompletableFuture.supplyAsync(() -> List.of(make()));
+		}
+
+		@Idempotent(key = "#key")
+		public CompletableFuture<Article> failsLater(String key) {
+			make();
+			return CompletableFuture.failedFuture(new IllegalStateException("It fails"));
+		}
+
+		@Idempotent(key = "#key", ignore = "open")
+		public CompletableFuture<String> whenever(String key, CompletableFuture<String> open) {
+			make();
+			return open;
+		}
+
+		@Idempotent(key = "#key")
+		public Circle circle(String key) {
+			make();
+			return new Circle();
+		}
+
+		@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+		public Circle circleInTransaction(String key) {
+			this.effects.add(key);
+			return new Circle();
+		}
+
+	}
+
+}

@@ -1,0 +1,213 @@
+package dev.idempotent.idempotency.method;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Annotated methods of two instances on one Redis and one PostgreSQL.
+ */
+class MethodsOnRealServersIntegrationTests {
+
+	private static final int THREADS = 8;
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	private final ExecutorService threads = Executors.newFixedThreadPool(2 * THREADS);
+
+	@BeforeEach
+	void start() {
+		this.instances.add(instance());
+		this.instances.add(instance());
+		database().sql("drop table if exists placed").update();
+		database().sql("create table placed (id varchar(40))").update();
+		database().sql("delete from idempotency_record").update();
+	}
+
+	@AfterEach
+	void stop() {
+		this.threads.shutdownNow();
+		this.instances.forEach(ConfigurableApplicationContext::close);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "LEASE", "TRANSACTION" })
+	void runOnceOfManyConcurrentCalls(Guarantee guarantee) throws Exception {
+		for (int round = 0; round < 20; round++) {
+			String id = guarantee + "-" + round;
+			List<Integer> results = raceFor(id, guarantee);
+			assertThat(results).isNotEmpty().containsOnly(results.get(0));
+			assertThat(placed(id)).isOne();
+		}
+	}
+
+	@Test
+	void runOnceThoughRedisForgets() {
+		Shop one = this.instances.get(0).getBean(Shop.class);
+		int first = one.inTransaction("forgotten");
+		redis.flush();
+		assertThat(this.instances.get(1).getBean(Shop.class).inTransaction("forgotten")).isEqualTo(first);
+		assertThat(placed("forgotten")).isOne();
+	}
+
+	@Test
+	void runOnceWhileRedisIsAway() {
+		redis.stop();
+		try {
+			int first = this.instances.get(0).getBean(Shop.class).inTransaction("alone");
+			assertThat(this.instances.get(1).getBean(Shop.class).inTransaction("alone")).isEqualTo(first);
+			assertThat(placed("alone")).isOne();
+		}
+		finally {
+			redis.start();
+		}
+	}
+
+	@Test
+	void areReplayedToThoseThatWait() throws Exception {
+		CyclicBarrier start = new CyclicBarrier(2);
+		List<Future<Integer>> calls = this.instances.stream().map((instance) -> this.threads.submit(() -> {
+			start.await();
+			return instance.getBean(Shop.class).patiently("waiting");
+		})).toList();
+		assertThat(calls.get(0).get()).isEqualTo(calls.get(1).get());
+		assertThat(placed("waiting")).isOne();
+	}
+
+	@Test
+	void arePendingWhileAnotherInstanceHoldsTheKey() {
+		Shop one = this.instances.get(0).getBean(Shop.class);
+		Shop other = this.instances.get(1).getBean(Shop.class);
+		one.during("held", () -> assertThatExceptionOfType(IdempotencyPendingException.class)
+			.isThrownBy(() -> other.during("held", () -> {
+			}))
+			.satisfies(
+					(pending) -> assertThat(pending.getRetryAfter()).isBetween(Duration.ZERO, Duration.ofSeconds(30))));
+	}
+
+	private List<Integer> raceFor(String id, Guarantee guarantee) throws Exception {
+		CyclicBarrier start = new CyclicBarrier(2 * THREADS);
+		List<Callable<Integer>> calls = new ArrayList<>();
+		for (int i = 0; i < 2 * THREADS; i++) {
+			Shop shop = this.instances.get(i % 2).getBean(Shop.class);
+			calls.add(() -> {
+				start.await();
+				return (guarantee == Guarantee.LEASE) ? shop.underLease(id) : shop.inTransaction(id);
+			});
+		}
+		List<Integer> results = new ArrayList<>();
+		for (Future<Integer> call : this.threads.invokeAll(calls)) {
+			try {
+				results.add(call.get());
+			}
+			catch (ExecutionException ex) {
+				assertThat(ex).hasCauseInstanceOf(IdempotencyPendingException.class);
+			}
+		}
+		return results;
+	}
+
+	private int placed(String id) {
+		return database().sql("select count(*) from placed where id = ?").param(id).query(Integer.class).single();
+	}
+
+	private JdbcClient database() {
+		return this.instances.get(0).getBean(JdbcClient.class);
+	}
+
+	private static ConfigurableApplicationContext instance() {
+		List<String> arguments = new ArrayList<>(List.of("--spring.application.name=methods",
+				"--spring.main.banner-mode=off", "--idempotent.jdbc.initialize-schema=always"));
+		redis.properties().forEach((property) -> arguments.add("--" + property));
+		postgres.properties().forEach((property) -> arguments.add("--" + property));
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.run(arguments.toArray(String[]::new));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		Shop shop(JdbcClient database) {
+			return new Shop(database);
+		}
+
+	}
+
+	static class Shop {
+
+		private final JdbcClient database;
+
+		Shop(JdbcClient database) {
+			this.database = database;
+		}
+
+		@Transactional
+		@Idempotent(key = "#id")
+		public int underLease(String id) {
+			return place(id);
+		}
+
+		@Transactional
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		public int inTransaction(String id) {
+			return place(id);
+		}
+
+		@Transactional
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION, onPending = OnPending.WAIT)
+		public int patiently(String id) {
+			return place(id);
+		}
+
+		@Idempotent(key = "#id", ignore = "work")
+		public void during(String id, Runnable work) {
+			work.run();
+		}
+
+		private int place(String id) {
+			this.database.sql("insert into placed values (?)").param(id).update();
+			return System.identityHashCode(new Object());
+		}
+
+	}
+
+}
