@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.web.HandlingFailureNote;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.MethodRefusals;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.idempotency.web.RequestKeys;
 import jakarta.servlet.DispatcherType;
@@ -72,6 +73,11 @@ public final class IdempotencyWebAutoConfiguration {
 	@Bean
 	HandlingFailureNote idempotentHandlingFailureNote() {
 		return new HandlingFailureNote();
+	}
+
+	@Bean
+	MethodRefusals idempotentMethodRefusals() {
+		return new MethodRefusals();
 	}
 
 	@Bean

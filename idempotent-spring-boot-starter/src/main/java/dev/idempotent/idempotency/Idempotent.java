@@ -7,9 +7,15 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Gives a web handler method one run and one answer per idempotency key: the first
- * request runs it, a retry gets the stored response without running it again, a
- * concurrent one is told to wait, and the same key for another request is refused.
+ * Gives a method one run and one answer per idempotency key: the first call runs it, a
+ * retry gets the stored answer without running it again, a concurrent one is told to
+ * wait, and the same key for something else is refused.
+ * <p>
+ * On a web handler the key comes from the request, and the answer is the response. On any
+ * other method of a bean, be it called by code or by a listener container, {@link #key()}
+ * names the argument that is the key, and the answer is the result; refusals are
+ * {@link IdempotencyPendingException}, {@link IdempotencyMismatchException} and
+ * {@link IdempotencyResultException}.
  * <p>
  * Every attribute is checked at start-up: a bad expression or duration stops the
  * application with the method's name.
@@ -24,15 +30,18 @@ import java.lang.annotation.Target;
 public @interface Idempotent {
 
 	/**
-	 * Where the key comes from. Ignored when {@link #key()} is set.
+	 * Where a web handler's key comes from. Ignored when {@link #key()} is set.
 	 * @return the source of the key
 	 */
 	KeySource from() default KeySource.HEADER;
 
 	/**
-	 * A SpEL expression that yields the key from {@code #headers}, {@code #query},
-	 * {@code #path} (the variables of the URL's pattern), {@code #body} (the JSON tree)
-	 * and {@code #principal}. A request for which it yields nothing is answered 400.
+	 * A SpEL expression that yields the key. On a web handler it sees {@code #headers},
+	 * {@code #query}, {@code #path} (the variables of the URL's pattern), {@code #body}
+	 * (the JSON tree) and {@code #principal}, and a request for which it yields nothing
+	 * is answered 400. On any other method, where it must be stated, it sees the
+	 * arguments by name, and a call for which it yields nothing fails with an
+	 * {@link IllegalArgumentException}.
 	 * @return the expression, or an empty string to use {@link #from()}
 	 */
 	String key() default "";
@@ -52,14 +61,14 @@ public @interface Idempotent {
 	Guarantee guarantee() default Guarantee.DEFAULT;
 
 	/**
-	 * What becomes of a duplicate that comes while the first request still runs.
+	 * What becomes of a duplicate that comes while the first run lasts.
 	 * @return {@link OnPending#REJECT} or {@link OnPending#WAIT}
 	 */
 	OnPending onPending() default OnPending.REJECT;
 
 	/**
 	 * How long the claim on a key holds if its owner falls silent, such as {@code 30s}.
-	 * It is renewed while the handler runs.
+	 * It is renewed while the method runs.
 	 * @return a duration, or an empty string for {@code idempotent.lease}
 	 */
 	String lease() default "";
@@ -73,9 +82,10 @@ public @interface Idempotent {
 	String retention() default "";
 
 	/**
-	 * What is left out of the fingerprint because it differs between retries: names of
-	 * query or form parameters, and JSON pointers to members of the body
-	 * ({@code /requestedAt}).
+	 * What is left out of the fingerprint because it differs between retries. On a web
+	 * handler names of query or form parameters, and JSON pointers to members of the body
+	 * ({@code /requestedAt}); on any other method names of parameters, and JSON pointers
+	 * that begin with one ({@code /event/sentAt}).
 	 * @return parameter names, and pointers, which begin with a slash
 	 * @see <a href="https://www.rfc-editor.org/rfc/rfc6901">JSON Pointer</a>
 	 */

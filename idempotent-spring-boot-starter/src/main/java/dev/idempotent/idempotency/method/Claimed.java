@@ -15,7 +15,16 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Claimed implements TransactionEnd.Settlement {
 
+	private final IdempotencyKey key;
+
+	private final Fingerprint fingerprint;
+
 	private TransactionEnd.@Nullable Run joined;
+
+	Claimed(IdempotencyKey key, Fingerprint fingerprint) {
+		this.key = key;
+		this.fingerprint = fingerprint;
+	}
 
 	abstract Claim claim();
 
@@ -26,8 +35,8 @@ abstract class Claimed implements TransactionEnd.Settlement {
 	/**
 	 * Takes part in the transaction that is open, if the work does.
 	 */
-	void enter(IdempotencyKey key, Fingerprint fingerprint, boolean asynchronous) {
-		this.joined = asynchronous ? null : TransactionEnd.enter(key, fingerprint, this);
+	void enter(boolean asynchronous) {
+		this.joined = asynchronous ? null : TransactionEnd.enter(this.key, this.fingerprint, this);
 	}
 
 	boolean isJoined() {
@@ -66,6 +75,10 @@ abstract class Claimed implements TransactionEnd.Settlement {
 	 * What is kept of a result that cannot be written.
 	 * @throws IdempotencyResultException if the work can be undone instead
 	 */
-	abstract StoredResponse unkept(IdempotencyKey key, IdempotencyResultException failure);
+	abstract StoredResponse unkept(IdempotencyResultException failure);
+
+	IdempotencyKey key() {
+		return this.key;
+	}
 
 }

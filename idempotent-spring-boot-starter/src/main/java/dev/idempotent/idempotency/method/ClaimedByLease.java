@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Claimant;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
@@ -20,7 +21,8 @@ final class ClaimedByLease extends Claimed {
 
 	private final Claimant claimant;
 
-	ClaimedByLease(Claimant claimant) {
+	ClaimedByLease(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
+		super(key, fingerprint);
 		this.claimant = claimant;
 	}
 
@@ -40,8 +42,8 @@ final class ClaimedByLease extends Claimed {
 	}
 
 	@Override
-	StoredResponse unkept(IdempotencyKey key, IdempotencyResultException failure) {
-		logger.error("The work of key {} is done, and its result cannot be replayed", key, failure);
+	StoredResponse unkept(IdempotencyResultException failure) {
+		logger.error("The work of key {} is done, and its result cannot be replayed", key(), failure);
 		return StoredResponse.notKept();
 	}
 

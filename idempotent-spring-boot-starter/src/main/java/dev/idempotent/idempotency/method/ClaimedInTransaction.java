@@ -18,7 +18,8 @@ final class ClaimedInTransaction extends Claimed {
 
 	private final JoiningClaimant claimant;
 
-	ClaimedInTransaction(JoiningClaimant claimant) {
+	ClaimedInTransaction(IdempotencyKey key, Fingerprint fingerprint, JoiningClaimant claimant) {
+		super(key, fingerprint);
 		this.claimant = claimant;
 	}
 
@@ -38,11 +39,12 @@ final class ClaimedInTransaction extends Claimed {
 	}
 
 	@Override
-	void enter(IdempotencyKey key, Fingerprint fingerprint, boolean asynchronous) {
-		super.enter(key, fingerprint, asynchronous);
+	void enter(boolean asynchronous) {
+		super.enter(asynchronous);
 		if (!isJoined()) {
-			throw new IllegalStateException("The transaction of key " + key + " does not tell its end. Let its manager "
-					+ "synchronize transactions (setTransactionSynchronization), or use Guarantee.LEASE");
+			throw new IllegalStateException(
+					"The transaction of key " + key() + " does not tell its end. Let its manager "
+							+ "synchronize transactions (setTransactionSynchronization), or use Guarantee.LEASE");
 		}
 	}
 
@@ -63,7 +65,7 @@ final class ClaimedInTransaction extends Claimed {
 	}
 
 	@Override
-	StoredResponse unkept(IdempotencyKey key, IdempotencyResultException failure) {
+	StoredResponse unkept(IdempotencyResultException failure) {
 		throw failure;
 	}
 

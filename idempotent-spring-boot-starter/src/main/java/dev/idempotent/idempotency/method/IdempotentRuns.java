@@ -35,12 +35,11 @@ final class IdempotentRuns {
 	}
 
 	@Nullable Object run(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Work work) throws Throwable {
-		Bid bid = new Bid(operation, key, fingerprint);
 		if (!operation.asynchronous()) {
-			return bid.runOrReplay(work);
+			return runOrReplay(operation, key, fingerprint, work);
 		}
 		try {
-			return bid.runOrReplay(work);
+			return runOrReplay(operation, key, fingerprint, work);
 		}
 		catch (IdempotencyPendingException | IdempotencyMismatchException | IdempotencyResultException
 				| IdempotencyStoreException ex) {
@@ -49,95 +48,74 @@ final class IdempotentRuns {
 		}
 	}
 
-	private final class Bid {
-
-		private final Operation operation;
-
-		private final IdempotencyKey key;
-
-		private final Fingerprint fingerprint;
-
-		private Bid(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
-			this.operation = operation;
-			this.key = key;
-			this.fingerprint = fingerprint;
+	private @Nullable Object runOrReplay(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Work work)
+			throws Throwable {
+		TransactionEnd.Run earlier = TransactionEnd.finished(key);
+		if (earlier != null && earlier.result() != null) {
+			return replay(operation, key, fingerprint.contradicts(earlier.fingerprint()) ? new Claim.Mismatched()
+					: new Claim.Completed(earlier.result(), operation.terms().retention()));
 		}
+		Claimed claimed = claimed(operation, key, fingerprint);
+		Claim claim = operation.terms().waits() ? claimed.claimOrWait(this.waitTimeout) : claimed.claim();
+		return (claim instanceof Claim.Acquired) ? run(operation, claimed, work) : replay(operation, key, claim);
+	}
 
-		private @Nullable Object runOrReplay(Work work) throws Throwable {
-			TransactionEnd.Run finished = TransactionEnd.finished(this.key);
-			if (finished != null && finished.result() != null) {
-				return replay(this.fingerprint.contradicts(finished.fingerprint()) ? new Claim.Mismatched()
-						: new Claim.Completed(finished.result(), this.operation.terms().retention()));
+	private Claimed claimed(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
+		Duration lease = operation.terms().lease();
+		Duration retention = operation.terms().retention();
+		return (operation.transactions() == null)
+				? new ClaimedByLease(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
+				: new ClaimedInTransaction(key, fingerprint,
+						this.guard.joiningClaimant(key, fingerprint, lease, retention, operation.transactions()));
+	}
+
+	private static @Nullable Object run(Operation operation, Claimed claimed, Work work) throws Throwable {
+		boolean ended = false;
+		try {
+			claimed.enter(operation.asynchronous());
+			Object result = claimed.proceed(work);
+			if (operation.asynchronous() && result instanceof CompletionStage<?> stage) {
+				ended = true;
+				return stage.whenComplete((value, failure) -> end(operation, claimed, value, failure));
 			}
-			Claimed claimed = claimed();
-			Claim claim = this.operation.terms().waits() ? claimed.claimOrWait(IdempotentRuns.this.waitTimeout)
-					: claimed.claim();
-			return (claim instanceof Claim.Acquired) ? run(claimed, work) : replay(claim);
+			claimed.finish(encode(operation, claimed, result));
+			ended = true;
+			return result;
 		}
-
-		private Claimed claimed() {
-			Duration lease = this.operation.terms().lease();
-			Duration retention = this.operation.terms().retention();
-			return (this.operation.transactions() == null)
-					? new ClaimedByLease(
-							IdempotentRuns.this.guard.claimant(this.key, this.fingerprint, lease, retention))
-					: new ClaimedInTransaction(IdempotentRuns.this.guard.joiningClaimant(this.key, this.fingerprint,
-							lease, retention, this.operation.transactions()));
-		}
-
-		private @Nullable Object run(Claimed claimed, Work work) throws Throwable {
-			boolean done = false;
-			try {
-				claimed.enter(this.key, this.fingerprint, this.operation.asynchronous());
-				Object result = claimed.proceed(work);
-				if (this.operation.asynchronous() && result instanceof CompletionStage<?> stage) {
-					done = true;
-					return stage.whenComplete((value, failure) -> settle(claimed, value, failure));
-				}
-				claimed.finish(encode(claimed, result));
-				done = true;
-				return result;
-			}
-			finally {
-				if (!done) {
-					claimed.fail();
-				}
-			}
-		}
-
-		private void settle(Claimed claimed, @Nullable Object value, @Nullable Throwable failure) {
-			if (failure == null) {
-				claimed.finish(encode(claimed, value));
-			}
-			else {
+		finally {
+			if (!ended) {
 				claimed.fail();
 			}
 		}
+	}
 
-		/**
-		 * Work that cannot be undone has been done, though nobody will see its result
-		 * again.
-		 */
-		private StoredResponse encode(Claimed claimed, @Nullable Object result) {
-			try {
-				return this.operation.codec().encode(result);
-			}
-			catch (IdempotencyResultException ex) {
-				return claimed.unkept(this.key, ex);
-			}
+	private static void end(Operation operation, Claimed claimed, @Nullable Object value, @Nullable Throwable failure) {
+		if (failure == null) {
+			claimed.finish(encode(operation, claimed, value));
 		}
-
-		private @Nullable Object replay(Claim claim) {
-			if (claim instanceof Claim.Completed completed) {
-				Object result = this.operation.codec().decode(completed.response());
-				return this.operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
-			}
-			if (claim instanceof Claim.Pending pending) {
-				throw new IdempotencyPendingException(this.key, pending.remainingLease());
-			}
-			throw new IdempotencyMismatchException(this.key);
+		else {
+			claimed.fail();
 		}
+	}
 
+	private static StoredResponse encode(Operation operation, Claimed claimed, @Nullable Object result) {
+		try {
+			return operation.codec().encode(result);
+		}
+		catch (IdempotencyResultException ex) {
+			return claimed.unkept(ex);
+		}
+	}
+
+	private static @Nullable Object replay(Operation operation, IdempotencyKey key, Claim claim) {
+		if (claim instanceof Claim.Completed completed) {
+			Object result = operation.codec().decode(completed.response());
+			return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
+		}
+		if (claim instanceof Claim.Pending pending) {
+			throw new IdempotencyPendingException(key, pending.remainingLease());
+		}
+		throw new IdempotencyMismatchException(key);
 	}
 
 }
