@@ -32,6 +32,10 @@ class ArchitectureTests {
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
 
+	private static final String CLIENT = ROOT + ".client";
+
+	private static final String GRPC = ROOT + ".grpc";
+
 	private static final String JDBC = ROOT + ".jdbc";
 
 	private static final String JSON = ROOT + ".json";
@@ -51,8 +55,8 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, JDBC, JSON, METHOD, OPERATION, PLACEMENT, PROPAGATION, REDIS,
-				SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, CLIENT, GRPC, JDBC, JSON, METHOD, OPERATION, PLACEMENT,
+				PROPAGATION, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -60,6 +64,15 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule caffeineKnowsNothingElse = room(CAFFEINE, ROOT, "java..", "org.jspecify..",
 			"com.github.benmanes.caffeine..");
+
+	@ArchTest
+	static final ArchRule clientKnowsSpringsHttpClientsAlone = room(CLIENT, ROOT, "java..", "org.slf4j..",
+			"org.jspecify..", "org.springframework.http", "org.springframework.http.client..",
+			"org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, ROOT, "java..", "org.slf4j..", "org.jspecify..",
+			"io.grpc..");
 
 	@ArchTest
 	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, "java..", "javax.sql..", "org.slf4j..",

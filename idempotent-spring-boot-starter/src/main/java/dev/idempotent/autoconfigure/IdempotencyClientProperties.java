@@ -1,0 +1,36 @@
+package dev.idempotent.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.client.PropagationTarget;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What holds for the calls that idempotent runs make to other services.
+ *
+ * @param targets Services that are sent a derived Idempotency-Key, as
+ * "[scheme://]host[:port][/path]". Nobody is sent one by default.
+ */
+@ConfigurationProperties("idempotent.client")
+record IdempotencyClientProperties(@DefaultValue List<String> targets) {
+
+	List<PropagationTarget> propagationTargets() {
+		List<PropagationTarget> parsed = new ArrayList<>(this.targets.size());
+		for (String target : this.targets) {
+			try {
+				parsed.add(PropagationTarget.parse(target));
+			}
+			catch (IllegalArgumentException ex) {
+				throw new IdempotencyConfigurationException(
+						"idempotent.client.targets[%d] %s.".formatted(parsed.size(), ex.getMessage()),
+						"List hosts, such as pay.example.com or https://api.example.com/payments.", ex);
+			}
+		}
+		return parsed;
+	}
+
+}

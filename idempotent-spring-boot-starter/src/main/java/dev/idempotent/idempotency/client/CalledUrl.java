@@ -1,0 +1,44 @@
+package dev.idempotent.idempotency.client;
+
+import java.net.URI;
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a request goes, spelled in one way: in lower case, with its port, and without
+ * user information, query, fragment and relative segments of the path.
+ *
+ * @param path the path, still encoded; at least a slash
+ */
+record CalledUrl(String scheme, String host, int port, String path) {
+
+	/**
+	 * Reads where a request goes.
+	 * @return the URL, or {@code null} if it names no scheme of HTTP or no host
+	 */
+	static @Nullable CalledUrl of(URI uri) {
+		String scheme = (uri.getScheme() != null) ? uri.getScheme().toLowerCase(Locale.ROOT) : "";
+		int defaultPort = defaultPort(scheme);
+		if (uri.getHost() == null || defaultPort < 0) {
+			return null;
+		}
+		int port = (uri.getPort() >= 0) ? uri.getPort() : defaultPort;
+		String path = uri.normalize().getRawPath();
+		return new CalledUrl(scheme, uri.getHost().toLowerCase(Locale.ROOT), port, path.isEmpty() ? "/" : path);
+	}
+
+	private static int defaultPort(String scheme) {
+		return switch (scheme) {
+			case "http" -> 80;
+			case "https" -> 443;
+			default -> -1;
+		};
+	}
+
+	@Override
+	public String toString() {
+		return this.scheme + "://" + this.host + ":" + this.port + this.path;
+	}
+
+}

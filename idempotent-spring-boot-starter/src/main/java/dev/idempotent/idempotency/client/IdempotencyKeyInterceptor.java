@@ -1,0 +1,56 @@
+package dev.idempotent.idempotency.client;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+
+import dev.idempotent.idempotency.DerivedKey;
+import dev.idempotent.idempotency.IdempotencyContext;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpRequest;
+import org.springframework.http.client.ClientHttpRequestExecution;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.http.client.ClientHttpResponse;
+
+/**
+ * Sends a derived {@code Idempotency-Key} with each call that an idempotent run makes to
+ * one of the targets: the same key for all attempts at a call, another one for another
+ * call. To be the first interceptor, so that attempts made by others further in are one
+ * call. Safe methods, requests with a key of their own, and every request outside a run
+ * pass untouched.
+ */
+public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
+
+	static final String HEADER = "Idempotency-Key";
+
+	private static final Set<HttpMethod> SAFE_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS,
+			HttpMethod.TRACE);
+
+	private final List<PropagationTarget> targets;
+
+	/**
+	 * Creates the interceptor.
+	 * @param targets where keys may be sent; nowhere else they are
+	 */
+	public IdempotencyKeyInterceptor(List<PropagationTarget> targets) {
+		this.targets = List.copyOf(targets);
+	}
+
+	@Override
+	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
+			throws IOException {
+		IdempotencyContext run = IdempotencyContext.current();
+		CalledUrl url = (run != null && takesKey(request)) ? CalledUrl.of(request.getURI()) : null;
+		if (run == null || url == null || this.targets.stream().noneMatch((target) -> target.matches(url))) {
+			return execution.execute(request, body);
+		}
+		DerivedKey key = run.derive(request.getMethod() + " " + url, RequestFingerprint.of(request, body));
+		return new PendingCall(key).await(() -> execution.execute(new KeyedRequest(request, key.value()), body));
+	}
+
+	private static boolean takesKey(HttpRequest request) {
+		return !SAFE_METHODS.contains(request.getMethod()) && !request.getHeaders().containsHeader(HEADER);
+	}
+
+}

@@ -1,0 +1,141 @@
+package dev.idempotent.idempotency.grpc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+import dev.idempotent.idempotency.DerivedKey;
+import io.grpc.ClientCall;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A unary call that starts when its message is known, from which its key is derived.
+ */
+final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
+
+	private static final Set<Status.Code> ANSWERS = Set.of(Status.Code.OK, Status.Code.INVALID_ARGUMENT,
+			Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.FAILED_PRECONDITION,
+			Status.Code.OUT_OF_RANGE, Status.Code.UNIMPLEMENTED);
+
+	private final Function<Q, DerivedKey> keys;
+
+	private final List<Runnable> heldBack = new ArrayList<>();
+
+	private @Nullable Start<R> start;
+
+	private boolean started;
+
+	KeyedClientCall(ClientCall<Q, R> call, Function<Q, DerivedKey> keys) {
+		super(call);
+		this.keys = keys;
+	}
+
+	@Override
+	public void start(Listener<R> listener, Metadata headers) {
+		synchronized (this) {
+			this.start = new Start<>(listener, headers);
+		}
+		if (headers.containsKey(IdempotencyKeyMetadata.KEY)) {
+			startNow(null);
+		}
+	}
+
+	@Override
+	public void request(int messages) {
+		whenStarted(() -> super.request(messages));
+	}
+
+	@Override
+	public void setMessageCompression(boolean enabled) {
+		whenStarted(() -> super.setMessageCompression(enabled));
+	}
+
+	@Override
+	public boolean isReady() {
+		synchronized (this) {
+			if (!this.started) {
+				return true;
+			}
+		}
+		return super.isReady();
+	}
+
+	@Override
+	public void sendMessage(Q message) {
+		startNow(message);
+		super.sendMessage(message);
+	}
+
+	@Override
+	public void halfClose() {
+		startNow(null);
+		super.halfClose();
+	}
+
+	@Override
+	public void cancel(@Nullable String message, @Nullable Throwable cause) {
+		startNow(null);
+		super.cancel(message, cause);
+	}
+
+	/**
+	 * Any thread may cancel a call, or ask for messages.
+	 */
+	private void whenStarted(Runnable step) {
+		synchronized (this) {
+			if (!this.started) {
+				this.heldBack.add(step);
+				return;
+			}
+		}
+		step.run();
+	}
+
+	private synchronized void startNow(@Nullable Q message) {
+		Start<R> held = this.start;
+		if (this.started || held == null) {
+			return;
+		}
+		this.started = true;
+		if (message == null) {
+			super.start(held.listener(), held.headers());
+		}
+		else {
+			DerivedKey key = this.keys.apply(message);
+			held.headers().put(IdempotencyKeyMetadata.KEY, key.value());
+			super.start(new Ending<>(held.listener(), key), held.headers());
+		}
+		this.heldBack.forEach(Runnable::run);
+	}
+
+	private record Start<R>(Listener<R> listener, Metadata headers) {
+	}
+
+	/**
+	 * Finds out whether the call has brought an answer that would be repeated.
+	 */
+	private static final class Ending<R> extends SimpleForwardingClientCallListener<R> {
+
+		private final DerivedKey key;
+
+		Ending(Listener<R> listener, DerivedKey key) {
+			super(listener);
+			this.key = key;
+		}
+
+		@Override
+		public void onClose(Status status, Metadata trailers) {
+			if (!ANSWERS.contains(status.getCode())) {
+				this.key.unanswered();
+			}
+			super.onClose(status, trailers);
+		}
+
+	}
+
+}

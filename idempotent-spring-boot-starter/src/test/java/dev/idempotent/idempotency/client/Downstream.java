@@ -1,0 +1,132 @@
+package dev.idempotent.idempotency.client;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Another service: records which key each request brings, and answers as it was told, or
+ * else 200.
+ */
+public final class Downstream implements AutoCloseable {
+
+	/**
+	 * Instead of a status: the connection ends without an answer.
+	 */
+	static final int SILENCE = 0;
+
+	/**
+	 * Instead of a status: 200, and the connection ends within the body.
+	 */
+	static final int HALF_AN_ANSWER = 1;
+
+	private static final byte[] BODY = "done".getBytes(StandardCharsets.UTF_8);
+
+	private final List<String> keys = new ArrayList<>();
+
+	private final Queue<Integer> statuses = new ArrayDeque<>();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	private final HttpServer server;
+
+	private volatile @Nullable String location;
+
+	public Downstream() {
+		try {
+			this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.server.setExecutor(this.threads);
+		this.server.createContext("/", this::handle);
+		this.server.start();
+	}
+
+	/**
+	 * Says how the next requests are answered, in turn.
+	 */
+	public synchronized void willAnswer(int... next) {
+		for (int status : next) {
+			this.statuses.add(status);
+		}
+	}
+
+	/**
+	 * Sends whoever asks on to another service, with the next status that says so.
+	 */
+	public void redirectsTo(Downstream other) {
+		this.location = other.url();
+	}
+
+	/**
+	 * The keys of all requests so far, in their order; {@code none} where none was sent.
+	 */
+	public synchronized List<String> keys() {
+		return List.copyOf(this.keys);
+	}
+
+	public String url() {
+		return "http://127.0.0.1:" + port();
+	}
+
+	int port() {
+		return this.server.getAddress().getPort();
+	}
+
+	private synchronized int note(HttpExchange exchange) {
+		this.keys.add(String.join(", ", exchange.getRequestHeaders().getOrDefault("Idempotency-Key", List.of("none"))));
+		Integer status = this.statuses.poll();
+		return (status != null) ? status : 200;
+	}
+
+	private void handle(HttpExchange exchange) throws IOException {
+		exchange.getRequestBody().readAllBytes();
+		int status = note(exchange);
+		if (this.location != null) {
+			exchange.getResponseHeaders().set("Location", this.location + exchange.getRequestURI());
+		}
+		try (exchange) {
+			switch (status) {
+				case SILENCE -> {
+				}
+				case HALF_AN_ANSWER -> answer(exchange, 200, BODY.length + 1);
+				case 204, 304 -> exchange.sendResponseHeaders(status, -1);
+				default -> answer(exchange, status, BODY.length);
+			}
+		}
+	}
+
+	private static void answer(HttpExchange exchange, int status, int length) throws IOException {
+		exchange.getResponseHeaders().set("Content-Type", "text/plain");
+		if (exchange.getRequestMethod().equals("HEAD")) {
+			exchange.sendResponseHeaders(status, -1);
+			return;
+		}
+		exchange.sendResponseHeaders(status, length);
+		OutputStream body = exchange.getResponseBody();
+		body.write(BODY);
+		body.flush();
+	}
+
+	@Override
+	public void close() {
+		this.server.stop(0);
+		this.threads.shutdownNow();
+	}
+
+}

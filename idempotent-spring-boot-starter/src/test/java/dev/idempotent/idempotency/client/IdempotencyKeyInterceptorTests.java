@@ -1,0 +1,190 @@
+package dev.idempotent.idempotency.client;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Samples;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.http.client.MultipartBodyBuilder;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestClientException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link IdempotencyKeyInterceptor} before a service that records what it is
+ * sent.
+ */
+class IdempotencyKeyInterceptorTests {
+
+	private final Downstream downstream = new Downstream();
+
+	private final IdempotencyKey key = Samples.key();
+
+	private final RestClient client = clientFor("127.0.0.1");
+
+	@BeforeEach
+	void beginRun() {
+		IdempotencyContext.bind(new IdempotencyContext(this.key, "token"));
+	}
+
+	@AfterEach
+	void endRun() {
+		IdempotencyContext.bind(null);
+		this.downstream.close();
+	}
+
+	@Test
+	void sendsAnotherKeyWithEachIntendedCall() {
+		post("/charges", "one");
+		post("/charges", "one");
+		post("/charges", "two");
+		post("/refunds", "one");
+		this.client.put().uri(this.downstream.url() + "/charges").body("one").retrieve().toBodilessEntity();
+		assertThat(this.downstream.keys()).hasSize(5).doesNotHaveDuplicates().allMatch((sent) -> sent.length() == 64);
+	}
+
+	@Test
+	void derivesTheKeyFromMethodAndUrlWithoutItsQuery() {
+		post("/charges?attempt=1#here", "one");
+		post("/charges?attempt=2", "one");
+		String target = "POST " + this.downstream.url() + "/charges";
+		IdempotencyContext expected = new IdempotencyContext(this.key, "another token");
+		assertThat(this.downstream.keys()).containsExactly(expected.derive(target, Samples.fingerprint("any")).value(),
+				expected.derive(target, Samples.fingerprint("any")).value());
+	}
+
+	@Test
+	void sendsTheSameKeysInAnotherRunOfTheSameKey() {
+		post("/charges", "one");
+		post("/charges", "two");
+		IdempotencyContext.bind(new IdempotencyContext(this.key, "another token"));
+		post("/charges", "one");
+		post("/charges", "two");
+		List<String> keys = this.downstream.keys();
+		assertThat(keys.subList(2, 4)).isEqualTo(keys.subList(0, 2));
+	}
+
+	@Test
+	void sendsNoKeyOutsideARun() {
+		IdempotencyContext.bind(null);
+		post("/charges", "one");
+		assertThat(this.downstream.keys()).containsExactly("none");
+	}
+
+	@Test
+	void sendsNoKeyToOtherTargets() {
+		post(clientFor("localhost"), "/charges", "one");
+		post(clientFor("127.0.0.1:1"), "/charges", "one");
+		post(clientFor("127.0.0.1/refunds"), "/charges", "one");
+		post(RestClient.builder().requestInterceptor(new IdempotencyKeyInterceptor(List.of())).build(), "/charges",
+				"one");
+		assertThat(this.downstream.keys()).containsExactly("none", "none", "none", "none");
+	}
+
+	@Test
+	void leavesTheKeyOfARequestThatHasOne() {
+		this.client.post()
+			.uri(this.downstream.url() + "/charges")
+			.header("idempotency-key", "mine")
+			.retrieve()
+			.toBodilessEntity();
+		assertThat(this.downstream.keys()).containsExactly("mine");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "GET", "HEAD", "OPTIONS" })
+	void sendsNoKeyWithSafeMethods(String method) {
+		send(method);
+		assertThat(this.downstream.keys()).containsExactly("none");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "POST", "PUT", "PATCH", "DELETE", "SETTLE" })
+	void sendsAKeyWithAllOtherMethods(String method) {
+		send(method);
+		assertThat(this.downstream.keys()).hasSize(1).doesNotContain("none");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 401, 403, 408, 409, 425, 429, 500, 502, 503, 504, 599, Downstream.SILENCE,
+			Downstream.HALF_AN_ANSWER })
+	void repeatsTheKeyOfACallWithoutAnAnswerThatWouldBeRepeated(int status) {
+		this.downstream.willAnswer(status, status);
+		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> post("/charges", "one"));
+		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> post("/charges", "one"));
+		post("/charges", "one");
+		post("/charges", "one");
+		List<String> keys = this.downstream.keys();
+		assertThat(keys.subList(0, 3)).containsOnly(keys.get(0));
+		assertThat(keys.get(3)).isNotEqualTo(keys.get(0));
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 200, 201, 204, 302, 307, 304, 400, 402, 404, 422, 499 })
+	void takesTheNextEqualCallForAnotherAfterAnAnswer(int status) {
+		this.downstream.willAnswer(status);
+		this.client.post().uri(this.downstream.url() + "/charges").exchange((request, response) -> "");
+		post("/charges", "");
+		assertThat(this.downstream.keys()).hasSize(2).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void takesACallWithAnotherBodyOrQueryForNoRetry() {
+		this.downstream.willAnswer(503);
+		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> post("/charges?a=b", "one"));
+		post("/charges?a=b", "two");
+		post("/charges?a=c", "one");
+		post("/charges?a=b", "one");
+		List<String> keys = this.downstream.keys();
+		assertThat(keys.subList(0, 3)).doesNotHaveDuplicates();
+		assertThat(keys.get(3)).isEqualTo(keys.get(0));
+	}
+
+	@Test
+	void knowsAnUploadAgainWhateverSeparatesItsParts() {
+		this.downstream.willAnswer(503);
+		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> upload("one"));
+		upload("two");
+		upload("one");
+		List<String> keys = this.downstream.keys();
+		assertThat(keys.get(1)).isNotEqualTo(keys.get(0));
+		assertThat(keys.get(2)).isEqualTo(keys.get(0));
+	}
+
+	private void upload(String content) {
+		MultipartBodyBuilder parts = new MultipartBodyBuilder();
+		parts.part("file", content.getBytes(StandardCharsets.UTF_8)).filename("a.txt");
+		this.client.post().uri(this.downstream.url() + "/files").body(parts.build()).retrieve().toBodilessEntity();
+	}
+
+	private void send(String method) {
+		this.client.method(HttpMethod.valueOf(method))
+			.uri(this.downstream.url() + "/charges")
+			.exchange((request, response) -> "");
+	}
+
+	private void post(String path, String body) {
+		post(this.client, path, body);
+	}
+
+	private void post(RestClient with, String path, String body) {
+		with.post().uri(this.downstream.url() + path).body(body).retrieve().body(String.class);
+	}
+
+	private static RestClient clientFor(String target) {
+		return RestClient.builder()
+			.requestInterceptor(new IdempotencyKeyInterceptor(List.of(PropagationTarget.parse(target))))
+			.build();
+	}
+
+}

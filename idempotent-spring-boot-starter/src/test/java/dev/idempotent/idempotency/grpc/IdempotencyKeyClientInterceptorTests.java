@@ -1,0 +1,185 @@
+package dev.idempotent.idempotency.grpc;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Samples;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.MetadataUtils;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link IdempotencyKeyClientInterceptor} before a service that records what it
+ * is sent.
+ */
+class IdempotencyKeyClientInterceptorTests {
+
+	private final Queue<Status> failures = new ArrayDeque<>();
+
+	private final Charges charges = new Charges(this::work);
+
+	private final Channel channel = this.charges.channel(new IdempotencyKeyClientInterceptor());
+
+	private final IdempotencyKey key = Samples.key();
+
+	@BeforeEach
+	void beginRun() {
+		IdempotencyContext.bind(new IdempotencyContext(this.key, "token"));
+	}
+
+	@AfterEach
+	void endRun() {
+		IdempotencyContext.bind(null);
+		this.charges.close();
+	}
+
+	@Test
+	void sendsAnotherKeyWithEachIntendedCall() {
+		call("one");
+		call("one");
+		call(Charges.REFUND, "one");
+		IdempotencyContext again = new IdempotencyContext(this.key, "another token");
+		assertThat(this.charges.keys()).containsExactly(derive(again, Charges.CHARGE), derive(again, Charges.CHARGE),
+				derive(again, Charges.REFUND));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "OK", "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION",
+			"OUT_OF_RANGE", "UNIMPLEMENTED" }, mode = EnumSource.Mode.EXCLUDE)
+	void repeatsTheKeyOfACallWithoutAnAnswerThatWouldBeRepeated(Status.Code code) {
+		fail(code, (code == Status.Code.UNAVAILABLE) ? 3 : 1);
+		call("one");
+		call("one");
+		List<String> keys = this.charges.keys();
+		int attempts = keys.size() - 1;
+		assertThat(keys.subList(0, attempts)).hasSizeGreaterThan(1).containsOnly(keys.get(0));
+		assertThat(keys.get(attempts)).isNotEqualTo(keys.get(0));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION", "OUT_OF_RANGE",
+			"UNIMPLEMENTED" })
+	void takesTheNextEqualCallForAnotherAfterAnAnswer(Status.Code code) {
+		fail(code, 1);
+		call("one");
+		assertThat(this.charges.keys()).hasSize(2).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void takesACallWithAnotherMessageForNoRetry() {
+		fail(Status.Code.ABORTED, 1);
+		call("two");
+		assertThat(this.charges.keys()).hasSize(2).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void sendsOneKeyWithAllAttemptsOfTheChannel() {
+		this.failures.add(Status.UNAVAILABLE);
+		this.failures.add(Status.UNAVAILABLE);
+		call("one");
+		assertThat(this.charges.keys()).hasSize(3).containsOnly(this.charges.keys().get(0)).doesNotContain("none");
+	}
+
+	@Test
+	void sendsNoKeyOutsideARun() {
+		IdempotencyContext.bind(null);
+		call("one");
+		assertThat(this.charges.keys()).containsExactly("none");
+	}
+
+	@Test
+	void sendsNoKeyWithAStream() {
+		ClientCalls.blockingServerStreamingCall(this.channel, Charges.WATCH, CallOptions.DEFAULT, "one")
+			.forEachRemaining((message) -> assertThat(message).isEqualTo("one"));
+		assertThat(this.charges.keys()).containsExactly("none");
+	}
+
+	@Test
+	void leavesTheKeyOfACallThatHasOne() {
+		Metadata own = new Metadata();
+		own.put(Charges.KEY, "mine");
+		Channel keyed = this.charges.channel(MetadataUtils.newAttachHeadersInterceptor(own),
+				new IdempotencyKeyClientInterceptor());
+		ClientCalls.blockingUnaryCall(keyed, Charges.CHARGE, CallOptions.DEFAULT, "one");
+		assertThat(this.charges.keys()).containsExactly("mine");
+	}
+
+	@Test
+	void belongsToTheRunThatMadeTheCallWhereverItGoesOn() throws ExecutionException, InterruptedException {
+		ClientCall<String, String> made = this.channel.newCall(Charges.CHARGE, CallOptions.DEFAULT);
+		IdempotencyContext.bind(null);
+		assertThat(ClientCalls.futureUnaryCall(made, "one").get()).isEqualTo("one");
+		assertThat(this.charges.keys()).hasSize(1).doesNotContain("none");
+	}
+
+	@Test
+	void letsACallBeCancelledBeforeItsMessage() {
+		ClientCall<String, String> made = this.channel.newCall(Charges.CHARGE, CallOptions.DEFAULT);
+		CompletableFuture<Status> end = new CompletableFuture<>();
+		made.start(new ClientCall.Listener<>() {
+			@Override
+			public void onClose(Status status, Metadata trailers) {
+				end.complete(status);
+			}
+		}, new Metadata());
+		made.request(2);
+		made.cancel("Not needed any more", null);
+		assertThat(end).succeedsWithin(Duration.ofSeconds(10))
+			.extracting(Status::getCode)
+			.isEqualTo(Status.Code.CANCELLED);
+		call("one");
+		assertThat(this.charges.keys()).endsWith(derive(new IdempotencyContext(this.key, "token"), Charges.CHARGE));
+	}
+
+	private void fail(Status.Code code, int times) {
+		for (int i = 0; i < times; i++) {
+			this.failures.add(code.toStatus());
+		}
+		assertThatExceptionOfType(StatusRuntimeException.class).isThrownBy(() -> call("one"))
+			.extracting((failure) -> failure.getStatus().getCode())
+			.isEqualTo(code);
+	}
+
+	private void call(String message) {
+		call(Charges.CHARGE, message);
+	}
+
+	private void call(MethodDescriptor<String, String> method, String message) {
+		assertThat(ClientCalls.blockingUnaryCall(this.channel, method, CallOptions.DEFAULT, message))
+			.isEqualTo(message);
+	}
+
+	private static String derive(IdempotencyContext run, MethodDescriptor<?, ?> method) {
+		return run.derive("grpc://" + Charges.AUTHORITY + "/" + method.getFullMethodName(), Samples.fingerprint("any"))
+			.value();
+	}
+
+	private synchronized String work(String request) {
+		Status failure = this.failures.poll();
+		if (failure != null) {
+			throw failure.asRuntimeException();
+		}
+		return request;
+	}
+
+}
