@@ -16,7 +16,7 @@ create table if not exists payments (
   created_at timestamptz not null default now()
 );
 
--- The gateway's own book, one row per call: no constraint of ours holds there.
+-- The gateway's own book, one row per charge: no constraint of ours holds there.
 create table if not exists charges (
   charge_id  bigint      generated always as identity primary key,
   order_id   uuid        not null,
@@ -29,4 +29,11 @@ create table if not exists feedback (
   user_id     text        not null,
   text        text        not null,
   created_at  timestamptz not null default now()
+);
+
+-- Nothing here keeps a user from having two: that is the idempotency key's work.
+create table if not exists vouchers (
+  voucher_id uuid        primary key,
+  user_id    text        not null,
+  created_at timestamptz not null default now()
 );

@@ -3,12 +3,14 @@ package dev.idempotent.sample;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.resilience.annotation.EnableResilientMethods;
 
 /**
  * The coupon shop.
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
+@EnableResilientMethods
 public class CouponShopApplication {
 
 	public static void main(String[] args) {

@@ -2,43 +2,51 @@ package dev.idempotent.sample.payment;
 
 import java.util.UUID;
 
-import org.springframework.boot.jdbc.DataSourceBuilder;
-import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
-import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.core.env.Environment;
+import org.springframework.resilience.annotation.Retryable;
 import org.springframework.stereotype.Component;
+import org.springframework.web.client.HttpServerErrorException;
+import org.springframework.web.client.ResourceAccessException;
+import org.springframework.web.client.RestClient;
 
 /**
- * Stands for somebody else's payment gateway: each call is a row in {@code charges}, and
- * what it has charged stays charged when our transaction rolls back.
+ * Calls the payment gateway, up to three times if it does not answer. Each call carries
+ * an idempotency key that is derived from the payment's own: neither these attempts nor a
+ * retry of the whole payment charge twice.
  */
 @Component
 class PaymentGateway {
 
-	private final JdbcClient jdbc;
+	private final RestClient client;
 
-	PaymentGateway(JdbcConnectionDetails details) {
-		// Connections of its own: a second one of the pool for a caller that holds the
-		// first could wait for ever.
-		this.jdbc = JdbcClient.create(DataSourceBuilder.create()
-			.type(SimpleDriverDataSource.class)
-			.url(details.getJdbcUrl())
-			.username(details.getUsername())
-			.password(details.getPassword())
-			.build());
+	private final Environment environment;
+
+	PaymentGateway(RestClient.Builder builder, Environment environment) {
+		this.client = builder.build();
+		this.environment = environment;
 	}
 
 	/**
 	 * Charges an order.
 	 * @return whether the payment was approved
 	 */
+	@Retryable(includes = { HttpServerErrorException.class, ResourceAccessException.class }, maxRetries = 2,
+			delay = 100)
 	boolean charge(UUID orderId, String method) {
-		boolean approved = !method.equals("declined");
-		this.jdbc.sql("insert into charges (order_id, approved) values (:orderId, :approved)")
-			.param("orderId", orderId)
-			.param("approved", approved)
-			.update();
-		return approved;
+		Receipt receipt = this.client.post()
+			.uri("http://127.0.0.1:{port}/gateway/charges", this.environment.getRequiredProperty("local.server.port"))
+			.body(new Command(orderId, method))
+			.retrieve()
+			.requiredBody(Receipt.class);
+		return receipt.approved();
+	}
+
+	private record Command(UUID orderId, String method) {
+
+	}
+
+	private record Receipt(boolean approved) {
+
 	}
 
 }

@@ -57,17 +57,14 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
-	void leavesTheGatewayChargedWhenAPaymentFailsBeforeTheCommit() {
+	void chargesOnceThoughAPaymentFailsBeforeTheCommitAndIsRetried() {
 		String orderId = this.shop.placeOrder(this.user);
-		HttpResponse<String> failed = this.shop.post("/api/orders/" + orderId + "/payment", "{\"method\": \"card\"}",
-				"Idempotency-Key", this.key, "X-Chaos", "fail=before-commit");
-		assertThat(failed.statusCode()).isEqualTo(500);
-		assertThat(this.jdbc.sql("select count(*) from charges where order_id = ?")
-			.param(UUID.fromString(orderId))
-			.query(Long.class)
-			.single()).isOne();
+		assertThat(pay(orderId, "fail=before-commit").statusCode()).isEqualTo(500);
+		assertThat(charges(orderId)).isOne();
 		assertThat(JsonPath.<String>read(this.shop.get("/api/orders/" + orderId).body(), "$.status"))
 			.isEqualTo("CREATED");
+		assertThat(pay(orderId, "delay=0").statusCode()).isEqualTo(200);
+		assertThat(charges(orderId)).isOne();
 	}
 
 	@Test
@@ -95,6 +92,18 @@ class ChaosIntegrationTests {
 		assertThat(refused.statusCode()).isEqualTo(400);
 		assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");
 		assertThat(ordersInTheDatabase()).isZero();
+	}
+
+	private HttpResponse<String> pay(String orderId, String chaos) {
+		return this.shop.post("/api/orders/" + orderId + "/payment", "{\"method\": \"card\"}", "Idempotency-Key",
+				this.key, "X-Chaos", chaos);
+	}
+
+	private long charges(String orderId) {
+		return this.jdbc.sql("select count(*) from charges where order_id = ?")
+			.param(UUID.fromString(orderId))
+			.query(Long.class)
+			.single();
 	}
 
 	private HttpResponse<String> place(String chaos) {

@@ -1,0 +1,10 @@
+package dev.idempotent.sample.voucher;
+
+import jakarta.validation.constraints.NotBlank;
+
+/**
+ * Asks for a user's welcome voucher.
+ */
+record GrantVoucher(@NotBlank String userId) {
+
+}
