@@ -1,14 +1,10 @@
 package dev.idempotent.idempotency.method;
 
-import java.time.InstantSource;
-
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -51,8 +47,8 @@ public final class MethodApplication {
 	static class Stores {
 
 		@Bean
-		static IdempotencyStore store() {
-			return new InMemoryIdempotencyStore(InstantSource.system());
+		static ForgetfulStore store() {
+			return new ForgetfulStore();
 		}
 
 		@Bean
