@@ -19,8 +19,7 @@ public final class JoiningClaimant {
 	 * Claims the key in front, then in the transaction of the caller, or in a new one.
 	 * @return the outcome; {@link Claim.Acquired} leaves a transaction open and bound to
 	 * this thread, and asks for one of {@link #complete} and {@link #abandon}, and for
-	 * one of {@link #committed}, {@link #rolledBack} and {@link #unknown} when it has
-	 * ended
+	 * one of {@link #committed} and {@link #release} when it has ended
 	 * @throws IdempotencyStoreUnavailableException if the database is unreachable
 	 * @throws IdempotencyStoreException if the key cannot be used
 	 */
@@ -76,17 +75,11 @@ public final class JoiningClaimant {
 	}
 
 	/**
-	 * Frees the key: the transaction was rolled back.
+	 * Frees the key in front: the transaction was rolled back, or nobody knows how it has
+	 * ended, which the next claimant learns from the database.
 	 */
-	public void rolledBack() {
+	public void release() {
 		this.claimant.release();
-	}
-
-	/**
-	 * Leaves the key to its lease in front: nobody knows how the transaction has ended.
-	 */
-	public void unknown() {
-		this.claimant.stopRenewal();
 	}
 
 }

@@ -118,12 +118,19 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 				&& TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
-	private void requireWritable(IdempotencyKey key) {
+	private void requireRecording(IdempotencyKey key) {
 		if (joins() && TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-			throw new IdempotencyStoreException("Key " + key + " cannot be claimed: its work under "
-					+ "Guarantee.TRANSACTION is called in a read-only transaction, which cannot record it. Let the "
-					+ "caller's @Transactional write, or use Guarantee.LEASE", null);
+			throw unfit(key, "a read-only transaction, which cannot record it");
 		}
+		if (joins() && !TransactionSynchronizationManager.isSynchronizationActive()) {
+			throw unfit(key, "a transaction that has been committed already (by a listener after the commit)");
+		}
+	}
+
+	private static IdempotencyStoreException unfit(IdempotencyKey key, String transaction) {
+		return new IdempotencyStoreException("Key " + key + " cannot be claimed: its work under Guarantee.TRANSACTION "
+				+ "is called in " + transaction + ". Let the work begin a transaction of its own "
+				+ "(Propagation.REQUIRES_NEW), or use Guarantee.LEASE", null);
 	}
 
 	private void watchForSuspension() {
@@ -133,7 +140,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	private IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		requireWritable(key);
+		requireRecording(key);
 		boolean joined = joins();
 		TransactionStatus status;
 		try {

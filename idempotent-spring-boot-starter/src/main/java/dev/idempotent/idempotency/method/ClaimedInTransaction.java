@@ -76,12 +76,12 @@ final class ClaimedInTransaction extends Claimed {
 
 	@Override
 	public void rolledBack() {
-		this.claimant.rolledBack();
+		this.claimant.release();
 	}
 
 	@Override
 	public void unknown() {
-		this.claimant.unknown();
+		this.claimant.release();
 	}
 
 }

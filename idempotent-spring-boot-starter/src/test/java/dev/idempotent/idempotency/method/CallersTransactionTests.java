@@ -142,7 +142,7 @@ class CallersTransactionTests {
 		run(guarantee, (shop) -> {
 			assertThatExceptionOfType(IdempotencyStoreException.class)
 				.isThrownBy(() -> shop.readOnly(() -> shop.place("k")))
-				.withMessageContaining("called in a read-only transaction");
+				.withMessageContaining("is called in a read-only transaction");
 			assertThat(shop.effects.runs()).isZero();
 			assertThat(shop.place("k")).isEqualTo(1);
 		});
