@@ -16,8 +16,6 @@ public final class Claimant {
 
 	private static final Logger logger = LoggerFactory.getLogger(Claimant.class);
 
-	private static final int RENEWALS_PER_LEASE = 3;
-
 	private final IdempotencyGuard guard;
 
 	private final GuardedStore store;
@@ -62,7 +60,7 @@ public final class Claimant {
 		Claim claim = askStore();
 		if (claim instanceof Claim.Acquired && this.asked) {
 			this.run = this.guard.running().begin(this.bid.key());
-			renewWhileHeld();
+			new LeaseRenewal(this.guard, this.store, this.decides, this.bid, this.settlement).begin();
 		}
 		return claim;
 	}
@@ -206,46 +204,6 @@ public final class Claimant {
 			step.run();
 			this.store.answered();
 		});
-	}
-
-	private void renewWhileHeld() {
-		long start = System.nanoTime();
-		this.settlement.renewBy(() -> this.guard.background()
-			.every(this.bid.lease().dividedBy(RENEWALS_PER_LEASE),
-					() -> this.settlement.whileOpen(() -> renew(start))));
-	}
-
-	private void renew(long start) {
-		try {
-			if (System.nanoTime() - start > this.guard.maxRun().toNanos()) {
-				this.settlement.stopRenewal();
-				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
-						this.bid.key(), this.guard.maxRun());
-			}
-			else if (!this.store.store().renew(this.bid.key(), this.bid.token(), this.bid.lease())) {
-				takeBack();
-			}
-			this.store.answered();
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			this.store.failed(ex);
-		}
-	}
-
-	/**
-	 * A store that was wiped, or that was away when an unprotected run began, grants the
-	 * key to whoever asks first: that should be the one that already runs. A completed
-	 * key may be this claimant's own, if the reply was lost.
-	 */
-	private void takeBack() {
-		Claim claim = this.store.store()
-			.claim(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease());
-		if (!(claim instanceof Claim.Acquired)) {
-			this.settlement.stopRenewal();
-		}
-		if (this.decides && (claim instanceof Claim.Pending || claim instanceof Claim.Mismatched)) {
-			logger.warn("Key {} was lost while its handler ran; another request may run the same work", this.bid.key());
-		}
 	}
 
 	private void endRun() {
