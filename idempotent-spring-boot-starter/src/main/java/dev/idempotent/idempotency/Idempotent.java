@@ -24,7 +24,7 @@ import java.lang.annotation.Target;
  * "https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/">The
  * Idempotency-Key HTTP Header Field</a>
  */
-@Target(ElementType.METHOD)
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 public @interface Idempotent {

@@ -61,12 +61,26 @@ public final class AdvicePlacer extends AbstractBeanFactoryAwareAdvisingPostProc
 	}
 
 	private Object place(Object bean, String beanName) {
+		if (isPlaced(bean)) {
+			return bean;
+		}
 		if (bean instanceof Advised advised && !(bean instanceof AopInfrastructureBean) && !advised.isFrozen()
 				&& isEligible(AopUtils.getTargetClass(bean))) {
 			advised.addAdvisor(indexIn(advised), this.placed);
 			return bean;
 		}
 		return canBeExtended(bean.getClass()) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+	}
+
+	/**
+	 * One object may be several beans, and its proxy have a proxy before it.
+	 */
+	private boolean isPlaced(Object bean) {
+		Object each = bean;
+		while (each instanceof Advised advised && advised.indexOf(this.placed) < 0) {
+			each = AopProxyUtils.getSingletonTarget(each);
+		}
+		return each instanceof Advised;
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
@@ -9,6 +11,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ClassFilter;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -41,9 +44,21 @@ public final class IdempotentMethodAdvisor extends StaticMethodMatcherPointcutAd
 	}
 
 	private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		return this.methods.invoke(typeOf(invocation), invocation.getMethod(), invocation.getArguments(),
+				invocation::proceed);
+	}
+
+	/**
+	 * The class of a proxy with nothing behind it has another name in each process: its
+	 * interface stands for it.
+	 */
+	private static Class<?> typeOf(MethodInvocation invocation) {
 		Object target = invocation.getThis();
-		Class<?> type = (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
-		return this.methods.invoke(type, invocation.getMethod(), invocation.getArguments(), invocation::proceed);
+		Class<?> declaring = invocation.getMethod().getDeclaringClass();
+		Class<?> type = (target != null) ? AopUtils.getTargetClass(target)
+				: (invocation instanceof ProxyMethodInvocation call) ? call.getProxy().getClass() : declaring;
+		return !Proxy.isProxyClass(type) ? type
+				: Arrays.stream(type.getInterfaces()).filter(declaring::isAssignableFrom).findFirst().orElse(declaring);
 	}
 
 	private record Candidates() implements ClassFilter {

@@ -55,7 +55,13 @@ public final class IdempotentMethods {
 	 */
 	@Nullable Guarantee guaranteeOf(Method method, Class<?> type) {
 		Target target = Target.of(type, method);
-		return this.guarantees.computeIfAbsent(target, this::readGuarantee).orElse(null);
+		Optional<Guarantee> known = this.guarantees.get(target);
+		if (known == null) {
+			// Reading one may create beans, whose methods are then asked for here.
+			known = readGuarantee(target);
+			this.guarantees.put(target, known);
+		}
+		return known.orElse(null);
 	}
 
 	/**
@@ -74,8 +80,14 @@ public final class IdempotentMethods {
 	 * be
 	 */
 	MethodOperation operationOf(Class<?> type, Method method) {
-		return this.operations.computeIfAbsent(Target.of(type, method), (target) -> MethodOperation.of(target.type(),
-				target.method(), target.requireAnnotation(), this.environment.get()));
+		Target target = Target.of(type, method);
+		MethodOperation known = this.operations.get(target);
+		if (known == null) {
+			known = MethodOperation.of(target.type(), target.method(), target.requireAnnotation(),
+					this.environment.get());
+			this.operations.put(target, known);
+		}
+		return known;
 	}
 
 	private Optional<Guarantee> readGuarantee(Target target) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.asm.ClassReader;
 import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.Handle;
 import org.springframework.asm.MethodVisitor;
 import org.springframework.asm.Opcodes;
 import org.springframework.asm.SpringAsmInfo;
@@ -26,44 +27,63 @@ import org.springframework.util.ClassUtils;
  */
 final class SelfInvocations extends ClassVisitor {
 
+	private static final String LAMBDA = "lambda$";
+
 	private final String type;
 
 	private final Map<String, Method> watched;
 
 	private final Set<Call> found = new LinkedHashSet<>();
 
-	private SelfInvocations(Class<?> type, Set<Method> watched) {
+	private SelfInvocations(Class<?> type, Map<String, Method> watched) {
 		super(SpringAsmInfo.ASM_VERSION);
 		this.type = Type.getInternalName(type);
-		this.watched = watched.stream()
-			.collect(Collectors.toMap((method) -> method.getName() + Type.getMethodDescriptor(method),
-					Function.identity(), (one, other) -> one));
+		this.watched = watched;
 	}
 
 	/**
-	 * Finds the calls in a class.
+	 * Finds the calls in a class and those that it extends.
 	 * @param type the class
 	 * @param watched its methods that are not to be called
 	 */
 	static Set<Call> of(Class<?> type, Set<Method> watched) {
-		SelfInvocations visitor = new SelfInvocations(type, watched);
-		try (InputStream bytes = type.getResourceAsStream(ClassUtils.getClassFileName(type))) {
+		Map<String, Method> byName = watched.stream()
+			.collect(Collectors.toMap((method) -> method.getName() + Type.getMethodDescriptor(method),
+					Function.identity(), (one, other) -> one));
+		Set<Call> found = new LinkedHashSet<>();
+		Class<?> each = byName.isEmpty() ? null : type;
+		while (each != null && each != Object.class) {
+			found.addAll(new SelfInvocations(each, byName).read(each));
+			each = each.getSuperclass();
+		}
+		return found;
+	}
+
+	private Set<Call> read(Class<?> declaring) {
+		try (InputStream bytes = declaring.getResourceAsStream(ClassUtils.getClassFileName(declaring))) {
 			if (bytes != null) {
-				new ClassReader(bytes).accept(visitor, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+				new ClassReader(bytes).accept(this, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
 			}
 		}
 		catch (IOException | IllegalArgumentException ex) {
 			// A class file that cannot be read here tells nothing.
 			return Set.of();
 		}
-		return visitor.found;
+		return this.found;
 	}
 
 	@Override
 	public @Nullable MethodVisitor visitMethod(int access, String name, String descriptor, @Nullable String signature,
 			String @Nullable [] exceptions) {
 		boolean another = (access & Opcodes.ACC_STATIC) != 0 || descriptor.contains('L' + this.type + ';');
-		return another ? null : new Calls(name);
+		return another ? null : new Calls(nameInSource(name));
+	}
+
+	/**
+	 * The body of a lambda expression is a method that nobody has written.
+	 */
+	private static String nameInSource(String name) {
+		return !name.startsWith(LAMBDA) ? name : name.substring(LAMBDA.length(), name.lastIndexOf('$'));
 	}
 
 	/**
@@ -104,6 +124,22 @@ final class SelfInvocations extends ClassVisitor {
 		@Override
 		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
 			this.another |= descriptor.endsWith(')' + "L" + SelfInvocations.this.type + ';');
+			visitCall(owner, name, descriptor);
+		}
+
+		/**
+		 * A method reference calls later.
+		 */
+		@Override
+		public void visitInvokeDynamicInsn(String name, String descriptor, Handle bootstrap, Object... arguments) {
+			for (Object argument : arguments) {
+				if (argument instanceof Handle handle) {
+					visitCall(handle.getOwner(), handle.getName(), handle.getDesc());
+				}
+			}
+		}
+
+		private void visitCall(String owner, String name, String descriptor) {
 			Method callee = SelfInvocations.this.watched.get(name + descriptor);
 			if (callee != null && owner.equals(SelfInvocations.this.type)) {
 				String own = SelfInvocations.this.type.replace('/', '.') + '.';

@@ -1,0 +1,201 @@
+package dev.idempotent.idempotency.method;
+
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.stream.Stream;
+
+import javax.tools.ToolProvider;
+
+import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.PriorityOrdered;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * What an annotated method cannot have stops the application with the name of the method
+ * and with what to do.
+ */
+class MethodMistakesTests {
+
+	private static final String ANOTHER_BEAN = "a method of another bean";
+
+	static Stream<Arguments> unfit() {
+		return Stream.concat(unreachable(), misstated());
+	}
+
+	private static Stream<Arguments> unreachable() {
+		return Stream.of(arguments(UnfitMethods.FinalMethod.class, "is final", ANOTHER_BEAN),
+				arguments(UnfitMethods.FinalClass.class, "is one of a final class", ANOTHER_BEAN),
+				arguments(UnfitMethods.OnlyOne.class, "is one of a final class", ANOTHER_BEAN),
+				arguments(UnfitMethods.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
+				arguments(UnfitMethods.StaticMethod.class, "is private or static", ANOTHER_BEAN));
+	}
+
+	private static Stream<Arguments> misstated() {
+		return Stream.of(arguments(UnfitMethods.NoKey.class, "states no key", "key = \"#event.id\""),
+				arguments(UnfitMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
+				arguments(UnfitMethods.Malformed.class, "key expression '#id['", "SpEL"),
+				arguments(UnfitMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]", "names of parameters"),
+				arguments(UnfitMethods.UnknownIgnoredMember.class, "no parameter 'event', only [id]",
+						"names of parameters"),
+				arguments(UnfitMethods.ShortRetention.class, "shorter than its lease", "at least as long"),
+				arguments(UnfitMethods.NoDuration.class, "lease 'soon'", "30s"),
+				arguments(UnfitResults.OneMono.class, "cannot be replayed", "Return a value"),
+				arguments(UnfitResults.ManyFlux.class, "cannot be replayed", "Return a value"),
+				arguments(UnfitResults.OneStream.class, "cannot be replayed", "Return a value"),
+				arguments(UnfitResults.OneInputStream.class, "cannot be replayed", "Return a value"),
+				arguments(UnfitResults.OneIterator.class, "cannot be replayed", "Return a value"),
+				arguments(UnfitResults.OneFuture.class, "cannot be replayed", "CompletableFuture"),
+				arguments(UnfitResults.FutureInTransaction.class, "returns a future", "Guarantee.LEASE"),
+				arguments(UnfitResults.ReadOnly.class, "readOnly = true", "Guarantee.LEASE"),
+				arguments(UnfitResults.NotSupported.class, "(propagation)", "Guarantee.LEASE"),
+				arguments(UnfitResults.Never.class, "(propagation)", "Guarantee.LEASE"));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void unfit(Class<?> bean, String mistake, String action) {
+		assertStops(MethodApplication.with(bean), bean, mistake, action);
+	}
+
+	@Test
+	void aRecord() {
+		assertStops(
+				MethodApplication.with()
+					.withBean(UnfitMethods.OneRecord.class, () -> new UnfitMethods.OneRecord("record")),
+				UnfitMethods.OneRecord.class, "is one of a final class", ANOTHER_BEAN);
+	}
+
+	@Test
+	void aMethodBesideTheInterfacesOfAnInterfaceProxy() {
+		assertStops(
+				MethodApplication.with(UnfitMethods.BesideItsInterface.class)
+					.withPropertyValues("spring.aop.proxy-target-class=false"),
+				UnfitMethods.BesideItsInterface.class, "is in no interface of its bean", ANOTHER_BEAN);
+	}
+
+	@Test
+	void aLambda() {
+		assertStops(
+				MethodApplication.with()
+					.withBean("placing", UnfitMethods.Placing.class, () -> (UnfitMethods.Placing) (id) -> id),
+				MethodMistakesTests.class, "is one of a lambda", ANOTHER_BEAN);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Repositories.Derived.class, Repositories.Defined.class })
+	void aRepository(Class<?> repositories) {
+		assertStops(MethodApplication.with(repositories), repositories.getDeclaredClasses()[0],
+				"is one of a Spring Data repository", ANOTHER_BEAN);
+	}
+
+	@Test
+	void aBeanThatAPostProcessorNeeds() {
+		assertStops(MethodApplication.with(UnfitMethods.Plain.class, Needy.class), UnfitMethods.Plain.class,
+				"was created too early", ANOTHER_BEAN);
+	}
+
+	@Test
+	void transactionsInAspectJMode() {
+		assertStops(MethodApplication.with(UnfitMethods.Plain.class)
+			.withBean("org.springframework.transaction.config.internalTransactionAspect", Object.class, Object::new),
+				UnfitMethods.Plain.class, "AspectJ mode", ANOTHER_BEAN);
+	}
+
+	@Test
+	void aTransactionWithoutADatabase() {
+		ApplicationContextRunner application = new ApplicationContextRunner()
+			.withPropertyValues("spring.application.name=shop")
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+					IdempotencyMethodAutoConfiguration.class))
+			.withBean(IdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()));
+		assertStops(application.withUserConfiguration(UnfitResults.InTransaction.class),
+				UnfitResults.InTransaction.class, "no database to keep it in", "spring-boot-starter-jdbc");
+		application.withUserConfiguration(UnfitMethods.Plain.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void aClassThatDoesNotTellItsParameters(@TempDir Path folder) throws Exception {
+		try (URLClassLoader loader = new URLClassLoader(new URL[] { compile(folder).toUri().toURL() },
+				getClass().getClassLoader())) {
+			Class<?> nameless = loader.loadClass("Nameless");
+			assertStops(MethodApplication.with(nameless).withClassLoader(loader), nameless,
+					"does not tell the names of its parameters", "-parameters");
+		}
+	}
+
+	private static Path compile(Path folder) throws IOException {
+		Path source = folder.resolve("Nameless.java");
+		Files.writeString(source, """
+				public class Nameless {
+					@%s(key = "#id") public String place(String id) { return id; }
+				}
+				""".formatted(Idempotent.class.getName()));
+		assertThat(ToolProvider.getSystemJavaCompiler()
+			.run(null, null, null, "-g:none", "-proc:none", "-cp", System.getProperty("java.class.path"), "-d",
+					folder.toString(), source.toString()))
+			.isZero();
+		return folder;
+	}
+
+	private static void assertStops(ApplicationContextRunner application, Class<?> bean, String mistake,
+			String action) {
+		application.run((context) -> {
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof IdempotencyConfigurationException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).as("startup failure %s", context.getStartupFailure())
+				.isInstanceOfSatisfying(IdempotencyConfigurationException.class, (found) -> {
+					assertThat(found).hasMessageContaining(bean.getName())
+						.hasMessageContaining(".place")
+						.hasMessageContaining(mistake);
+					assertThat(found.getAction()).contains(action);
+				});
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Needy {
+
+		@Bean
+		static EarlyPostProcessor needy(UnfitMethods.Plain needed) {
+			return new EarlyPostProcessor(needed);
+		}
+
+	}
+
+	record EarlyPostProcessor(UnfitMethods.Plain needed) implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+}

@@ -1,0 +1,69 @@
+package dev.idempotent.idempotency.method;
+
+import java.time.InstantSource;
+
+import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.TestPropertySource;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+
+/**
+ * An application whose annotated bean a test has replaced starts all the same.
+ */
+@SpringJUnitConfig(MockedBeanTests.Application.class)
+@TestPropertySource(properties = "spring.application.name=shop")
+class MockedBeanTests {
+
+	@MockitoBean
+	@SuppressWarnings("NullAway.Init")
+	private UnfitMethods.Plain orders;
+
+	@Autowired
+	@SuppressWarnings("NullAway.Init")
+	private Counter counter;
+
+	@Test
+	void theMockIsCalled() {
+		given(this.orders.place("1")).willReturn("mocked");
+		assertThat(this.counter.orders().place("1")).isEqualTo("mocked");
+	}
+
+	record Counter(UnfitMethods.Plain orders) {
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+			IdempotencyMethodAutoConfiguration.class })
+	static class Application {
+
+		@Bean
+		static IdempotencyStore store() {
+			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+		@Bean
+		UnfitMethods.Plain orders() {
+			return new UnfitMethods.Plain();
+		}
+
+		@Bean
+		Counter counter(UnfitMethods.Plain orders) {
+			return new Counter(orders);
+		}
+
+	}
+
+}

@@ -1,0 +1,129 @@
+package dev.idempotent.idempotency.method;
+
+import java.io.InputStream;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Beans whose one annotated method, always {@code place}, has a result or a transaction
+ * that cannot be had.
+ */
+final class UnfitResults {
+
+	private UnfitResults() {
+	}
+
+	static class OneMono {
+
+		@Idempotent(key = "#id")
+		public Mono<String> place(String id) {
+			return Mono.just(id);
+		}
+
+	}
+
+	static class ManyFlux {
+
+		@Idempotent(key = "#id")
+		public Flux<String> place(String id) {
+			return Flux.just(id);
+		}
+
+	}
+
+	static class OneStream {
+
+		@Idempotent(key = "#id")
+		public Stream<String> place(String id) {
+			return Stream.of(id);
+		}
+
+	}
+
+	static class OneInputStream {
+
+		@Idempotent(key = "#id")
+		public InputStream place(String id) {
+			return InputStream.nullInputStream();
+		}
+
+	}
+
+	static class OneIterator {
+
+		@Idempotent(key = "#id")
+		public Iterator<String> place(String id) {
+			return List.of(id).iterator();
+		}
+
+	}
+
+	static class OneFuture {
+
+		@Idempotent(key = "#id")
+		public Future<String> place(String id) {
+			return CompletableFuture.completedFuture(id);
+		}
+
+	}
+
+	static class FutureInTransaction {
+
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		public CompletableFuture<String> place(String id) {
+			return CompletableFuture.completedFuture(id);
+		}
+
+	}
+
+	static class ReadOnly {
+
+		@Transactional(readOnly = true)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		public String place(String id) {
+			return id;
+		}
+
+	}
+
+	static class NotSupported {
+
+		@Transactional(propagation = Propagation.NOT_SUPPORTED)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		public String place(String id) {
+			return id;
+		}
+
+	}
+
+	static class Never {
+
+		@Transactional(propagation = Propagation.NEVER)
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		public String place(String id) {
+			return id;
+		}
+
+	}
+
+	static class InTransaction {
+
+		@Idempotent(key = "#id", guarantee = Guarantee.TRANSACTION)
+		public String place(String id) {
+			return id;
+		}
+
+	}
+
+}
