@@ -40,6 +40,8 @@ class ArchitectureTests {
 
 	private static final String JSON = ROOT + ".json";
 
+	private static final String KAFKA = ROOT + ".kafka";
+
 	private static final String METHOD = ROOT + ".method";
 
 	private static final String OPERATION = ROOT + ".operation";
@@ -55,8 +57,8 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, CLIENT, GRPC, JDBC, JSON, METHOD, OPERATION, PLACEMENT,
-				PROPAGATION, REDIS, SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, CLIENT, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION,
+				PLACEMENT, PROPAGATION, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -81,6 +83,11 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
+
+	@ArchTest
+	static final ArchRule kafkaKnowsListenerContainersAlone = room(KAFKA, ROOT, "java..", "org.jspecify..",
+			"org.apache.kafka.clients.consumer..", "org.springframework.kafka.listener..",
+			"org.springframework.util.backoff..");
 
 	@ArchTest
 	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, "java..", "org.slf4j..",

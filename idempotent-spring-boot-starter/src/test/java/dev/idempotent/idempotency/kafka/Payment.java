@@ -1,0 +1,10 @@
+package dev.idempotent.idempotency.kafka;
+
+/**
+ * An event.
+ *
+ * @param id names it
+ * @param amount what is paid
+ */
+public record Payment(String id, int amount) {
+}

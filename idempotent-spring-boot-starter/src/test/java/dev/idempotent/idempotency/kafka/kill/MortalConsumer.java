@@ -1,0 +1,131 @@
+package dev.idempotent.idempotency.kafka.kill;
+
+import java.io.IOException;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.kafka.KafkaApplication;
+import dev.idempotent.idempotency.kafka.Payment;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.TopicPartition;
+import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * An application that consumes payments until it dies.
+ */
+public final class MortalConsumer {
+
+	private MortalConsumer() {
+	}
+
+	/**
+	 * Lives no longer than who has started it.
+	 * @param properties as {@code name=value}
+	 */
+	public static void main(String[] properties) throws IOException {
+		KafkaApplication.start(Listening.class, List.of(properties));
+		while (System.in.read() >= 0) {
+			// Its end is the end of the parent.
+		}
+		Runtime.getRuntime().halt(0);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Listening {
+
+		@Bean
+		Death death(@Value("${death.instant:}") String instant, @Value("${death.times:0}") int times) {
+			return new Death(instant, times);
+		}
+
+		@Bean
+		Book book(DataSource dataSource) {
+			return new Book(dataSource);
+		}
+
+		@Bean
+		Payments payments(Book book, Death death) {
+			return new Payments(book, death);
+		}
+
+		@Bean
+		RecordInterceptor<Object, Object> interceptor(Book book, Death death) {
+			return new Witness(book, death);
+		}
+
+	}
+
+	static class Payments {
+
+		private final Book book;
+
+		private final Death death;
+
+		Payments(Book book, Death death) {
+			this.book = book;
+			this.death = death;
+		}
+
+		// Partitions by hand: a group would wait for its dead member.
+		@KafkaListener(groupId = "${kills.topic}",
+				topicPartitions = @TopicPartition(topic = "${kills.topic}", partitions = "0-1"))
+		@Transactional
+		@Idempotent(key = "#payment.id")
+		public void pay(Payment payment) {
+			this.book.effect(payment.id());
+			this.death.at(Death.At.AFTER_THE_EFFECT);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				@Override
+				public void beforeCommit(boolean readOnly) {
+					Payments.this.death.at(Death.At.BEFORE_THE_COMMIT);
+				}
+
+				@Override
+				public void afterCommit() {
+					Payments.this.death.at(Death.At.AFTER_THE_COMMIT);
+				}
+			});
+		}
+
+	}
+
+	/**
+	 * Sees each delivery.
+	 *
+	 * @param book where it is noted
+	 * @param death what may come then
+	 */
+	record Witness(Book book, Death death) implements RecordInterceptor<Object, Object> {
+
+		@Override
+		public ConsumerRecord<Object, Object> intercept(ConsumerRecord<Object, Object> record,
+				Consumer<Object, Object> consumer) {
+			this.book.delivery(String.valueOf(record.key()), false);
+			return record;
+		}
+
+		@Override
+		public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+			this.death.at(Death.At.BEFORE_THE_ACKNOWLEDGEMENT);
+		}
+
+		@Override
+		public void failure(ConsumerRecord<Object, Object> record, Exception exception,
+				Consumer<Object, Object> consumer) {
+			this.book.delivery(String.valueOf(record.key()), true);
+		}
+
+	}
+
+}
