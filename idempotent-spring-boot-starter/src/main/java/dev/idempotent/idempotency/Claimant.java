@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * One request's bid for a key: claims it once, and if it was acquired completes or
  * releases it once. The lease is renewed in between.
  */
-public final class Claimant {
+public final class Claimant implements Bidder {
 
 	private static final Logger logger = LoggerFactory.getLogger(Claimant.class);
 
@@ -56,6 +56,7 @@ public final class Claimant {
 	 * as it answers
 	 * @throws IdempotencyStoreException if the key cannot be used
 	 */
+	@Override
 	public Claim claim() {
 		Claim claim = askStore();
 		if (claim instanceof Claim.Acquired && this.asked) {
@@ -65,13 +66,7 @@ public final class Claimant {
 		return claim;
 	}
 
-	/**
-	 * Claims the key, and waits while another claimant runs the same work.
-	 * @param patience how long to wait at most
-	 * @return the outcome; {@link Claim.Pending} if the work still runs after that time,
-	 * or if too many wait already
-	 * @throws IdempotencyStoreException as {@link #claim()} does
-	 */
+	@Override
 	public Claim claimOrWait(Duration patience) {
 		Claim claim = claim();
 		return (claim instanceof Claim.Pending pending)
@@ -113,10 +108,7 @@ public final class Claimant {
 		endRun();
 	}
 
-	/**
-	 * The context in which the work is done.
-	 * @return a context of its own at each call
-	 */
+	@Override
 	public IdempotencyContext context() {
 		return this.bid.context();
 	}

@@ -7,7 +7,7 @@ import java.time.Duration;
  * and that may end long after the work. Belongs to one thread: the one that the
  * transaction is bound to.
  */
-public final class JoiningClaimant {
+public final class JoiningClaimant implements Bidder {
 
 	private final DatabaseClaimant claimant;
 
@@ -23,25 +23,17 @@ public final class JoiningClaimant {
 	 * @throws IdempotencyStoreUnavailableException if the database is unreachable
 	 * @throws IdempotencyStoreException if the key cannot be used
 	 */
+	@Override
 	public Claim claim() {
 		return this.claimant.claim();
 	}
 
-	/**
-	 * Claims the key, and waits while another claimant runs the same work.
-	 * @param patience how long to wait at most
-	 * @return the outcome; {@link Claim.Pending} if the work still runs after that time,
-	 * or if too many wait already
-	 * @throws IdempotencyStoreException as {@link #claim()} does
-	 */
+	@Override
 	public Claim claimOrWait(Duration patience) {
 		return this.claimant.claimOrWait(patience);
 	}
 
-	/**
-	 * The context in which the work is done.
-	 * @return a context of its own at each call
-	 */
+	@Override
 	public IdempotencyContext context() {
 		return this.claimant.bid().context();
 	}

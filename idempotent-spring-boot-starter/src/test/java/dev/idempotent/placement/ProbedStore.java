@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
@@ -16,7 +17,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Notes how the world looks when it is asked for something.
  */
-public class ProbedStore implements IdempotencyStore {
+public class ProbedStore extends ForwardingStore {
 
 	private final IdempotencyStore store;
 
@@ -33,6 +34,11 @@ public class ProbedStore implements IdempotencyStore {
 	ProbedStore(IdempotencyStore store, Outside outside) {
 		this.store = store;
 		this.outside = outside;
+	}
+
+	@Override
+	protected IdempotencyStore target() {
+		return this.store;
 	}
 
 	/**
@@ -66,25 +72,20 @@ public class ProbedStore implements IdempotencyStore {
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
 			this.claimsInTransaction.incrementAndGet();
 		}
-		return this.store.claim(key, fingerprint, token, lease);
+		return super.claim(key, fingerprint, token, lease);
 	}
 
 	@Override
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
 		this.completions.add(this.outside.effects());
-		return this.store.complete(key, fingerprint, token, response, retention);
+		return super.complete(key, fingerprint, token, response, retention);
 	}
 
 	@Override
 	public boolean release(IdempotencyKey key, String token) {
 		this.releases.add(Thread.currentThread().getName());
-		return this.store.release(key, token);
-	}
-
-	@Override
-	public boolean renew(IdempotencyKey key, String token, Duration lease) {
-		return this.store.renew(key, token, lease);
+		return super.release(key, token);
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.method;
 
 import java.time.Duration;
 
+import dev.idempotent.idempotency.Bidder;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -19,18 +20,23 @@ abstract class Claimed implements TransactionEnd.Settlement {
 
 	private final Fingerprint fingerprint;
 
+	private final Bidder bidder;
+
 	private TransactionEnd.@Nullable Run joined;
 
-	Claimed(IdempotencyKey key, Fingerprint fingerprint) {
+	Claimed(IdempotencyKey key, Fingerprint fingerprint, Bidder bidder) {
 		this.key = key;
 		this.fingerprint = fingerprint;
+		this.bidder = bidder;
 	}
 
-	abstract Claim claim();
-
-	abstract Claim claimOrWait(Duration patience);
-
-	abstract IdempotencyContext context();
+	/**
+	 * Claims the key.
+	 * @param patience how long to wait for another run, or {@code null} not to
+	 */
+	Claim claim(@Nullable Duration patience) {
+		return (patience != null) ? this.bidder.claimOrWait(patience) : this.bidder.claim();
+	}
 
 	/**
 	 * Takes part in the transaction that is open, if the work does.
@@ -44,7 +50,7 @@ abstract class Claimed implements TransactionEnd.Settlement {
 	}
 
 	@Nullable Object proceed(Work work) throws Throwable {
-		IdempotencyContext outer = IdempotencyContext.bind(context());
+		IdempotencyContext outer = IdempotencyContext.bind(this.bidder.context());
 		try {
 			return work.proceed();
 		}

@@ -1,11 +1,7 @@
 package dev.idempotent.idempotency.method;
 
-import java.time.Duration;
-
-import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -22,23 +18,8 @@ final class ClaimedByLease extends Claimed {
 	private final Claimant claimant;
 
 	ClaimedByLease(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
-		super(key, fingerprint);
+		super(key, fingerprint, claimant);
 		this.claimant = claimant;
-	}
-
-	@Override
-	Claim claim() {
-		return this.claimant.claim();
-	}
-
-	@Override
-	Claim claimOrWait(Duration patience) {
-		return this.claimant.claimOrWait(patience);
-	}
-
-	@Override
-	IdempotencyContext context() {
-		return this.claimant.context();
 	}
 
 	@Override

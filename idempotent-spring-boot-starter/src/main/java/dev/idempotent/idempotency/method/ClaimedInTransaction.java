@@ -1,10 +1,6 @@
 package dev.idempotent.idempotency.method;
 
-import java.time.Duration;
-
-import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.JoiningClaimant;
@@ -19,23 +15,8 @@ final class ClaimedInTransaction extends Claimed {
 	private final JoiningClaimant claimant;
 
 	ClaimedInTransaction(IdempotencyKey key, Fingerprint fingerprint, JoiningClaimant claimant) {
-		super(key, fingerprint);
+		super(key, fingerprint, claimant);
 		this.claimant = claimant;
-	}
-
-	@Override
-	Claim claim() {
-		return this.claimant.claim();
-	}
-
-	@Override
-	Claim claimOrWait(Duration patience) {
-		return this.claimant.claimOrWait(patience);
-	}
-
-	@Override
-	IdempotencyContext context() {
-		return this.claimant.context();
 	}
 
 	@Override

@@ -56,7 +56,7 @@ final class IdempotentRuns {
 					: new Claim.Completed(earlier.result(), operation.terms().retention()));
 		}
 		Claimed claimed = claimed(operation, key, fingerprint);
-		Claim claim = operation.terms().waits() ? claimed.claimOrWait(this.waitTimeout) : claimed.claim();
+		Claim claim = claimed.claim(operation.terms().waits() ? this.waitTimeout : null);
 		return (claim instanceof Claim.Acquired) ? run(operation, claimed, work) : replay(operation, key, claim);
 	}
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.Bidder;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.Fingerprint;
@@ -133,7 +134,7 @@ public final class IdempotencyFilter implements Filter {
 		IdempotentOperation operation = target.operation();
 		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
 				operation.terms().retention());
-		Claim claim = operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		Claim claim = claim(operation, claimant);
 		return new Bid(read.request(), claim, new LeaseExchange(claimant, target.entryIsNoted(), this.responsePolicy));
 	}
 
@@ -142,9 +143,13 @@ public final class IdempotencyFilter implements Filter {
 		IdempotentOperation operation = target.operation();
 		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(),
 				operation.terms().lease(), operation.terms().retention(), transactions);
-		Claim claim = operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		Claim claim = claim(operation, claimant);
 		return new Bid(read.request(), claim, new TransactionExchange(claimant, target.entryIsNoted(),
 				this.responsePolicy, this.commitFailures, target.cors()));
+	}
+
+	private Claim claim(IdempotentOperation operation, Bidder bidder) {
+		return operation.terms().waits() ? bidder.claimOrWait(this.waitTimeout) : bidder.claim();
 	}
 
 	/**

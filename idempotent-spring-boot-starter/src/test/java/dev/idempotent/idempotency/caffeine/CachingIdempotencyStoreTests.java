@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -118,28 +119,26 @@ class CachingIdempotencyStoreTests {
 		return StoredResponse.of(new byte[size]);
 	}
 
-	private record CountingStore(IdempotencyStore store, AtomicInteger claims) implements IdempotencyStore {
+	private static final class CountingStore extends ForwardingStore {
+
+		private final IdempotencyStore store;
+
+		private final AtomicInteger claims;
+
+		private CountingStore(IdempotencyStore store, AtomicInteger claims) {
+			this.store = store;
+			this.claims = claims;
+		}
+
+		@Override
+		protected IdempotencyStore target() {
+			return this.store;
+		}
 
 		@Override
 		public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 			this.claims.incrementAndGet();
-			return this.store.claim(key, fingerprint, token, lease);
-		}
-
-		@Override
-		public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
-				Duration retention) {
-			return this.store.complete(key, fingerprint, token, response, retention);
-		}
-
-		@Override
-		public boolean release(IdempotencyKey key, String token) {
-			return this.store.release(key, token);
-		}
-
-		@Override
-		public boolean renew(IdempotencyKey key, String token, Duration lease) {
-			return this.store.renew(key, token, lease);
+			return super.claim(key, fingerprint, token, lease);
 		}
 
 	}

@@ -18,7 +18,6 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;

@@ -3,7 +3,6 @@ package dev.idempotent.idempotency.kafka;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RealKafka;

@@ -1,0 +1,122 @@
+package dev.idempotent.idempotency.method;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Annotated methods with results of many types.
+ */
+class Catalogue extends Shelf<Shelf.Article> {
+
+	private final AtomicInteger runs = new AtomicInteger();
+
+	private final Effects effects;
+
+	Catalogue(Effects effects) {
+		this.effects = effects;
+	}
+
+	public int runs() {
+		return this.runs.get();
+	}
+
+	@Override
+	Article make() {
+		int number = this.runs.incrementAndGet();
+		return new Article("a" + number, number);
+	}
+
+	@Idempotent(key = "#key")
+	public Article article(String key) {
+		return make();
+	}
+
+	@Idempotent(key = "#key", name = "articles")
+	public List<Article> articles(String key) {
+		return List.of(make());
+	}
+
+	@Idempotent(key = "#key")
+	public Map<String, Article> byName(String key) {
+		return Map.of("one", make());
+	}
+
+	@Idempotent(key = "#key")
+	public Optional<Article> found(String key) {
+		return Optional.of(make());
+	}
+
+	@Idempotent(key = "#key")
+	public Optional<Article> missing(String key) {
+		make();
+		return Optional.empty();
+	}
+
+	@Idempotent(key = "#key")
+	public @Nullable Article nothing(String key) {
+		make();
+		return null;
+	}
+
+	@Idempotent(key = "#key")
+	public long count(String key) {
+		return make().number();
+	}
+
+	@Idempotent(key = "#key", name = "text")
+	public String text(String key) {
+		return make().name();
+	}
+
+	@Idempotent(key = "#key", name = "text")
+	public Article textAsArticle(String key) {
+		return make();
+	}
+
+	@Idempotent(key = "#key")
+	public void act(String key) {
+		make();
+	}
+
+	@Idempotent(key = "#key")
+	public CompletableFuture<Article> later(String key) {
+		return CompletableFuture.supplyAsync(this::make);
+	}
+
+	@Idempotent(key = "#key")
+	public CompletableFuture<List<Article>> allLater(String key) {
+		return CompletableFuture.supplyAsync(() -> List.of(make()));
+	}
+
+	@Idempotent(key = "#key")
+	public CompletableFuture<Article> failsLater(String key) {
+		make();
+		return CompletableFuture.failedFuture(new IllegalStateException("It fails"));
+	}
+
+	@Idempotent(key = "#key", ignore = "open")
+	public CompletableFuture<String> whenever(String key, CompletableFuture<String> open) {
+		make();
+		return open;
+	}
+
+	@Idempotent(key = "#key")
+	public Circle circle(String key) {
+		make();
+		return new Circle();
+	}
+
+	@Idempotent(key = "#key", guarantee = Guarantee.TRANSACTION)
+	public Circle circleInTransaction(String key) {
+		this.effects.add(key);
+		return new Circle();
+	}
+
+}
