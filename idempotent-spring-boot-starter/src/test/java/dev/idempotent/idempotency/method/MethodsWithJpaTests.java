@@ -1,0 +1,148 @@
+package dev.idempotent.idempotency.method;
+
+import java.util.function.Consumer;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Annotated methods that work with JPA: the record commits on the connection of the
+ * entity manager.
+ */
+class MethodsWithJpaTests {
+
+	@Test
+	void commitTheirRecordWithTheirEntities() {
+		run((context) -> {
+			Seats seats = context.getBean(Seats.class);
+			assertThat(seats.book("k", "1A")).isEqualTo("1A booked");
+			context.getBean(ForgetfulStore.class).forget();
+			assertThat(seats.book("k", "1A")).isEqualTo("1A booked");
+			assertThat(booked(context)).isOne();
+			assertThat(context.getBean(Effects.class).records()).isOne();
+		});
+	}
+
+	@Test
+	void recordNothingOfAViolationThatShowsWhenEntitiesAreFlushed() {
+		run((context) -> {
+			Seats seats = context.getBean(Seats.class);
+			seats.book("first", "1A");
+			assertThatException().isThrownBy(() -> seats.book("second", "1A"));
+			assertThat(context.getBean(Effects.class).records()).isOne();
+			assertThat(seats.book("second", "1B")).isEqualTo("1B booked");
+			assertThat(booked(context)).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void takePartInTheirCallersTransaction() {
+		run((context) -> {
+			Seats seats = context.getBean(Seats.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			assertThatIllegalStateException().isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+				seats.book("k", "1A");
+				throw new IllegalStateException("The caller fails");
+			}));
+			assertThat(booked(context)).isZero();
+			transaction.executeWithoutResult((status) -> seats.book("k", "1A"));
+			assertThat(seats.book("k", "1A")).isEqualTo("1A booked");
+			assertThat(booked(context)).isOne();
+		});
+	}
+
+	@Test
+	void completeALeaseAfterTheCommit() {
+		run((context) -> {
+			Seats seats = context.getBean(Seats.class);
+			assertThat(seats.bookUnderALease("k", "1A")).isEqualTo("1A booked");
+			assertThatException().isThrownBy(() -> seats.bookUnderALease("other", "1A"));
+			assertThat(seats.bookUnderALease("other", "1B")).isEqualTo("1B booked");
+			assertThat(seats.bookUnderALease("k", "1A")).isEqualTo("1A booked");
+			assertThat(booked(context)).isEqualTo(2);
+		});
+	}
+
+	private static long booked(AssertableApplicationContext context) {
+		return context.getBean(EntityManager.class)
+			.createQuery("select count(seat) from SeatOfTheTest seat", Long.class)
+			.getSingleResult();
+	}
+
+	private static void run(Consumer<AssertableApplicationContext> test) {
+		MethodApplication.with(Entities.class, Seats.class)
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
+			.run(test::accept);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EntityScan(basePackageClasses = MethodsWithJpaTests.class)
+	static class Entities {
+
+	}
+
+	@Entity(name = "SeatOfTheTest")
+	static class Seat {
+
+		@Id
+		private String number = "";
+
+		Seat() {
+		}
+
+		Seat(String number) {
+			this.number = number;
+		}
+
+		String number() {
+			return this.number;
+		}
+
+	}
+
+	static class Seats {
+
+		private final EntityManager entities;
+
+		Seats(EntityManager entities) {
+			this.entities = entities;
+		}
+
+		@Transactional
+		@Idempotent(key = "#key", ignore = "seat", guarantee = Guarantee.TRANSACTION)
+		public String book(String key, String seat) {
+			return persist(seat);
+		}
+
+		@Transactional
+		@Idempotent(key = "#key", ignore = "seat")
+		public String bookUnderALease(String key, String seat) {
+			return persist(seat);
+		}
+
+		private String persist(String number) {
+			Seat seat = new Seat(number);
+			this.entities.persist(seat);
+			return seat.number() + " booked";
+		}
+
+	}
+
+}
