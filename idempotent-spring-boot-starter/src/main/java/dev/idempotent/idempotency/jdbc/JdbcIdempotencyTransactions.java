@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import java.sql.Connection;
 import java.time.Duration;
 
 import javax.sql.DataSource;
@@ -77,8 +78,16 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 */
 	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
-		return joins() ? this.store.find(DataSourceUtils.getConnection(this.dataSource), key, fingerprint)
-				: this.store.find(key, fingerprint);
+		if (!joins()) {
+			return this.store.find(key, fingerprint);
+		}
+		Connection joined = DataSourceUtils.getConnection(this.dataSource);
+		try {
+			return this.store.find(joined, key, fingerprint);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(joined, this.dataSource);
+		}
 	}
 
 	/**

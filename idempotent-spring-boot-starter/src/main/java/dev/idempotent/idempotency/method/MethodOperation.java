@@ -14,11 +14,13 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.GenericTypeResolver;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 
 /**
@@ -55,12 +57,24 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 	 * @throws IllegalArgumentException if the arguments yield none
 	 */
 	IdempotencyKey keyOf(@Nullable Object[] values, String namespace) {
-		String value = this.key.evaluate(this.arguments.byName(values));
-		if (value == null) {
-			throw new IllegalArgumentException("This call of " + this.described
-					+ " has no idempotency key: the expression in its @Idempotent yields nothing for its arguments");
+		try {
+			String value = this.key.evaluate(this.arguments.byName(values));
+			if (value != null) {
+				return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "", this.operation.terms().name(),
+						value);
+			}
 		}
-		return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "", this.operation.terms().name(), value);
+		catch (EvaluationException | JacksonException ex) {
+			throw noKey(ex);
+		}
+		throw noKey(null);
+	}
+
+	private IllegalArgumentException noKey(@Nullable Exception cause) {
+		return new IllegalArgumentException(
+				"This call of " + this.described
+						+ " has no idempotency key: the expression in its @Idempotent yields nothing for its arguments",
+				cause);
 	}
 
 	Fingerprint fingerprintOf(@Nullable Object[] values, MethodEnvironment environment) {

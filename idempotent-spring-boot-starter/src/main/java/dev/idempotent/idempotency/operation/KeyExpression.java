@@ -77,6 +77,8 @@ public final class KeyExpression {
 	 * Evaluates the expression.
 	 * @param variables the variables that there are
 	 * @return the canonical JSON of its value, or {@code null} if it has none
+	 * @throws EvaluationException if it asks for what the variables do not have
+	 * @throws JacksonException if its value cannot be written
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		SimpleEvaluationContext context = SimpleEvaluationContext
@@ -84,13 +86,8 @@ public final class KeyExpression {
 			.withInstanceMethods()
 			.build();
 		variables.forEach(context::setVariable);
-		try {
-			Object value = this.expression.getValue(context);
-			return isNothing(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
-		}
-		catch (EvaluationException | JacksonException ex) {
-			return null;
-		}
+		Object value = this.expression.getValue(context);
+		return isNothing(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
 	}
 
 	private static boolean isNothing(@Nullable Object value) {

@@ -13,6 +13,7 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.util.LinkedCaseInsensitiveMap;
 import org.springframework.web.servlet.HandlerMapping;
@@ -64,7 +65,7 @@ final class RequestKeyExpression {
 			return this.expression.evaluate(variables);
 		}
 		// Jackson lets the latter out for an exponent that fits no int.
-		catch (JacksonException | NumberFormatException ex) {
+		catch (EvaluationException | JacksonException | NumberFormatException ex) {
 			return null;
 		}
 	}

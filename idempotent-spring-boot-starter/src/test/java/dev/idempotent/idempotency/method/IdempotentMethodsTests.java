@@ -49,6 +49,20 @@ class IdempotentMethodsTests {
 		});
 	}
 
+	@Test
+	void sayWhyACallHasNoKey() {
+		MethodApplication.with(Orders.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			assertThatIllegalArgumentException().isThrownBy(() -> orders.misspelt(new Order("1", 5)))
+				.withMessageContainingAll("misspelt", "has no idempotency key")
+				.havingCause()
+				.withMessageContaining("'identity'");
+			assertThatIllegalArgumentException().isThrownBy(() -> orders.place(new Order("", 5)))
+				.withMessageContaining("has no idempotency key");
+			assertThat(context.getBean(Effects.class).runs()).isZero();
+		});
+	}
+
 	record Order(String id, int amount) {
 	}
 
@@ -65,6 +79,11 @@ class IdempotentMethodsTests {
 
 		@Idempotent(key = "#order.id")
 		public Receipt place(Order order) {
+			return new Receipt(this.effects.add(order.id()));
+		}
+
+		@Idempotent(key = "#order.identity")
+		public Receipt misspelt(Order order) {
 			return new Receipt(this.effects.add(order.id()));
 		}
 
