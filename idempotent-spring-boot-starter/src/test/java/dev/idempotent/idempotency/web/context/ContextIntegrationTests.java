@@ -5,11 +5,10 @@ import java.util.UUID;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,35 +29,21 @@ class ContextIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(ContextApplication.class, redis, "server.tomcat.threads.max=1",
+				"server.tomcat.threads.min-spare=1"))
+		.resetting(Sightings.class, Sightings::forget);
 
-	@SuppressWarnings("NullAway.Init")
-	private static Sightings sightings;
+	private final Sightings sightings = application.bean(Sightings.class);
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		application = WebApplication.start(ContextApplication.class, redis, "server.tomcat.threads.max=1",
-				"server.tomcat.threads.min-spare=1");
-		sightings = application.bean(Sightings.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		sightings.forget();
-	}
 
 	@Test
 	void tellsAHandlerTheKeyAndTheTokenThatTheStoreHas() {
 		assertThat(post("/returns")).isEqualTo(200);
-		IdempotencyContext context = sightings.at("handler").bound();
+		IdempotencyContext context = this.sightings.at("handler").bound();
 		StringRedisTemplate store = application.bean(StringRedisTemplate.class);
 		assertThat(store.<String, String>opsForHash().get("idempotency:" + context.key().digest(), "token"))
 			.isEqualTo(context.token());
@@ -67,13 +52,13 @@ class ContextIntegrationTests {
 	@Test
 	void leavesNothingToTheNextRequestOfItsThread() {
 		assertThat(post("/returns")).isEqualTo(200);
-		Sighting withKey = sightings.at("handler");
+		Sighting withKey = this.sightings.at("handler");
 		withKey.bound();
-		assertThat(sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
-		sightings.forget();
+		assertThat(this.sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
+		this.sightings.forget();
 		assertThat(application.post("/without-key", "{}").statusCode()).isEqualTo(200);
-		assertThat(sightings.at("handler").thread()).isSameAs(withKey.thread());
-		assertThat(sightings.at("handler").isClean()).isTrue();
+		assertThat(this.sightings.at("handler").thread()).isSameAs(withKey.thread());
+		assertThat(this.sightings.at("handler").isClean()).isTrue();
 	}
 
 	@ParameterizedTest
@@ -81,18 +66,18 @@ class ContextIntegrationTests {
 			"/deferred-failure,404" })
 	void isBoundToTheThreadWhileTheRequestRunsHoweverItEnds(String path, int status) {
 		assertThat(post(path)).isEqualTo(status);
-		sightings.in(DispatcherType.REQUEST).bound();
-		assertThat(sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
+		this.sightings.in(DispatcherType.REQUEST).bound();
+		assertThat(this.sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/returns", "/throws", "/deferred" })
 	void givesTheThreadBackTheContextThatItHad(String path) {
 		IdempotencyContext outer = new IdempotencyContext(new IdempotencyKey("outer"), "token");
-		sightings.beginWith(outer);
+		this.sightings.beginWith(outer);
 		post(path);
-		assertThat(sightings.in(DispatcherType.REQUEST).bound()).isNotSameAs(outer);
-		assertThat(sightings.after(DispatcherType.REQUEST).bound()).isSameAs(outer);
+		assertThat(this.sightings.in(DispatcherType.REQUEST).bound()).isNotSameAs(outer);
+		assertThat(this.sightings.after(DispatcherType.REQUEST).bound()).isSameAs(outer);
 	}
 
 	@Test
@@ -111,22 +96,23 @@ class ContextIntegrationTests {
 	@Test
 	void isTheSameInAForwardAndAfterIt() {
 		assertThat(post("/forwards")).isEqualTo(200);
-		assertThat(sightings.in(DispatcherType.FORWARD).bound()).isSameAs(sightings.in(DispatcherType.REQUEST).bound())
-			.isSameAs(sightings.after(DispatcherType.FORWARD).bound())
-			.isSameAs(sightings.at("after the forward").bound());
+		assertThat(this.sightings.in(DispatcherType.FORWARD).bound())
+			.isSameAs(this.sightings.in(DispatcherType.REQUEST).bound())
+			.isSameAs(this.sightings.after(DispatcherType.FORWARD).bound())
+			.isSameAs(this.sightings.at("after the forward").bound());
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/throws", "/status/503" })
 	void isOverInTheErrorPageOfAKeyThatWasFreed(String path) {
 		post(path);
-		sightings.in(DispatcherType.REQUEST).bound();
-		assertThat(sightings.in(DispatcherType.ERROR).isClean()).isTrue();
+		this.sightings.in(DispatcherType.REQUEST).bound();
+		assertThat(this.sightings.in(DispatcherType.ERROR).isClean()).isTrue();
 	}
 
 	private void assertSameIn(DispatcherType dispatch) {
-		assertThat(sightings.in(dispatch).bound()).isSameAs(sightings.in(DispatcherType.REQUEST).bound());
-		assertThat(sightings.after(dispatch).isClean()).isTrue();
+		assertThat(this.sightings.in(dispatch).bound()).isSameAs(this.sightings.in(DispatcherType.REQUEST).bound());
+		assertThat(this.sightings.after(dispatch).isClean()).isTrue();
 	}
 
 	private int post(String path) {

@@ -7,11 +7,10 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -33,37 +32,23 @@ class TransactionContextIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication
+		.of(() -> WebApplication.start(TransactionApplication.class, redis, WebApplication.WITH_DATABASE))
+		.resetting(Sightings.class, Sightings::forget);
 
-	@SuppressWarnings("NullAway.Init")
-	private static Sightings sightings;
+	private final Sightings sightings = application.bean(Sightings.class);
 
 	private final String key = UUID.randomUUID().toString();
-
-	@BeforeAll
-	static void start() {
-		application = WebApplication.start(TransactionApplication.class, redis, WebApplication.WITH_DATABASE);
-		sightings = application.bean(Sightings.class);
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		sightings.forget();
-	}
 
 	@Test
 	void tellsAHandlerTheTokenOnRecordUntilAfterTheCommit() {
 		String onRecord = text(application.post("/in-transaction", "{}", KEY, this.key));
-		IdempotencyContext context = sightings.at("handler").bound();
+		IdempotencyContext context = this.sightings.at("handler").bound();
 		assertThat(context.token()).isEqualTo(onRecord);
-		assertThat(sightings.at("after commit").bound()).isSameAs(context);
-		assertThat(sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
+		assertThat(this.sightings.at("after commit").bound()).isSameAs(context);
+		assertThat(this.sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
 	}
 
 	@Test
@@ -78,7 +63,7 @@ class TransactionContextIntegrationTests {
 			handlers.gate().open();
 			assertThat(first.join().statusCode()).isEqualTo(500);
 			assertThat(second.join().statusCode()).isEqualTo(200);
-			assertThat(sightings.at("handler").bound().token()).isEqualTo(text(second.join()));
+			assertThat(this.sightings.at("handler").bound().token()).isEqualTo(text(second.join()));
 		}
 	}
 
