@@ -86,7 +86,7 @@ public final class IdempotencyMethodAutoConfiguration {
 		return () -> {
 			int found = new IdempotentMethodsCheck(methods, beanFactory).check();
 			if (found > 0) {
-				logger.info("Idempotency: {} {} run once per key", found, (found == 1) ? "method" : "methods");
+				logger.info("Idempotency: {} once per key", (found == 1) ? "1 method runs" : found + " methods run");
 			}
 		};
 	}
