@@ -2,7 +2,7 @@ package dev.idempotent.idempotency;
 
 /**
  * The key of one call to another service, derived from the key under which it is made. To
- * be told once what became of the call: until then, equal calls are others.
+ * be told if the call brings no answer; an equal call is another one otherwise.
  */
 public final class DerivedKey {
 

@@ -127,11 +127,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 				&& TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
-	private void requireRecording(IdempotencyKey key) {
-		if (joins() && TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+	private static void requireRecording(IdempotencyKey key) {
+		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
 			throw unfit(key, "a read-only transaction, which cannot record it");
 		}
-		if (joins() && !TransactionSynchronizationManager.isSynchronizationActive()) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
 			throw unfit(key, "a transaction that has been committed already (by a listener after the commit)");
 		}
 	}
@@ -149,8 +149,10 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	private IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		requireRecording(key);
 		boolean joined = joins();
+		if (joined) {
+			requireRecording(key);
+		}
 		TransactionStatus status;
 		try {
 			status = this.manager.getTransaction(this.definition);
