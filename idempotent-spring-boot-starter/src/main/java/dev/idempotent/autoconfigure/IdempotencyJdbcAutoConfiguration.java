@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.autoconfigure.schema.TableScript;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
@@ -44,8 +45,8 @@ public final class IdempotencyJdbcAutoConfiguration {
 	private static final int FEW_WAITERS = 2;
 
 	@Bean
-	IdempotencySchema idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
-		return new IdempotencySchema(dataSource, properties);
+	TableScript idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
+		return IdempotencySchema.of(dataSource, properties);
 	}
 
 	@Bean

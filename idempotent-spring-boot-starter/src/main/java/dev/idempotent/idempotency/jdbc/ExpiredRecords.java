@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -35,7 +36,7 @@ final class ExpiredRecords {
 			return keys.size();
 		}
 		catch (SQLException ex) {
-			throw RecordFailures.translate(sql, ex);
+			throw StatementFailures.translate(sql, ex);
 		}
 	}
 

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -161,7 +162,7 @@ final class IdempotencyRecords {
 				this.sql = sql;
 			}
 			catch (SQLException ex) {
-				throw RecordFailures.translate("", ex);
+				throw StatementFailures.translate("", ex);
 			}
 		}
 		return sql;

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.OwnConnections;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;

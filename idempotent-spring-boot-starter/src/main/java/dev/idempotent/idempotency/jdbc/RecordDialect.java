@@ -2,8 +2,10 @@ package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Pattern;
+
+import dev.idempotent.jdbc.Database;
 
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -53,14 +55,13 @@ enum RecordDialect {
 	 * @throws InvalidDataAccessResourceUsageException if there is none
 	 */
 	static RecordDialect of(Connection connection) throws SQLException {
-		String product = connection.getMetaData().getDatabaseProductName();
-		return switch (product.toLowerCase(Locale.ROOT)) {
-			case "postgresql" -> POSTGRESQL;
-			case "mysql", "mariadb" -> MYSQL;
-			case "h2" -> H2;
-			default -> throw new InvalidDataAccessResourceUsageException("Idempotency keys cannot be kept in " + product
-					+ ": use PostgreSQL, MySQL, MariaDB or H2, or keep them in Redis (idempotent.store=redis)");
-		};
+		Optional<Database> database = Database.of(connection);
+		if (database.isEmpty()) {
+			throw new InvalidDataAccessResourceUsageException(
+					"Idempotency keys cannot be kept in " + connection.getMetaData().getDatabaseProductName()
+							+ ": use PostgreSQL, MySQL, MariaDB or H2, or keep them in Redis (idempotent.store=redis)");
+		}
+		return valueOf(database.get().name());
 	}
 
 	/**

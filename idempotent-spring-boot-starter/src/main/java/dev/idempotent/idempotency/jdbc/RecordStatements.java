@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -97,7 +98,7 @@ final class RecordStatements {
 			return step.take(statement);
 		}
 		catch (SQLException ex) {
-			throw RecordFailures.translate(sql, ex);
+			throw StatementFailures.translate(sql, ex);
 		}
 	}
 

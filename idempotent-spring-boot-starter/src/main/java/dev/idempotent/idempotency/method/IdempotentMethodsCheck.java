@@ -1,24 +1,20 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.placement.AdviceReach;
+import dev.idempotent.placement.AnnotatedBeans;
+import dev.idempotent.placement.SelfInvocations;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.util.ClassUtils;
 
 /**
  * Looks at start-up for annotations that would have no effect, and for those that ask for
@@ -44,7 +40,7 @@ public final class IdempotentMethodsCheck {
 	public IdempotentMethodsCheck(IdempotentMethods methods, ConfigurableListableBeanFactory beans) {
 		this.methods = methods;
 		this.beans = beans;
-		this.reach = new AdviceReach(beans);
+		this.reach = new AdviceReach(beans, IdempotentMethodAdvisor.class);
 	}
 
 	/**
@@ -53,23 +49,18 @@ public final class IdempotentMethodsCheck {
 	 * @throws IdempotencyConfigurationException if one cannot have what it asks for
 	 */
 	public int check() {
-		int found = 0;
-		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
-			for (Class<?> type : isScopedProxy(name) ? List.<Class<?>>of() : typesOf(name)) {
-				if (AnnotationUtils.isCandidateClass(type, Idempotent.class)) {
-					found += check(name, type);
-				}
-			}
-		}
-		return found;
+		int[] found = new int[1];
+		new AnnotatedBeans(this.beans, Idempotent.class)
+			.visit((name, type, annotated) -> found[0] += check(name, type, annotated));
+		return found[0];
 	}
 
-	private int check(String name, Class<?> type) {
-		Set<Method> annotated = MethodIntrospector.selectMethods(type,
-				(Method method) -> AnnotatedElementUtils.hasAnnotation(method, Idempotent.class)
-						&& this.methods.guaranteeOf(method, type) != null);
+	private int check(String name, Class<?> type, Set<Method> candidates) {
+		Set<Method> annotated = candidates.stream()
+			.filter((method) -> this.methods.guaranteeOf(method, type) != null)
+			.collect(Collectors.toSet());
 		for (Method method : annotated) {
-			this.reach.check(name, type, method);
+			checkReach(name, type, method);
 			this.methods.operationOf(type, method);
 			if (this.reach.isCalledAround(name, method)) {
 				logger.warn(
@@ -89,22 +80,13 @@ public final class IdempotentMethodsCheck {
 		return annotated.size();
 	}
 
-	/**
-	 * A proxy with nothing behind it is what its interfaces say.
-	 */
-	private List<Class<?>> typesOf(String name) {
-		Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, name);
-		if (type == null) {
-			return List.of();
+	private void checkReach(String name, Class<?> type, Method method) {
+		String obstacle = this.reach.obstacle(name, type, method);
+		if (obstacle != null) {
+			throw OperationTerms.mistake(OperationTerms.describe(type, method), obstacle + ", so it cannot be advised",
+					"Annotate a method of another bean that a proxy can stand before, or use IdempotencyTemplate.",
+					null);
 		}
-		return Proxy.isProxyClass(type) ? List.of(type.getInterfaces()) : List.of(ClassUtils.getUserClass(type));
-	}
-
-	/**
-	 * The beans behind it are checked themselves.
-	 */
-	private boolean isScopedProxy(String name) {
-		return this.beans.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(name));
 	}
 
 }

@@ -1,9 +1,12 @@
 package dev.idempotent.idempotency.jdbc;
 
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 
+import dev.idempotent.jdbc.OwnConnections;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -101,7 +104,7 @@ class OwnConnectionsTests {
 
 	@Test
 	void refusesADatabaseThatItDoesNotKnow() {
-		Connection unknown = RecordFailuresTests.connectionOf("Oracle");
+		Connection unknown = connectionOf("Oracle");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> new IdempotencyRecords("keys").release(unknown, this.key, "owner"))
 			.withMessageContainingAll("Oracle", "PostgreSQL, MySQL, MariaDB or H2");
@@ -129,6 +132,19 @@ class OwnConnectionsTests {
 			assertThat(TransactionSynchronizationManager.getSynchronizations()).isEmpty();
 			status.setRollbackOnly();
 		});
+	}
+
+	/**
+	 * A connection that can tell the name of its database and nothing else.
+	 */
+	private static Connection connectionOf(String product) {
+		DatabaseMetaData metaData = answering(DatabaseMetaData.class, product);
+		return answering(Connection.class, metaData);
+	}
+
+	private static <T> T answering(Class<T> type, Object answer) {
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(proxy, method, arguments) -> answer));
 	}
 
 }

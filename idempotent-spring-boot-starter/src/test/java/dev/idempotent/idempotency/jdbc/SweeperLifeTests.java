@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.OwnConnections;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

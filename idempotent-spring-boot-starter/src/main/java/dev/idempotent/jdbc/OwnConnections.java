@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.jdbc;
+package dev.idempotent.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -16,27 +16,38 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
  * Connections that take no part in a transaction of the calling thread, and are given
  * back as they came.
  */
-final class OwnConnections {
+public final class OwnConnections {
 
 	private final DataSource dataSource;
 
-	OwnConnections(DataSource dataSource) {
+	/**
+	 * Creates a source of connections.
+	 * @param dataSource where they come from; of a proxy that joins transactions, what is
+	 * behind it
+	 */
+	public OwnConnections(DataSource dataSource) {
 		this.dataSource = withoutTransactions(dataSource);
 	}
 
 	/**
 	 * Runs work of which each statement commits by itself.
+	 * @param <T> the type of the work's result
+	 * @param work what to do with a connection
+	 * @return what the work returned
 	 * @throws DataAccessException if a connection cannot be had, or the work failed
 	 */
-	<T extends @Nullable Object> T run(Function<Connection, T> work) {
+	public <T extends @Nullable Object> T run(Function<Connection, T> work) {
 		return run(true, work);
 	}
 
 	/**
-	 * Runs work in one transaction.
+	 * Runs work in one transaction at READ COMMITTED.
+	 * @param <T> the type of the work's result
+	 * @param work what to do with a connection
+	 * @return what the work returned
 	 * @throws DataAccessException if a connection cannot be had, or the work failed
 	 */
-	<T extends @Nullable Object> T runInTransaction(Function<Connection, T> work) {
+	public <T extends @Nullable Object> T runInTransaction(Function<Connection, T> work) {
 		return run(false, (connection) -> {
 			try {
 				int isolation = connection.getTransactionIsolation();
@@ -49,7 +60,7 @@ final class OwnConnections {
 				}
 			}
 			catch (SQLException ex) {
-				throw RecordFailures.translate("", ex);
+				throw StatementFailures.translate("", ex);
 			}
 		});
 	}
@@ -85,7 +96,7 @@ final class OwnConnections {
 			}
 		}
 		catch (SQLException ex) {
-			throw RecordFailures.translate("", ex);
+			throw StatementFailures.translate("", ex);
 		}
 	}
 
@@ -99,7 +110,12 @@ final class OwnConnections {
 		}
 	}
 
-	private static DataSource withoutTransactions(DataSource dataSource) {
+	/**
+	 * Looks behind proxies that join transactions.
+	 * @param dataSource any
+	 * @return what transaction managers bind connections of
+	 */
+	public static DataSource withoutTransactions(DataSource dataSource) {
 		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
 				? withoutTransactions(proxy.getTargetDataSource()) : dataSource;
 	}

@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.method;
+package dev.idempotent.placement;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,7 +25,7 @@ import org.springframework.util.ClassUtils;
  * before it. Reads the class file; where a method handles another object of its own class
  * (such as an injected self), whose method it calls cannot be told, and nothing is said.
  */
-final class SelfInvocations extends ClassVisitor {
+public final class SelfInvocations extends ClassVisitor {
 
 	private static final String LAMBDA = "lambda$";
 
@@ -45,8 +45,9 @@ final class SelfInvocations extends ClassVisitor {
 	 * Finds the calls in a class and those that it extends.
 	 * @param type the class
 	 * @param watched its methods that are not to be called
+	 * @return the calls
 	 */
-	static Set<Call> of(Class<?> type, Set<Method> watched) {
+	public static Set<Call> of(Class<?> type, Set<Method> watched) {
 		Map<String, Method> byName = watched.stream()
 			.collect(Collectors.toMap((method) -> method.getName() + Type.getMethodDescriptor(method),
 					Function.identity(), (one, other) -> one));
@@ -92,7 +93,7 @@ final class SelfInvocations extends ClassVisitor {
 	 * @param caller the calling method's name
 	 * @param callee the method that is called
 	 */
-	record Call(String caller, String callee) {
+	public record Call(String caller, String callee) {
 	}
 
 	private final class Calls extends MethodVisitor {

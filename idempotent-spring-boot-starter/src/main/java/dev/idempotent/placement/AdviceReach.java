@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.method;
+package dev.idempotent.placement;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -9,10 +9,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
-import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
@@ -24,7 +23,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 /**
  * Tells whether the calls of a bean's method pass its advice.
  */
-final class AdviceReach {
+public final class AdviceReach {
 
 	private static final String REPOSITORY = "org.springframework.data.repository.Repository";
 
@@ -49,33 +48,40 @@ final class AdviceReach {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	AdviceReach(ConfigurableListableBeanFactory beans) {
+	private final Class<? extends Advisor> advisor;
+
+	/**
+	 * Creates a judge.
+	 * @param beans the application
+	 * @param advisor what is to advise the methods
+	 */
+	public AdviceReach(ConfigurableListableBeanFactory beans, Class<? extends Advisor> advisor) {
 		this.beans = beans;
+		this.advisor = advisor;
 	}
 
 	/**
-	 * Checks a method.
-	 * @throws IdempotencyConfigurationException if it cannot be advised
+	 * Tells why a method cannot be advised.
+	 * @param beanName its bean
+	 * @param type the bean's class
+	 * @param method the method
+	 * @return what it "is", or {@code null} if nothing is in the way
 	 */
-	void check(String beanName, Class<?> type, Method method) {
+	public @Nullable String obstacle(String beanName, Class<?> type, Method method) {
 		Object bean = beanOf(beanName);
 		boolean byInterface = AopUtils.isJdkDynamicProxy(bean);
 		String obstacle = obstacleOf(type, bean);
-		if (obstacle == null) {
-			obstacle = obstacleOf(type, method, byInterface ? bean : null);
-		}
-		if (obstacle != null) {
-			throw OperationTerms.mistake(OperationTerms.describe(type, method), obstacle + ", so it cannot be advised",
-					"Annotate a method of another bean that a proxy can stand before, or use IdempotencyTemplate.",
-					null);
-		}
+		return (obstacle != null) ? obstacle : obstacleOf(type, method, byInterface ? bean : null);
 	}
 
 	/**
 	 * Tells whether a container may call a method past its advice: it is given a bean in
 	 * a circle as that was before its proxy.
+	 * @param beanName the method's bean
+	 * @param method the method
+	 * @return whether that may be
 	 */
-	boolean isCalledAround(String beanName, Method method) {
+	public boolean isCalledAround(String beanName, Method method) {
 		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
 		return CONTAINERS.stream().anyMatch(annotations::isPresent) && isInCircle(beanName);
 	}
@@ -133,9 +139,9 @@ final class AdviceReach {
 		return Modifier.isFinal(modifiers) ? "is final" : null;
 	}
 
-	private static boolean isAdvised(@Nullable Object bean) {
+	private boolean isAdvised(@Nullable Object bean) {
 		return bean instanceof Advised advised
-				&& (Arrays.stream(advised.getAdvisors()).anyMatch(IdempotentMethodAdvisor.class::isInstance)
+				&& (Arrays.stream(advised.getAdvisors()).anyMatch(this.advisor::isInstance)
 						|| isAdvised(AopProxyUtils.getSingletonTarget(bean)));
 	}
 

@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.jdbc;
+package dev.idempotent.jdbc;
 
 import java.sql.SQLException;
 
@@ -13,28 +13,29 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  * Gives each failure of a statement its Spring name, by what the databases say and not by
  * how their drivers sort it.
  */
-final class RecordFailures {
+public final class StatementFailures {
 
 	private static final SQLExceptionTranslator OTHERS = new SQLExceptionSubclassTranslator();
 
-	private static final String TASK = "Idempotency record";
+	private static final String TASK = "Statement";
 
-	private RecordFailures() {
+	private StatementFailures() {
 	}
 
 	/**
 	 * Translates a failure.
+	 * @param sql what failed; empty if it was no statement
+	 * @param failure what the driver says
 	 * @return {@link CannotAcquireLockException} if a lock was waited for in vain,
 	 * another {@link PessimisticLockingFailureException} if it may go well when tried
 	 * again, what Spring calls it otherwise
 	 */
-	static DataAccessException translate(String sql, SQLException failure) {
+	public static DataAccessException translate(String sql, SQLException failure) {
 		if (isLockTimeout(failure)) {
-			return new CannotAcquireLockException("The lock on an idempotency record was not granted in time", failure);
+			return new CannotAcquireLockException("The lock on a row was not granted in time", failure);
 		}
 		if (isConflict(failure)) {
-			return new PessimisticLockingFailureException("Another transaction got in the way of an idempotency record",
-					failure);
+			return new PessimisticLockingFailureException("Another transaction got in the way", failure);
 		}
 		DataAccessException translated = OTHERS.translate(TASK, sql, failure);
 		return (translated != null) ? translated : new UncategorizedSQLException(TASK, sql, failure);
