@@ -2,6 +2,7 @@ package dev.idempotent;
 
 import java.time.Clock;
 import java.time.Instant;
+import java.time.InstantSource;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
@@ -26,6 +27,12 @@ class ArchitectureTests {
 	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure";
 
 	private static final String ROOT = "dev.idempotent.idempotency";
+
+	private static final String EXPRESSION = "dev.idempotent.expression";
+
+	private static final String OUTBOX = "dev.idempotent.outbox";
+
+	private static final String DATABASE = "dev.idempotent.jdbc";
 
 	private static final String PLACEMENT = "dev.idempotent.placement";
 
@@ -56,8 +63,9 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE, ROOT, CAFFEINE, CLIENT, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION,
-				PLACEMENT, PROPAGATION, REDIS, SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE + "..", EXPRESSION, OUTBOX, OUTBOX + ".courier", OUTBOX + ".jdbc",
+				OUTBOX + ".json", OUTBOX + ".method", OUTBOX + ".transaction", ROOT, CAFFEINE, CLIENT, DATABASE, GRPC,
+				JDBC, JSON, KAFKA, METHOD, OPERATION, PLACEMENT, PROPAGATION, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -76,9 +84,13 @@ class ArchitectureTests {
 			"io.grpc..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, "java..", "javax.sql..", "org.slf4j..",
-			"org.jspecify..", "org.springframework.beans..", "org.springframework.dao..", "org.springframework.jdbc..",
-			"org.springframework.transaction..", "org.springframework.util..");
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, DATABASE, "java..", "javax.sql..",
+			"org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, "java..", "javax.sql..",
+			"org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..");
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
@@ -89,19 +101,63 @@ class ArchitectureTests {
 			"org.springframework.util.backoff..");
 
 	@ArchTest
-	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, "java..", "org.slf4j..",
-			"org.jspecify..", "org.aopalliance..", "org.springframework.aop..", "org.springframework.asm..",
+	static final ArchRule expressionKnowsSpelAlone = room(EXPRESSION, "java..", "org.jspecify..",
+			"org.springframework.expression..");
+
+	@ArchTest
+	static final ArchRule theOutboxKnowsTheJdkAlone = room(OUTBOX, "java..", "org.slf4j..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theCourierKnowsTheJdkAlone = room(OUTBOX + ".courier", OUTBOX, "java..", "org.slf4j..",
+			"org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theOutboxsTablesKnowJdbc = room(OUTBOX + ".jdbc", OUTBOX, DATABASE, "java..", "javax.sql..",
+			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"tools.jackson..");
+
+	@ArchTest
+	static final ArchRule theOutboxsPayloadsKnowJackson = room(OUTBOX + ".json", OUTBOX, "java..", "org.jspecify..",
+			"tools.jackson..");
+
+	@ArchTest
+	static final ArchRule theOutboxsMethodsKnowAdvice = room(OUTBOX + ".method", OUTBOX, EXPRESSION, PLACEMENT,
+			"java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
+			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
+			"org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule theOutboxsTransactionsKnowSpringTransactions = room(OUTBOX + ".transaction", OUTBOX, "java..",
+			"org.slf4j..", "org.jspecify..", "org.springframework.core..", "org.springframework.transaction..",
+			"org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule thePromisesAreStrangers = noClasses().that()
+		.resideInAPackage(ROOT + "..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(OUTBOX + "..");
+
+	@ArchTest
+	static final ArchRule theOutboxsRoomsAreStrangers = slices().matching(OUTBOX + ".(*)")
+		.should()
+		.notDependOnEachOther();
+
+	@ArchTest
+	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, PLACEMENT, "java..",
+			"org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.transaction.support..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule placementKnowsAdviceAlone = room(PLACEMENT, "java..", "org.jspecify..",
-			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
-			"org.springframework.transaction.interceptor..");
+			"org.springframework.aop..", "org.springframework.asm..", "org.springframework.beans..",
+			"org.springframework.core..", "org.springframework.transaction.interceptor..",
+			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, ROOT, JSON, "java..", "org.jspecify..",
-			"org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
+	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, ROOT, EXPRESSION, JSON, "java..",
+			"org.jspecify..", "org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule propagationKnowsMicrometersContextsAlone = room(PROPAGATION, ROOT, "java..", "org.jspecify..",
@@ -125,17 +181,17 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
-		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.boot..");
 
 	@ArchTest
 	static final ArchRule nothingKnowsTheAutoConfiguration = noClasses().that()
-		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()
 		.dependOnClassesThat()
-		.resideInAPackage(AUTOCONFIGURE);
+		.resideInAPackage(AUTOCONFIGURE + "..");
 
 	@ArchTest
 	static final ArchRule nobodyReadsTheClockOfThisMachine = noClasses().should()
@@ -145,6 +201,18 @@ class ArchitectureTests {
 		.orShould()
 		.dependOnClassesThat()
 		.areAssignableTo(Clock.class);
+
+	/**
+	 * What an event tells its readers of the time decides nothing here.
+	 */
+	@ArchTest
+	static final ArchRule eventsAloneAreGivenTheTime = noClasses().that()
+		.doNotHaveSimpleName("TransactionOutbox")
+		.and()
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
+		.should()
+		.dependOnClassesThat()
+		.areAssignableTo(InstantSource.class);
 
 	@ArchTest
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")

@@ -1,0 +1,127 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import java.lang.management.ManagementFactory;
+import java.time.InstantSource;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.autoconfigure.schema.TableScript;
+import dev.idempotent.outbox.HandOffs;
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxConfigurationException;
+import dev.idempotent.outbox.OutboxHeaderContributor;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.courier.OutboxCourier;
+import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.OutboxTables;
+import dev.idempotent.outbox.json.JacksonPayloadWriter;
+import dev.idempotent.outbox.transaction.OutboxTransactionListener;
+import dev.idempotent.outbox.transaction.TransactionOutbox;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+
+/**
+ * Lets an application append events in its transactions, and delivers them.
+ */
+@AutoConfiguration(after = DataSourceTransactionManagerAutoConfiguration.class,
+		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
+@ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
+@ConditionalOnSingleCandidate(DataSource.class)
+@EnableConfigurationProperties({ OutboxProperties.class, OutboxCourierProperties.class })
+public final class OutboxAutoConfiguration {
+
+	@Bean
+	OutboxTables outboxTables(OutboxProperties properties) {
+		return new OutboxTables(properties.tablePrefix());
+	}
+
+	@Bean
+	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
+		return new TableScript(dataSource, properties.initializeSchema(), JdbcOutboxStore.class,
+				(script) -> named(script, tables),
+				(product) -> new OutboxConfigurationException("An outbox cannot be kept in " + product + ".",
+						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
+	}
+
+	@Bean
+	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables) {
+		return new JdbcOutboxStore(dataSource, tables);
+	}
+
+	@Bean
+	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties) {
+		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Outbox outbox(OutboxTopics topics, ObjectProvider<JsonMapper> mappers,
+			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
+			@Value("${spring.application.name:}") String applicationName) {
+		String source = (properties.source() != null) ? properties.source() : "/" + applicationName;
+		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
+		return new TransactionOutbox(topics, new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)), source,
+				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system());
+	}
+
+	@Bean
+	OutboxCourier outboxCourier(OutboxStore store, OutboxTopics topics, OutboxCourierProperties properties,
+			ObjectProvider<OutboxObserver> observers) {
+		String owner = ManagementFactory.getRuntimeMXBean().getName();
+		return new OutboxCourier(store, topics, properties.settings(owner),
+				new OutboxObservers(observers.orderedStream().toList()));
+	}
+
+	@Bean
+	@ConditionalOnBooleanProperty(name = "idempotent.outbox.courier.enabled", matchIfMissing = true)
+	OutboxCourierLifecycle outboxCourierLifecycle(OutboxCourier courier, JdbcOutboxStore store) {
+		return new OutboxCourierLifecycle(courier, store);
+	}
+
+	/**
+	 * A courier that does not run takes nothing: its events are left to other instances.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TransactionListening outboxTransactionListening(ObjectProvider<OutboxStore> store,
+			ObjectProvider<OutboxCourier> courier, ObjectProvider<OutboxCourierProperties> properties) {
+		return new TransactionListening(
+				new OutboxTransactionListener(store::getObject, () -> handOffs(courier, properties)));
+	}
+
+	private static HandOffs handOffs(ObjectProvider<OutboxCourier> courier,
+			ObjectProvider<OutboxCourierProperties> properties) {
+		return properties.getObject().enabled() ? courier.getObject().handOffs() : HandOffs.none();
+	}
+
+	/**
+	 * A script for the tables' own names. An index is in the same schema by itself.
+	 */
+	private static String named(String script, OutboxTables tables) {
+		String prefix = tables.prefix();
+		String unqualified = prefix.substring(prefix.indexOf('.') + 1);
+		return script
+			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "waiting_available_at",
+					unqualified + "waiting_available_at")
+			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|waiting|dead)\\b", prefix + "$1");
+	}
+
+}

@@ -1,0 +1,22 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import dev.idempotent.outbox.OutboxConfigurationException;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Tells what is wrong with the outbox's configuration and what to do about it. Ahead of
+ * Boot's own analyzers, which see only that some property could not be bound.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class OutboxConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<OutboxConfigurationException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, OutboxConfigurationException cause) {
+		return new FailureAnalysis(cause.getMessage(), cause.getAction(), rootFailure);
+	}
+
+}

@@ -1,0 +1,89 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxConfigurationException;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.method.OutboxMethodAdvisor;
+import dev.idempotent.outbox.method.OutboxMethods;
+import dev.idempotent.outbox.method.OutboxMethodsCheck;
+import dev.idempotent.placement.AdvicePlacer;
+import dev.idempotent.placement.Placement;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+/**
+ * Gives {@code @TransactionalOutbox} its effect.
+ */
+@AutoConfiguration(after = OutboxAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
+@ConditionalOnClass({ TransactionInterceptor.class, ConnectionHolder.class })
+public final class OutboxMethodAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(OutboxMethodAutoConfiguration.class);
+
+	/**
+	 * Made before anything that it is made of.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static OutboxMethods outboxMethods(ObjectProvider<Outbox> outbox, ObjectProvider<OutboxTopics> topics) {
+		return new OutboxMethods(outbox::getObject, () -> require(topics));
+	}
+
+	/**
+	 * After the placers of idempotency, to be within their advice: a replayed call has no
+	 * event.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AdvicePlacer outboxMethodPlacer(OutboxMethods outboxMethods) {
+		AdvicePlacer placer = new AdvicePlacer(new OutboxMethodAdvisor(outboxMethods), Placement.INNERMOST);
+		placer.setOrder(placer.getOrder() + 1);
+		return placer;
+	}
+
+	@Bean
+	SmartInitializingSingleton outboxMethodsCheck(OutboxMethods methods, ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<JdbcOutboxStore> store) {
+		return () -> {
+			int found = new OutboxMethodsCheck(methods, beanFactory).check();
+			if (found > 0) {
+				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
+				logger.info("Outbox: {} events", (found == 1) ? "1 method appends" : found + " methods append");
+			}
+		};
+	}
+
+	private static OutboxTopics require(ObjectProvider<OutboxTopics> topics) {
+		OutboxTopics known = topics.getIfAvailable();
+		if (known == null) {
+			throw new OutboxConfigurationException(
+					"There is a @TransactionalOutbox method, and no one database to append events in.",
+					"Add spring-boot-starter-jdbc or -data-jpa and point spring.datasource.* at a database, mark one of "
+							+ "several DataSource beans as @Primary, or set idempotent.outbox.enabled=false.",
+					null);
+		}
+		return known;
+	}
+
+	private static void requireTables(JdbcOutboxStore store) {
+		if (!store.hasTables()) {
+			throw new OutboxConfigurationException("There is a @TransactionalOutbox method.",
+					store.missingTables() + ".", null);
+		}
+	}
+
+}

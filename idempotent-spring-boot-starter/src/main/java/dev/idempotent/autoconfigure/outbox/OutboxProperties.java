@@ -1,0 +1,34 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import dev.idempotent.outbox.OutboxConfigurationException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/**
+ * The transactional outbox.
+ *
+ * @param enabled Whether events can be appended.
+ * @param defaultTopic Where events go that name no topic, such as redis-stream:events.
+ * @param source Where events come from, a URI reference: the source of the CloudEvents.
+ * Defaults to a slash and the application's name.
+ * @param initializeSchema Whether to create the tables when the application starts.
+ * @param tablePrefix What the names of the tables begin with, in their schema if need be.
+ */
+@ConfigurationProperties("idempotent.outbox")
+record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic, @Nullable String source,
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix) {
+
+	static final String DEFAULT_TABLE_PREFIX = "outbox_";
+
+	OutboxProperties {
+		if (!tablePrefix.matches("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*")) {
+			throw new OutboxConfigurationException("idempotent.outbox.table-prefix is no beginning of a table's name.",
+					"Set it to letters, digits and underscores, with a schema if need be.", null);
+		}
+	}
+
+}

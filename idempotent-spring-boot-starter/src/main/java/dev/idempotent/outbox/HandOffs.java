@@ -1,0 +1,67 @@
+package dev.idempotent.outbox;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The short way from a commit to the courier of the same process: events are born leased
+ * and handed over, so that nobody has to look for them.
+ */
+public interface HandOffs {
+
+	/**
+	 * Reserves room in memory for events that are about to be inserted.
+	 * @return {@code null} if they are to be inserted without a lease: there is no room,
+	 * or their publisher is unavailable
+	 */
+	@Nullable HandOff reserve(List<StoredEvent> events);
+
+	/**
+	 * Says that events without a lease have been committed.
+	 * @param lowest the first of their rows
+	 */
+	void wake(long lowest);
+
+	/**
+	 * For a process without a courier.
+	 * @return never takes anything
+	 */
+	static HandOffs none() {
+		return new HandOffs() {
+
+			@Override
+			public @Nullable HandOff reserve(List<StoredEvent> events) {
+				return null;
+			}
+
+			@Override
+			public void wake(long lowest) {
+			}
+
+		};
+	}
+
+	/**
+	 * Room for the events of one transaction. Ends with one of its verbs.
+	 */
+	interface HandOff {
+
+		/**
+		 * What to insert the events with.
+		 */
+		EventLease lease();
+
+		/**
+		 * Hands events over that have been committed.
+		 */
+		void committed(List<StoredEvent> events);
+
+		/**
+		 * Gives the room back: the events are not there, or it is not known.
+		 */
+		void cancel();
+
+	}
+
+}

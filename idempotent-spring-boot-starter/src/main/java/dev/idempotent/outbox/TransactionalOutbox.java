@@ -1,0 +1,86 @@
+package dev.idempotent.outbox;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Appends an event when the method returns, in the transaction that the method runs in:
+ * the event is delivered at least once if that transaction commits, and never if it does
+ * not. A call without a transaction that writes fails before the method runs; a method
+ * that throws appends nothing.
+ * <p>
+ * The expressions are SpEL. They see the arguments by name and {@code #result}, and reach
+ * no types, beans or constructors. The payload is written as JSON when the method
+ * returns: before JPA flushes, so that values of {@code @Version} or
+ * {@code @UpdateTimestamp} are the old ones.
+ *
+ * @see Outbox
+ */
+@Documented
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Repeatable(TransactionalOutbox.Several.class)
+public @interface TransactionalOutbox {
+
+	/**
+	 * What has happened, such as {@code order.created}: the type of the CloudEvent.
+	 * @return never blank
+	 */
+	String type();
+
+	/**
+	 * Where the event goes, as {@code <publisher>:<destination>}, such as
+	 * {@code redis-stream:orders}.
+	 * @return the topic; empty for {@code idempotent.outbox.default-topic}
+	 */
+	String topic() default "";
+
+	/**
+	 * An expression for what the event is about, such as {@code #result.id}: the subject
+	 * of the CloudEvent.
+	 * @return the expression; empty for none
+	 */
+	String key() default "";
+
+	/**
+	 * An expression for what the event carries. Its value must not be null.
+	 * @return the expression
+	 */
+	String payload() default "#result";
+
+	/**
+	 * Whether the payload is a collection or array, of which each element becomes an
+	 * event of its own. The expressions for key and condition then see it as
+	 * {@code #item}.
+	 * @return {@code false} by default
+	 */
+	boolean forEach() default false;
+
+	/**
+	 * An expression for whether there is an event at all, such as
+	 * {@code #result.amount > 100}.
+	 * @return the expression; empty for always
+	 */
+	String condition() default "";
+
+	/**
+	 * Several events of one method, in this order.
+	 */
+	@Documented
+	@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Several {
+
+		/**
+		 * The events.
+		 * @return one annotation for each
+		 */
+		TransactionalOutbox[] value();
+
+	}
+
+}

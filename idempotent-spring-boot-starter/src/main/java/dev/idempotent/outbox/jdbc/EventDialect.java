@@ -1,0 +1,99 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.UUID;
+
+import dev.idempotent.jdbc.Database;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
+/**
+ * How a database tells the time and writes ids.
+ */
+enum EventDialect {
+
+	/**
+	 * A transaction may be old, so {@code now()} would be in the past.
+	 */
+	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
+			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)"),
+
+	/**
+	 * MariaDB too. Its {@code utc_timestamp} is that of the statement.
+	 */
+	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
+			"timestampdiff(microsecond, %s, utc_timestamp(6)) div 1000"),
+
+	/**
+	 * Its clock stands still within a transaction.
+	 */
+	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
+			"datediff(millisecond, %s, current_timestamp(6))");
+
+	private final String now;
+
+	private final String nowForIndexes;
+
+	private final String millisFromNow;
+
+	private final String ageMillis;
+
+	EventDialect(String now, String nowForIndexes, String millisFromNow, String ageMillis) {
+		this.now = now;
+		this.nowForIndexes = nowForIndexes;
+		this.millisFromNow = millisFromNow;
+		this.ageMillis = ageMillis;
+	}
+
+	/**
+	 * Finds the dialect of a database.
+	 * @throws InvalidDataAccessResourceUsageException if there is none
+	 */
+	static EventDialect of(Connection connection) throws SQLException {
+		Optional<Database> database = Database.of(connection);
+		if (database.isEmpty()) {
+			throw new InvalidDataAccessResourceUsageException(
+					"An outbox cannot be kept in " + connection.getMetaData().getDatabaseProductName()
+							+ ": use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false");
+		}
+		return valueOf(database.get().name());
+	}
+
+	/**
+	 * Now, once for each row.
+	 */
+	String now() {
+		return this.now;
+	}
+
+	/**
+	 * Now, once for a statement, so that an index helps.
+	 */
+	String nowForIndexes() {
+		return this.nowForIndexes;
+	}
+
+	/**
+	 * The moment that is as many milliseconds away as its one parameter says.
+	 */
+	String millisFromNow() {
+		return this.millisFromNow;
+	}
+
+	/**
+	 * How many milliseconds ago the moment in a column was.
+	 */
+	String ageMillis(String column) {
+		return this.ageMillis.formatted(column);
+	}
+
+	/**
+	 * An id as a parameter.
+	 */
+	Object parameter(UUID id) {
+		return (this == MYSQL) ? id.toString() : id;
+	}
+
+}

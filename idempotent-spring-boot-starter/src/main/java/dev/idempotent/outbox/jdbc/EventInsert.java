@@ -1,0 +1,137 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.outbox.EventLease;
+import dev.idempotent.outbox.StoredEvent;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
+
+/**
+ * Inserts events in few statements of many rows, and finds out their rows.
+ */
+final class EventInsert {
+
+	/**
+	 * Far below what drivers allow in parameters.
+	 */
+	private static final int ROWS = 500;
+
+	private final String into;
+
+	private final String row;
+
+	private final EventDialect dialect;
+
+	EventInsert(EventDialect dialect, OutboxTables tables) {
+		this.dialect = dialect;
+		this.into = "insert into " + tables.event() + " (event_id, topic, event_key, type, content_type, payload, "
+				+ "headers, attempts, claim_id, claimed_by, available_at) values ";
+		this.row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + dialect.millisFromNow() + ")";
+	}
+
+	List<StoredEvent> insert(Connection connection, List<StoredEvent> events, @Nullable EventLease lease) {
+		List<StoredEvent> rows = new ArrayList<>(events.size());
+		for (int from = 0; from < events.size(); from += ROWS) {
+			rows.addAll(insertChunk(connection, events.subList(from, Math.min(events.size(), from + ROWS)), lease));
+		}
+		return rows;
+	}
+
+	private List<StoredEvent> insertChunk(Connection connection, List<StoredEvent> events, @Nullable EventLease lease) {
+		String sql = this.into + (this.row + ", ").repeat(events.size() - 1) + this.row;
+		try (PreparedStatement statement = connection.prepareStatement(sql, generated())) {
+			int index = 1;
+			for (StoredEvent event : events) {
+				index = set(statement, index, event, lease);
+			}
+			statement.executeUpdate();
+			return (this.dialect == EventDialect.MYSQL) ? inOrder(statement, events, lease)
+					: byId(statement, events, lease);
+		}
+		catch (SQLException ex) {
+			throw StatementFailures.translate(this.into, ex);
+		}
+	}
+
+	private String[] generated() {
+		return (this.dialect == EventDialect.MYSQL) ? new String[] { "id" } : new String[] { "id", "event_id" };
+	}
+
+	private int set(PreparedStatement statement, int first, StoredEvent event, @Nullable EventLease lease)
+			throws SQLException {
+		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
+		String contentType = headers.remove(StoredEvent.CONTENT_TYPE);
+		statement.setObject(first, this.dialect.parameter(event.id()));
+		statement.setString(first + 1, event.topic());
+		statement.setString(first + 2, event.key());
+		statement.setString(first + 3, event.type());
+		statement.setString(first + 4, contentType);
+		statement.setBytes(first + 5, event.payload());
+		statement.setString(first + 6, HeaderText.write(headers));
+		statement.setInt(first + 7, (lease != null) ? 1 : 0);
+		statement.setObject(first + 8, (lease != null) ? this.dialect.parameter(lease.claimId()) : null);
+		statement.setString(first + 9, (lease != null) ? lease.owner() : null);
+		statement.setLong(first + 10, (lease != null) ? lease.duration().toMillis() : 0);
+		return first + 11;
+	}
+
+	/**
+	 * The database may return rows in any order.
+	 */
+	private static List<StoredEvent> byId(PreparedStatement statement, List<StoredEvent> events,
+			@Nullable EventLease lease) throws SQLException {
+		Map<UUID, Long> rows = new HashMap<>();
+		try (ResultSet keys = statement.getGeneratedKeys()) {
+			while (keys.next()) {
+				rows.put(keys.getObject(2, UUID.class), keys.getLong(1));
+			}
+		}
+		return events.stream().map((event) -> {
+			Long row = rows.get(event.id());
+			if (row == null) {
+				throw unknownRow();
+			}
+			return withRow(event, row, lease);
+		}).toList();
+	}
+
+	/**
+	 * MySQL tells the rows of one insert in its order.
+	 */
+	private static List<StoredEvent> inOrder(PreparedStatement statement, List<StoredEvent> events,
+			@Nullable EventLease lease) throws SQLException {
+		List<StoredEvent> rows = new ArrayList<>(events.size());
+		try (ResultSet keys = statement.getGeneratedKeys()) {
+			for (StoredEvent event : events) {
+				if (!keys.next()) {
+					throw unknownRow();
+				}
+				rows.add(withRow(event, keys.getLong(1), lease));
+			}
+		}
+		return rows;
+	}
+
+	private static StoredEvent withRow(StoredEvent event, long row, @Nullable EventLease lease) {
+		return new StoredEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
+				event.storedHeaders(), (lease != null) ? 1 : 0);
+	}
+
+	private static IncorrectUpdateSemanticsDataAccessException unknownRow() {
+		return new IncorrectUpdateSemanticsDataAccessException(
+				"The database inserted an event and does not tell its row; is there a trigger on the table?");
+	}
+
+}

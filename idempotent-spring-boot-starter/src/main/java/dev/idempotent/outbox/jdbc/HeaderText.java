@@ -1,0 +1,41 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Headers as the text of a column: a JSON object of strings.
+ */
+final class HeaderText {
+
+	private static final JsonMapper json = JsonMapper.shared();
+
+	private static final TypeReference<LinkedHashMap<String, String>> STRINGS = new TypeReference<>() {
+	};
+
+	private HeaderText() {
+	}
+
+	static String write(Map<String, String> headers) {
+		return json.writeValueAsString(headers);
+	}
+
+	/**
+	 * Reads headers, which another program may have written.
+	 * @return {@code null} if they are unreadable
+	 */
+	static @Nullable Map<String, String> read(String text) {
+		try {
+			return json.readValue(text, STRINGS);
+		}
+		catch (JacksonException ex) {
+			return null;
+		}
+	}
+
+}

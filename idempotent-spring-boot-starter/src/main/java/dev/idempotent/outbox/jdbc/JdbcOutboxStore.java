@@ -1,0 +1,205 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.outbox.ClaimScope;
+import dev.idempotent.outbox.EventLease;
+import dev.idempotent.outbox.FailedEvent;
+import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.ParkedEvent;
+import dev.idempotent.outbox.StoredEvent;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/**
+ * Keeps events in tables of the application's database: PostgreSQL, MySQL, MariaDB or H2.
+ * Many instances work on them without waiting for each other.
+ */
+public final class JdbcOutboxStore implements OutboxStore {
+
+	private final DataSource dataSource;
+
+	private final OwnConnections connections;
+
+	private final OutboxTables tables;
+
+	private volatile @Nullable Statements statements;
+
+	/**
+	 * Creates a store on tables that one of the scripts beside this class has created.
+	 * @param dataSource the one that the application's transactions are on
+	 * @param tables the tables
+	 */
+	public JdbcOutboxStore(DataSource dataSource, OutboxTables tables) {
+		this.dataSource = OwnConnections.withoutTransactions(dataSource);
+		this.connections = new OwnConnections(dataSource);
+		this.tables = tables;
+	}
+
+	@Override
+	public Object transactionResource() {
+		return this.dataSource;
+	}
+
+	@Override
+	public boolean leasesAtBirth() {
+		return statements().dialect() != EventDialect.H2;
+	}
+
+	@Override
+	public List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease) {
+		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		try {
+			return statements().insert().insert(connection, events, lease);
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			throw new InvalidDataAccessResourceUsageException(missingTables(), ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, this.dataSource);
+		}
+	}
+
+	@Override
+	public List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
+		Statements statements = statements();
+		Function<Connection, List<EventRow>> claim = (connection) -> statements.claims()
+			.claim(connection, lease, scope);
+		List<EventRow> rows = (statements.dialect() == EventDialect.POSTGRESQL) ? this.connections.run(claim)
+				: this.connections.runInTransaction(claim);
+		List<HeldEvent> claimed = new ArrayList<>();
+		List<FailedEvent> unreadable = new ArrayList<>();
+		for (EventRow row : rows) {
+			HeldEvent held = new HeldEvent(row.event(), lease.claimId(), scope.parked());
+			if (row.readable()) {
+				claimed.add(held);
+			}
+			else {
+				unreadable.add(new FailedEvent(held, "Its headers are no JSON object of strings"));
+			}
+		}
+		bury(unreadable);
+		return claimed;
+	}
+
+	@Override
+	public int delivered(List<HeldEvent> events) {
+		Statements statements = statements();
+		return eachTable(events, HeldEvent::parked, (parked, some) -> {
+			Function<Connection, Integer> delete = (connection) -> statements.held().delete(connection, parked, some);
+			return (statements.dialect() == EventDialect.POSTGRESQL) ? this.connections.run(delete)
+					: this.connections.runInTransaction(delete);
+		});
+	}
+
+	@Override
+	public int release(List<HeldEvent> events) {
+		HeldRows held = statements().held();
+		return eachTable(events, HeldEvent::parked, (parked, some) -> this.connections.runInTransaction(
+				(connection) -> held.release(connection, parked, held.lock(connection, parked, some).keySet())));
+	}
+
+	@Override
+	public int park(List<ParkedEvent> events) {
+		FailedRows failed = statements().failed();
+		return eachTable(events, (event) -> event.failed().held().parked(), (parked, some) -> this.connections
+			.runInTransaction((connection) -> failed.park(connection, parked, some)));
+	}
+
+	@Override
+	public int bury(List<FailedEvent> events) {
+		FailedRows failed = statements().failed();
+		return eachTable(events, (event) -> event.held().parked(), (parked, some) -> this.connections
+			.runInTransaction((connection) -> failed.bury(connection, parked, some)));
+	}
+
+	@Override
+	public int parkDelayed(int limit) {
+		FailedRows failed = statements().failed();
+		return this.connections.runInTransaction((connection) -> failed.parkDelayed(connection, limit));
+	}
+
+	/**
+	 * Looks for the tables.
+	 * @return whether they are there and as this library creates them
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 */
+	public boolean hasTables() {
+		try {
+			this.connections.runInTransaction((connection) -> new TableProbe(this.tables).read(connection));
+			return true;
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Says what to do when the tables are missing.
+	 * @return a sentence for operators
+	 */
+	public String missingTables() {
+		return "The database lacks the tables of the outbox (" + this.tables.event() + ", " + this.tables.waiting()
+				+ ", " + this.tables.dead() + "), or has others of these names. Run the script schema-*.sql for your "
+				+ "database (it is in the jar, in " + getClass().getPackageName().replace('.', '/')
+				+ "), or set idempotent.outbox.initialize-schema=always";
+	}
+
+	private static <E> int eachTable(List<E> events, Function<E, Boolean> parked,
+			BiFunction<Boolean, List<E>, Integer> step) {
+		int held = 0;
+		for (boolean table : new boolean[] { false, true }) {
+			List<E> some = events.stream().filter((event) -> parked.apply(event) == table).toList();
+			held += some.isEmpty() ? 0 : step.apply(table, some);
+		}
+		return held;
+	}
+
+	/**
+	 * The database tells what it is at the first connection.
+	 */
+	private Statements statements() {
+		Statements known = this.statements;
+		if (known == null) {
+			known = this.connections.run((connection) -> Statements.of(dialectOf(connection), this.tables));
+			this.statements = known;
+		}
+		return known;
+	}
+
+	private static EventDialect dialectOf(Connection connection) {
+		try {
+			return EventDialect.of(connection);
+		}
+		catch (SQLException ex) {
+			throw StatementFailures.translate("", ex);
+		}
+	}
+
+	/**
+	 * The statements in one dialect.
+	 */
+	private record Statements(EventDialect dialect, EventInsert insert, EventClaims claims, HeldRows held,
+			FailedRows failed) {
+
+		static Statements of(EventDialect dialect, OutboxTables tables) {
+			HeldRows held = new HeldRows(dialect, tables);
+			return new Statements(dialect, new EventInsert(dialect, tables), new EventClaims(dialect, tables), held,
+					new FailedRows(dialect, tables, held));
+		}
+
+	}
+
+}

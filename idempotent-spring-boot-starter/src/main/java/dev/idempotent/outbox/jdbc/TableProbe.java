@@ -1,0 +1,42 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+import dev.idempotent.jdbc.StatementFailures;
+
+/**
+ * Tells whether the tables are there.
+ */
+final class TableProbe {
+
+	private final OutboxTables tables;
+
+	TableProbe(OutboxTables tables) {
+		this.tables = tables;
+	}
+
+	/**
+	 * Reads nothing from each table.
+	 * @return how many tables there are
+	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if one is
+	 * missing, or lacks a column
+	 */
+	int read(Connection connection) {
+		List<String> all = List.of(this.tables.event(), this.tables.waiting(), this.tables.dead());
+		for (String table : all) {
+			String sql = "select " + EventRow.COLUMNS + ", lane, created_at, last_error from " + table + " where 1 = 0";
+			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
+				rows.next();
+			}
+			catch (SQLException ex) {
+				throw StatementFailures.translate(sql, ex);
+			}
+		}
+		return all.size();
+	}
+
+}

@@ -1,0 +1,190 @@
+package dev.idempotent.outbox.transaction;
+
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+
+import dev.idempotent.outbox.HandOffs;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.StoredEvent;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The events of one transaction. Begins with it, so that it knows how far the transaction
+ * is when the first event comes. Collects them until the commit begins, then inserts them
+ * at once; those of a part that is rolled back to a savepoint before are dropped.
+ */
+final class EventCollection implements TransactionSynchronization {
+
+	private final OutboxStore store;
+
+	private final HandOffs handOffs;
+
+	private final List<StoredEvent> collected = new ArrayList<>();
+
+	private final List<Written> written = new ArrayList<>();
+
+	private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
+
+	private Phase phase = Phase.OPEN;
+
+	private EventCollection(OutboxStore store, HandOffs handOffs) {
+		this.store = store;
+		this.handOffs = handOffs;
+	}
+
+	/**
+	 * Begins with the transaction that the calling thread has just begun.
+	 */
+	static void begin(OutboxStore store, HandOffs handOffs) {
+		EventCollection collection = new EventCollection(store, handOffs);
+		TransactionSynchronizationManager.registerSynchronization(collection);
+		TransactionSynchronizationManager.registerSynchronization(collection.new Last());
+	}
+
+	/**
+	 * Finds that of the transaction of the calling thread. One of a suspended transaction
+	 * is not found.
+	 */
+	static @Nullable EventCollection current() {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			return null;
+		}
+		for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+			if (each instanceof EventCollection collection) {
+				return collection;
+			}
+		}
+		return null;
+	}
+
+	boolean isCommitted() {
+		return this.phase == Phase.COMMITTED;
+	}
+
+	void add(List<StoredEvent> events) {
+		if (this.phase == Phase.OPEN) {
+			this.collected.addAll(events);
+		}
+		else {
+			write(events);
+		}
+	}
+
+	/**
+	 * Before everybody else, who may append from then on.
+	 */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void savepoint(Object savepoint) {
+		this.savepoints.put(savepoint, this.collected.size());
+	}
+
+	@Override
+	public void savepointRollback(Object savepoint) {
+		int kept = this.savepoints.getOrDefault(savepoint, 0);
+		if (kept < this.collected.size()) {
+			this.collected.subList(kept, this.collected.size()).clear();
+		}
+	}
+
+	@Override
+	public void afterCommit() {
+		commit();
+	}
+
+	/**
+	 * Nobody is told of a commit whose first listener has failed.
+	 */
+	@Override
+	public void afterCompletion(int status) {
+		if (status == STATUS_COMMITTED) {
+			commit();
+		}
+		else {
+			this.written.forEach(Written::cancel);
+		}
+	}
+
+	private void commit() {
+		if (this.phase == Phase.COMMITTED) {
+			return;
+		}
+		this.phase = Phase.COMMITTED;
+		for (Written each : this.written) {
+			if (each.handOff() != null) {
+				each.handOff().committed(each.events());
+			}
+			else {
+				this.handOffs.wake(each.events().get(0).sequence());
+			}
+		}
+	}
+
+	private void writeCollected() {
+		this.phase = Phase.WRITTEN;
+		List<StoredEvent> events = List.copyOf(this.collected);
+		this.collected.clear();
+		write(events);
+	}
+
+	private void write(List<StoredEvent> events) {
+		if (events.isEmpty()) {
+			return;
+		}
+		HandOffs.HandOff handOff = this.store.leasesAtBirth() ? this.handOffs.reserve(events) : null;
+		boolean done = false;
+		try {
+			List<StoredEvent> rows = this.store.append(events, (handOff != null) ? handOff.lease() : null);
+			this.written.add(new Written(rows, handOff));
+			done = true;
+		}
+		finally {
+			if (!done && handOff != null) {
+				handOff.cancel();
+			}
+		}
+	}
+
+	private enum Phase {
+
+		OPEN, WRITTEN, COMMITTED
+
+	}
+
+	private record Written(List<StoredEvent> events, HandOffs.@Nullable HandOff handOff) {
+
+		void cancel() {
+			if (this.handOff != null) {
+				this.handOff.cancel();
+			}
+		}
+
+	}
+
+	/**
+	 * What comes after everybody else.
+	 */
+	private final class Last implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			writeCollected();
+		}
+
+	}
+
+}

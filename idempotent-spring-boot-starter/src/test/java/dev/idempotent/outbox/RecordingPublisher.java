@@ -1,0 +1,66 @@
+package dev.idempotent.outbox;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.function.IntConsumer;
+
+/**
+ * A broker in memory.
+ */
+public final class RecordingPublisher implements OutboxPublisher {
+
+	public static final String TOPIC = "test:orders";
+
+	private final List<StoredEvent> published = new CopyOnWriteArrayList<>();
+
+	private volatile Function<StoredEvent, Outcome> behaviour = (event) -> new Outcome.Delivered();
+
+	private volatile IntConsumer batches = (size) -> {
+	};
+
+	@Override
+	public String prefix() {
+		return "test";
+	}
+
+	@Override
+	public List<Outcome> publish(List<StoredEvent> events) {
+		this.batches.accept(events.size());
+		return events.stream().map(this::publish).toList();
+	}
+
+	private Outcome publish(StoredEvent event) {
+		Outcome outcome = this.behaviour.apply(event);
+		if (outcome instanceof Outcome.Delivered) {
+			this.published.add(event);
+		}
+		return outcome;
+	}
+
+	/**
+	 * Says what becomes of an event from now on.
+	 */
+	public void answer(Function<StoredEvent, Outcome> behaviour) {
+		this.behaviour = behaviour;
+	}
+
+	/**
+	 * Says who is told the size of each batch from now on.
+	 */
+	public void watchBatches(IntConsumer watcher) {
+		this.batches = watcher;
+	}
+
+	/**
+	 * The events that the broker has, in order of arrival.
+	 */
+	public List<StoredEvent> published() {
+		return this.published;
+	}
+
+	public List<String> types() {
+		return this.published.stream().map(StoredEvent::type).toList();
+	}
+
+}

@@ -1,0 +1,306 @@
+package dev.idempotent.outbox.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxTransactionException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Which events a transaction leaves behind. Nobody delivers them here.
+ */
+@TestInstance(Lifecycle.PER_CLASS)
+abstract class OutboxTransactionRules {
+
+	@SuppressWarnings("NullAway.Init")
+	private ConfigurableApplicationContext context;
+
+	/**
+	 * Starts an application with these properties and its own.
+	 */
+	abstract ConfigurableApplicationContext start(List<String> properties);
+
+	@BeforeAll
+	void start() {
+		this.context = start(
+				List.of("idempotent.outbox.courier.enabled=false", "idempotent.outbox.table-prefix=rules_"));
+	}
+
+	@BeforeEach
+	void forget() {
+		database().sql("delete from rules_event").update();
+	}
+
+	@AfterAll
+	void stop() {
+		this.context.close();
+	}
+
+	@Test
+	void keepsTheEventsOfACommitInTheirOrder() {
+		inTransaction((outbox) -> {
+			append("first");
+			outbox.append(List.of(OutboxEvent.of("second", 2), OutboxEvent.of("third", 3)));
+		});
+		assertThat(events()).containsExactly("first", "second", "third");
+	}
+
+	@Test
+	void dropsTheEventsOfARollback() {
+		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			append("lost");
+			status.setRollbackOnly();
+		});
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inTransaction((outbox) -> {
+			append("lost");
+			throw new IllegalStateException("work failed");
+		}));
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
+	void writesAllEventsOfATransactionAtOnce() {
+		inTransaction((outbox) -> {
+			append("first");
+			append("second");
+			assertThat(events()).isEmpty();
+		});
+		assertThat(events()).hasSize(2);
+	}
+
+	@Test
+	void refusesAnEventWithoutATransaction() {
+		assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append("lost"))
+			.withMessageContaining("@Transactional");
+		template(TransactionDefinition.PROPAGATION_SUPPORTS).executeWithoutResult(
+				(status) -> assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append("lost"))
+					.withMessageContaining("@Transactional"));
+	}
+
+	@Test
+	void refusesAnEventInAReadOnlyTransaction() {
+		TransactionTemplate readOnly = template(TransactionDefinition.PROPAGATION_REQUIRED);
+		readOnly.setReadOnly(true);
+		readOnly.executeWithoutResult(
+				(status) -> assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append("lost"))
+					.withMessageContaining("readOnly"));
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
+	void keepsTheEventsThatComeWhileTheCommitBegins() {
+		inTransaction((outbox) -> beforeCommit(() -> append("first in a late phase")));
+		inTransaction((outbox) -> {
+			append("early");
+			beforeCommit(() -> append("second in a late phase"));
+		});
+		assertThat(events()).containsExactly("first in a late phase", "early", "second in a late phase");
+	}
+
+	@Test
+	void dropsTheEventsThatCameWhileACommitBeganThatFailed() {
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inTransaction((outbox) -> {
+			append("early");
+			beforeCommit(() -> {
+				append("late");
+				throw new IllegalStateException("no commit");
+			});
+		}));
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
+	void keepsTheEventsOfAnInnerTransactionOfItsOwn() {
+		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((outer) -> {
+			append("outer");
+			template(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> append("inner"));
+			outer.setRollbackOnly();
+		});
+		assertThat(events()).containsExactly("inner");
+	}
+
+	@Test
+	void dropsTheEventsOfAnInnerTransactionAlone() {
+		inTransaction((outbox) -> {
+			append("before");
+			template(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> {
+				append("lost");
+				inner.setRollbackOnly();
+			});
+			append("after");
+		});
+		assertThat(events()).containsExactly("before", "after");
+	}
+
+	@Test
+	void refusesAnEventWhileTheTransactionIsSuspended() {
+		inTransaction((outbox) -> template(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
+			.executeWithoutResult((status) -> assertThatExceptionOfType(OutboxTransactionException.class)
+				.isThrownBy(() -> append("lost"))));
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
+	void refusesAnEventAfterTheCommit() {
+		Refusals refusals = new Refusals(() -> append("lost"));
+		inTransaction((outbox) -> {
+			append("early");
+			TransactionSynchronizationManager.registerSynchronization(refusals);
+		});
+		assertThat(refusals.messages).hasSize(2)
+			.allSatisfy((message) -> assertThat(message).contains("has ended", "REQUIRES_NEW"));
+		assertThat(events()).containsExactly("early");
+	}
+
+	@Test
+	void takesAnEventAfterTheCommitInATransactionOfItsOwn() {
+		inTransaction(
+				(outbox) -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						template(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+							.executeWithoutResult((status) -> append("later"));
+					}
+
+				}));
+		assertThat(events()).containsExactly("later");
+	}
+
+	@Test
+	void keepsNoEventOfACallThatFails() {
+		inTransaction((outbox) -> {
+			assertThatIllegalArgumentException().isThrownBy(
+					() -> outbox.append(List.of(OutboxEvent.of("fine", 1), OutboxEvent.of("bad", new Unwritable()))))
+				.withMessageContaining("Unwritable");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> outbox.append(OutboxEvent.of("bad", 1).toTopic("nowhere:orders")))
+				.withMessageContaining("nowhere:orders")
+				.withMessageContaining("test:");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> outbox.append(OutboxEvent.of("bad", 1).withKey("k".repeat(256))))
+				.withMessageContaining("256");
+		});
+		assertThat(events()).isEmpty();
+	}
+
+	@Test
+	void writesThePayloadAsItWasWhenItCame() {
+		List<String> payload = new ArrayList<>(List.of("as it was"));
+		inTransaction((outbox) -> {
+			outbox.append(OutboxEvent.of("mutable", payload));
+			payload.add("changed");
+		});
+		assertThat(database().sql("select payload from rules_event").query(byte[].class).single()).asString()
+			.isEqualTo("[\"as it was\"]");
+	}
+
+	ConfigurableApplicationContext context() {
+		return this.context;
+	}
+
+	JdbcClient database() {
+		return this.context.getBean(JdbcClient.class);
+	}
+
+	void append(String type) {
+		this.context.getBean(Outbox.class).append(OutboxEvent.of(type, "payload"));
+	}
+
+	/**
+	 * The types of the events that this connection can see.
+	 */
+	List<String> events() {
+		return database().sql("select type from rules_event order by id").query(String.class).list();
+	}
+
+	void inTransaction(Consumer<Outbox> work) {
+		template(TransactionDefinition.PROPAGATION_REQUIRED)
+			.executeWithoutResult((status) -> work.accept(this.context.getBean(Outbox.class)));
+	}
+
+	TransactionTemplate template(int propagation) {
+		TransactionTemplate template = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
+		template.setPropagationBehavior(propagation);
+		return template;
+	}
+
+	/**
+	 * As listeners of {@code TransactionPhase.BEFORE_COMMIT} do.
+	 */
+	static void beforeCommit(Runnable work) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				work.run();
+			}
+
+		});
+	}
+
+	static final class Unwritable {
+
+		public Unwritable getSelf() {
+			return this;
+		}
+
+	}
+
+	/**
+	 * Appends after the commit, before anybody else is told of it.
+	 */
+	private static final class Refusals implements TransactionSynchronization {
+
+		private final List<String> messages = new ArrayList<>();
+
+		private final Runnable append;
+
+		Refusals(Runnable append) {
+			this.append = append;
+		}
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCommit() {
+			tryIt();
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			tryIt();
+		}
+
+		private void tryIt() {
+			assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(this.append::run)
+				.satisfies((ex) -> this.messages.add(String.valueOf(ex.getMessage())));
+		}
+
+	}
+
+}

@@ -1,0 +1,63 @@
+package dev.idempotent.outbox.transaction;
+
+import java.util.Objects;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which events the parts of a transaction leave behind that roll back by themselves.
+ */
+abstract class SavepointRules extends OutboxTransactionRules {
+
+	@Test
+	void dropsTheEventsOfANestedTransactionAlone() {
+		inTransaction((outbox) -> {
+			append("before");
+			template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
+				append("lost");
+				template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((deeper) -> append("lost too"));
+				nested.setRollbackOnly();
+			});
+			append("after");
+			template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> append("nested"));
+		});
+		assertThat(events()).containsExactly("before", "after", "nested");
+	}
+
+	@Test
+	void dropsTheEventsBehindASavepointThatIsRolledBackTo() {
+		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			append("before");
+			Object savepoint = status.createSavepoint();
+			append("lost");
+			status.rollbackToSavepoint(savepoint);
+			append("between");
+			status.rollbackToSavepoint(savepoint);
+			append("after");
+			status.releaseSavepoint(savepoint);
+		});
+		assertThat(events()).containsExactly("before", "after");
+	}
+
+	@Test
+	void dropsALateEventBehindASavepoint() {
+		TransactionStatus[] status = new TransactionStatus[1];
+		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((own) -> {
+			status[0] = own;
+			beforeCommit(() -> {
+				TransactionStatus open = Objects.requireNonNull(status[0]);
+				append("late");
+				Object savepoint = open.createSavepoint();
+				append("lost");
+				open.rollbackToSavepoint(savepoint);
+			});
+		});
+		assertThat(events()).containsExactly("late");
+	}
+
+}
