@@ -1,5 +1,8 @@
 package dev.idempotent.testing;
 
+import java.util.List;
+import java.util.stream.Stream;
+
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 
@@ -12,9 +15,15 @@ final class PostgresContainer extends ContainerServer implements PostgresServer 
 
 	private static final int POSTGRES_PORT = 5432;
 
-	PostgresContainer() {
-		super(new GenericContainer<>(IMAGE).withEnv("POSTGRES_PASSWORD", RealPostgres.PASSWORD)
+	PostgresContainer(List<String> settings) {
+		super(new GenericContainer<>(IMAGE).withCommand(command(settings))
+			.withEnv("POSTGRES_PASSWORD", RealPostgres.PASSWORD)
 			.waitingFor(Wait.forLogMessage(".*database system is ready to accept connections.*\\n", 2)), POSTGRES_PORT);
+	}
+
+	private static String[] command(List<String> settings) {
+		return Stream.concat(Stream.of("postgres"), settings.stream().flatMap((setting) -> Stream.of("-c", setting)))
+			.toArray(String[]::new);
 	}
 
 	@Override

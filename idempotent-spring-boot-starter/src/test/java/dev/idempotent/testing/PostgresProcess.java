@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -23,9 +24,12 @@ final class PostgresProcess implements PostgresServer {
 
 	private final Path data;
 
+	private final List<String> settings;
+
 	private @Nullable EmbeddedPostgres process;
 
-	PostgresProcess() {
+	PostgresProcess(List<String> settings) {
+		this.settings = settings;
 		try {
 			this.data = Files.createTempDirectory("postgres");
 		}
@@ -50,15 +54,19 @@ final class PostgresProcess implements PostgresServer {
 			return;
 		}
 		try {
-			this.process = EmbeddedPostgres.builder()
+			EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
 				.setPort(this.port)
 				.setDataDirectory(this.data)
 				.setCleanDataDirectory(false)
 				.setPGStartupWait(Duration.ofMinutes(1))
 				.setServerConfig("listen_addresses", "127.0.0.1")
 				// The library's default forgets commits when the server is killed.
-				.setServerConfig("synchronous_commit", "on")
-				.start();
+				.setServerConfig("synchronous_commit", "on");
+			for (String setting : this.settings) {
+				String[] nameAndValue = setting.split("=", 2);
+				builder.setServerConfig(nameAndValue[0], nameAndValue[1]);
+			}
+			this.process = builder.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("The embedded PostgreSQL did not start. As root it needs the command "

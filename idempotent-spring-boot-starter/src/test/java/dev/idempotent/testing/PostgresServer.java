@@ -1,14 +1,20 @@
 package dev.idempotent.testing;
 
+import java.util.List;
+
 /**
  * A PostgreSQL on a port that it keeps for life. Starting and stopping are repeatable,
  * and what was committed outlives them.
  */
 interface PostgresServer extends AutoCloseable {
 
-	static PostgresServer started() {
-		PostgresServer server = TestServices.inContainer(PostgresContainer.IMAGE) ? new PostgresContainer()
-				: new PostgresProcess();
+	/**
+	 * Starts a server.
+	 * @param settings that differ from those of other tests, as {@code name=value}
+	 */
+	static PostgresServer started(List<String> settings) {
+		PostgresServer server = TestServices.inContainer(PostgresContainer.IMAGE) ? new PostgresContainer(settings)
+				: new PostgresProcess(settings);
 		server.start();
 		return server;
 	}

@@ -25,12 +25,15 @@ public final class RealPostgres implements BeforeAllCallback {
 
 	private final boolean shared;
 
+	private final List<String> settings;
+
 	private @Nullable PostgresServer server;
 
 	private @Nullable Store resources;
 
-	private RealPostgres(boolean shared) {
+	private RealPostgres(boolean shared, List<String> settings) {
 		this.shared = shared;
+		this.settings = settings;
 	}
 
 	/**
@@ -38,21 +41,29 @@ public final class RealPostgres implements BeforeAllCallback {
 	 * wrote, so that tables of the same name are shared too.
 	 */
 	public static RealPostgres shared() {
-		return new RealPostgres(true);
+		return new RealPostgres(true, List.of());
 	}
 
 	/**
 	 * A server for this test class alone, which it may stop and start.
 	 */
 	public static RealPostgres dedicated() {
-		return new RealPostgres(false);
+		return new RealPostgres(false, List.of());
+	}
+
+	/**
+	 * The same with settings that other tests do not have, as {@code name=value}. The
+	 * embedded server has {@code fsync=off} otherwise.
+	 */
+	public static RealPostgres dedicatedWith(String... settings) {
+		return new RealPostgres(false, List.of(settings));
 	}
 
 	@Override
 	public void beforeAll(ExtensionContext context) {
 		this.resources = context.getStore(Namespace.create(RealPostgres.class, this));
 		Store home = this.shared ? context.getRoot().getStore(Namespace.create(RealPostgres.class)) : this.resources;
-		this.server = home.computeIfAbsent(PostgresServer.class, (key) -> PostgresServer.started(),
+		this.server = home.computeIfAbsent(PostgresServer.class, (key) -> PostgresServer.started(this.settings),
 				PostgresServer.class);
 	}
 

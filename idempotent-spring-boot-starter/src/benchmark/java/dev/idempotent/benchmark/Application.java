@@ -1,0 +1,72 @@
+package dev.idempotent.benchmark;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * A Boot application without a web server, which has what its class path brings but JPA,
+ * Kafka and security.
+ */
+public final class Application implements AutoCloseable {
+
+	private static final String BOOT = "org.springframework.boot.";
+
+	private static final String LEFT_OUT = String.join(",",
+			BOOT + "hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+			BOOT + "data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration",
+			BOOT + "kafka.autoconfigure.KafkaAutoConfiguration",
+			BOOT + "security.autoconfigure.SecurityAutoConfiguration",
+			BOOT + "security.autoconfigure.UserDetailsServiceAutoConfiguration");
+
+	private final ConfigurableApplicationContext context;
+
+	private Application(ConfigurableApplicationContext context) {
+		this.context = context;
+	}
+
+	/**
+	 * Starts an application.
+	 * @param source its configuration
+	 * @param properties as {@code name=value}
+	 * @return the running application
+	 */
+	public static Application start(Class<?> source, Collection<String> properties) {
+		List<String> arguments = new ArrayList<>(List.of("--spring.main.banner-mode=off", "--logging.level.root=warn",
+				"--spring.main.register-shutdown-hook=false", "--spring.autoconfigure.exclude=" + LEFT_OUT));
+		properties.forEach((property) -> arguments.add("--" + property));
+		SpringApplication application = new SpringApplication(source);
+		application.setWebApplicationType(WebApplicationType.NONE);
+		return new Application(application.run(arguments.toArray(String[]::new)));
+	}
+
+	/**
+	 * A bean.
+	 * @param <T> its type
+	 * @param type its type
+	 * @return the only one
+	 */
+	public <T> T bean(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
+	/**
+	 * All beans of a type.
+	 * @param <T> their type
+	 * @param type their type
+	 * @return may be empty
+	 */
+	public <T> Collection<T> beans(Class<T> type) {
+		return this.context.getBeansOfType(type).values();
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+}

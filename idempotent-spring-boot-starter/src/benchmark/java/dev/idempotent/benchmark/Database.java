@@ -1,0 +1,100 @@
+package dev.idempotent.benchmark;
+
+import java.time.Duration;
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import dev.idempotent.testing.RealPostgres;
+
+/**
+ * A contender's own database on the server that all share.
+ */
+public final class Database {
+
+	private final String url;
+
+	private final JdbcTemplate sql;
+
+	private Database(String url) {
+		this.url = url;
+		this.sql = new JdbcTemplate(new DriverManagerDataSource(url, RealPostgres.USER, RealPostgres.PASSWORD));
+	}
+
+	/**
+	 * Creates a database.
+	 * @param server where
+	 * @param name letters and underscores; not there yet
+	 * @return the database, empty
+	 */
+	public static Database create(RealPostgres server, String name) {
+		new Database(server.url()).sql().execute("create database " + name);
+		return new Database("jdbc:postgresql://" + server.host() + ":" + server.port() + "/" + name);
+	}
+
+	/**
+	 * Says what server it is and how durable: a benchmark of commits that are not flushed
+	 * would flatter all.
+	 * @param server which one
+	 * @return its version and settings
+	 */
+	public static String describe(RealPostgres server) {
+		return new Database(server.url()).sql()
+			.queryForList("select name || '=' || current_setting(name) from unnest(array['server_version',"
+					+ " 'fsync', 'synchronous_commit', 'shared_buffers']) as name", String.class)
+			.toString();
+	}
+
+	/**
+	 * What tells an application where the database is.
+	 * @return {@code name=value}
+	 */
+	public List<String> properties() {
+		return List.of("spring.datasource.url=" + this.url, "spring.datasource.username=" + RealPostgres.USER,
+				"spring.datasource.password=" + RealPostgres.PASSWORD);
+	}
+
+	/**
+	 * Runs statements beside the application, each on a connection of its own.
+	 * @return the same at each call
+	 */
+	public JdbcTemplate sql() {
+		return this.sql;
+	}
+
+	/**
+	 * Lets every measurement begin alike: no dead rows, fresh statistics, nothing left to
+	 * write back.
+	 */
+	public void tidy() {
+		this.sql.execute("vacuum analyze");
+		this.sql.execute("checkpoint");
+	}
+
+	/**
+	 * How many rows have been inserted, updated and deleted in all tables but one. Closes
+	 * the pool's connections first: a session reports its counts at the latest when it
+	 * ends.
+	 * @param pool through which the rows were written; nobody else has it now
+	 * @param table the one that does not count
+	 * @return since the database was created
+	 */
+	public long rowWritesBeside(HikariDataSource pool, String table) {
+		List<Integer> sessions = sessions();
+		pool.getHikariPoolMXBean().softEvictConnections();
+		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> sessions().stream().noneMatch(sessions::contains));
+		Long writes = this.sql.queryForObject("select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)"
+				+ " from pg_stat_user_tables where relname <> ?", Long.class, table);
+		return (writes != null) ? writes : 0;
+	}
+
+	private List<Integer> sessions() {
+		return this.sql.queryForList("select pid from pg_stat_activity where datname = current_database()"
+				+ " and backend_type = 'client backend' and pid <> pg_backend_pid()", Integer.class);
+	}
+
+}

@@ -1,0 +1,131 @@
+package dev.idempotent.benchmark.outbox;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import javax.sql.DataSource;
+
+import org.springframework.util.Assert;
+
+import dev.idempotent.benchmark.Database;
+import dev.idempotent.benchmark.Report;
+import dev.idempotent.benchmark.Samples;
+import dev.idempotent.benchmark.Scenario;
+
+/**
+ * How long one claim of 500 rows takes, depending on what else is there: nothing, a
+ * backlog that is due, rows that wait for later, and dead rows that an old snapshot keeps
+ * from being removed while the queue goes on.
+ */
+final class ClaimScenario implements Scenario {
+
+	private static final int BATCH = 500;
+
+	private static final String SNAPSHOT = "snapshot held";
+
+	private static final double NANOS_PER_MILLI = 1e6;
+
+	private final String contender;
+
+	private final Database database;
+
+	private final ClaimProbe probe;
+
+	private final Size size;
+
+	ClaimScenario(String contender, Database database, ClaimProbe probe, Size size) {
+		this.contender = contender;
+		this.database = database;
+		this.probe = probe;
+		this.size = size;
+	}
+
+	@Override
+	public String name() {
+		return "claim of 500";
+	}
+
+	@Override
+	public void round(int number, Report report) {
+		beside(0, 0);
+		double alone = claims("alone", report);
+		beside(this.size.rest(), 0);
+		relate("due backlog", claims("due backlog", report), alone, report);
+		beside(0, this.size.rest());
+		relate("parked rows", claims("parked rows", report), alone, report);
+		beside(0, 0);
+		relate(SNAPSHOT, underSnapshot(report), alone, report);
+		this.probe.empty();
+	}
+
+	private void beside(int due, int parked) {
+		this.probe.empty();
+		this.probe.addDue(due);
+		this.probe.addParked(parked);
+		this.database.tidy();
+	}
+
+	private double claims(String rest, Report report) {
+		List<Double> millis = new ArrayList<>();
+		for (int claim = 0; claim < this.size.claims(); claim++) {
+			millis.add(churn());
+		}
+		return keep(rest, millis, report);
+	}
+
+	private double underSnapshot(Report report) {
+		List<Double> millis = new ArrayList<>();
+		DataSource connections = Objects.requireNonNull(this.database.sql().getDataSource());
+		try (Connection connection = connections.getConnection(); Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+			statement.execute("select count(*) from pg_class");
+			long begin = System.nanoTime();
+			while (System.nanoTime() - begin < this.size.snapshot().toNanos()) {
+				millis.add(churn());
+			}
+			connection.rollback();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("The snapshot could not be held", ex);
+		}
+		return keep(SNAPSHOT, millis.subList(millis.size() * 9 / 10, millis.size()), report);
+	}
+
+	private double churn() {
+		this.probe.addDue(BATCH);
+		long begin = System.nanoTime();
+		int claimed = this.probe.claim(BATCH);
+		double millis = (System.nanoTime() - begin) / NANOS_PER_MILLI;
+		Assert.state(claimed == BATCH, () -> "A claim took " + claimed + " rows instead of " + BATCH);
+		this.probe.deleteClaimed();
+		return millis;
+	}
+
+	private double keep(String rest, List<Double> millis, Report report) {
+		Samples samples = Samples.of(millis.stream().mapToDouble(Double::doubleValue).toArray());
+		report.add(name(), this.contender, "ms p50, " + rest, samples.median());
+		report.add(name(), this.contender, "ms p99, " + rest, samples.percentile(0.99));
+		return samples.median();
+	}
+
+	private void relate(String rest, double millis, double alone, Report report) {
+		report.add(name(), this.contender, "  / alone, " + rest, millis / alone);
+	}
+
+	/**
+	 * How much of it.
+	 *
+	 * @param claims how many claims each figure is taken of
+	 * @param rest how many rows are there beside those that are claimed
+	 * @param snapshot how long the snapshot is held
+	 */
+	record Size(int claims, int rest, Duration snapshot) {
+	}
+
+}

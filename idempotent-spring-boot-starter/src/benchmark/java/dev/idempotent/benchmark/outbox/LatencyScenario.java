@@ -1,0 +1,76 @@
+package dev.idempotent.benchmark.outbox;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Report;
+import dev.idempotent.benchmark.Rounds;
+import dev.idempotent.benchmark.Samples;
+import dev.idempotent.benchmark.Scenario;
+
+/**
+ * How long after its commit an event can be read. From the moment when the transaction
+ * has returned to its client until a consumer that waits in {@code XREAD BLOCK} has the
+ * event: an end that looks the same whatever an outbox does between. It holds Redis and
+ * the consumer's wake-up too. An event that is read before the commit has returned counts
+ * as less than zero.
+ */
+final class LatencyScenario implements Scenario {
+
+	private static final double NANOS_PER_MILLI = 1e6;
+
+	private final List<OutboxContender> contenders;
+
+	private final Load load;
+
+	private final int perSecond;
+
+	private final Duration time;
+
+	LatencyScenario(List<OutboxContender> contenders, Load load, int perSecond, Duration time) {
+		this.contenders = contenders;
+		this.load = load;
+		this.perSecond = perSecond;
+		this.time = time;
+	}
+
+	@Override
+	public String name() {
+		return "latency";
+	}
+
+	@Override
+	public void round(int number, Report report) {
+		for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
+			Samples millis = measure(contender);
+			report.add(name(), contender.name(), "ms p50", millis.median());
+			report.add(name(), contender.name(), "ms p99", millis.percentile(0.99));
+			report.add(name(), contender.name(), "ms max", millis.max());
+		}
+	}
+
+	private Samples measure(OutboxContender contender) {
+		contender.tidy();
+		Map<Long, Long> committed = new ConcurrentHashMap<>();
+		contender.startDelivery();
+		try (StreamReader reader = contender.stream().read()) {
+			long count = this.load.paced(this.perSecond, this.time, () -> {
+				long order = contender.place();
+				committed.put(order, System.nanoTime());
+			}).count();
+			contender.stream().awaitLength(count);
+			reader.awaitOrders(committed.keySet());
+			return Samples.of(committed.entrySet()
+				.stream()
+				.mapToDouble((entry) -> (reader.seen(entry.getKey()) - entry.getValue()) / NANOS_PER_MILLI)
+				.toArray());
+		}
+		finally {
+			contender.stopDelivery();
+		}
+	}
+
+}

@@ -1,0 +1,121 @@
+package dev.idempotent.benchmark.outbox;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.util.Assert;
+
+import dev.idempotent.benchmark.Contender;
+import dev.idempotent.benchmark.Database;
+import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Report;
+import dev.idempotent.benchmark.Rounds;
+import dev.idempotent.benchmark.Scenario;
+import dev.idempotent.benchmark.Settings;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+
+/**
+ * Measures the outbox and prints a table; docs/benchmark.md says how to repeat it and
+ * what the rows mean.
+ */
+class OutboxBenchmark {
+
+	private static final Settings settings = new Settings();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.dedicatedWith("fsync=" + settings.text("fsync", "on"));
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	private final Load load = new Load(settings.number("clients", 4));
+
+	@Test
+	void measures() throws IOException {
+		List<Contender> opened = new ArrayList<>();
+		try {
+			Report report = new Report();
+			Rounds rounds = new Rounds(settings.number("warm-up", 1), settings.number("rounds", 5));
+			rounds.run(scenarios(opened), report);
+			publish(report);
+		}
+		finally {
+			opened.forEach(Contender::close);
+		}
+	}
+
+	private List<Scenario> scenarios(List<Contender> opened) {
+		Servers servers = new Servers(postgres, redis, settings.number("pool-size", 16));
+		BareShop bare = opened(new BareShop(servers), opened);
+		List<OutboxContender> contenders = contenders(servers, opened);
+		Map<String, Supplier<Scenario>> known = Map.of("append",
+				() -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
+				() -> new DrainScenario(
+						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
+				"latency",
+				() -> new LatencyScenario(contenders, this.load, settings.number("latency-rate", 200),
+						seconds("latency-seconds", 20)),
+				"row-writes", () -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
+				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true));
+		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan", known);
+	}
+
+	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
+		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
+				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
+		Map<String, Supplier<OutboxContender>> known = Map.of(OwnOutbox.NAME,
+				() -> opened(new OwnOutbox(servers), opened), "namastack",
+				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
+				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
+		return chosen("contenders", OwnOutbox.NAME + ",namastack", known);
+	}
+
+	private Scenario claims(String name, boolean fromTheFirstRow) {
+		Database database = Database.create(postgres, name);
+		ClaimScenario.Size size = new ClaimScenario.Size(settings.number("claims", 50),
+				settings.number("claim-rest", 1_000_000), seconds("snapshot-seconds", 60));
+		DataSource connections = Objects.requireNonNull(database.sql().getDataSource());
+		return new ClaimScenario(fromTheFirstRow ? "ours, from the first row" : "ours", database,
+				new StoreClaimProbe(connections, fromTheFirstRow), size);
+	}
+
+	private <T> List<T> chosen(String setting, String all, Map<String, Supplier<T>> known) {
+		List<T> chosen = new ArrayList<>();
+		for (String name : settings.names(setting, all)) {
+			Supplier<T> supplier = known.get(name);
+			Assert.state(supplier != null, () -> "benchmark." + setting + " knows " + known.keySet() + ", not " + name);
+			chosen.add(supplier.get());
+		}
+		return chosen;
+	}
+
+	private Duration seconds(String setting, int otherwise) {
+		return Duration.ofSeconds(settings.number(setting, otherwise));
+	}
+
+	private static <T extends Contender> T opened(T contender, List<Contender> opened) {
+		opened.add(contender);
+		return contender;
+	}
+
+	private void publish(Report report) throws IOException {
+		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
+				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
+		System.out.println(text);
+		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("outbox.md"), text);
+	}
+
+}

@@ -1,0 +1,92 @@
+package dev.idempotent.benchmark.outbox;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+import com.zaxxer.hikari.HikariDataSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import dev.idempotent.benchmark.Application;
+import dev.idempotent.benchmark.Database;
+
+/**
+ * The application that every contender is put into: a pool, a table of orders, and a
+ * transaction that inserts one.
+ */
+final class Shop implements AutoCloseable {
+
+	private static final String ORDERS = "orders";
+
+	private static final String CREATE = "create table orders (number bigint primary key, customer text not null,"
+			+ " email text not null, total_cents bigint not null, placed_at timestamptz not null default now())";
+
+	private static final String INSERT = "insert into orders (number, customer, email, total_cents) values (?, ?, ?, ?)";
+
+	private static final AtomicLong numbers = new AtomicLong();
+
+	private final Database database;
+
+	private final Application application;
+
+	private final JdbcTemplate jdbc;
+
+	private final TransactionTemplate transactions;
+
+	private Shop(Database database, Application application) {
+		this.database = database;
+		this.application = application;
+		this.jdbc = application.bean(JdbcTemplate.class);
+		this.transactions = application.bean(TransactionTemplate.class);
+	}
+
+	static Shop open(String name, Servers servers, Class<?> source, String... properties) {
+		Database database = Database.create(servers.postgres(), name);
+		database.sql().execute(CREATE);
+		Set<String> all = new LinkedHashSet<>(database.properties());
+		all.addAll(servers.redis().properties());
+		all.addAll(List.of("spring.application.name=" + name,
+				"spring.datasource.hikari.maximum-pool-size=" + servers.poolSize()));
+		all.addAll(List.of(properties));
+		return new Shop(database, Application.start(source, all));
+	}
+
+	/**
+	 * Places an order.
+	 * @param inTransaction is given it before the transaction commits
+	 * @return the order's number
+	 */
+	long place(Consumer<OrderPlaced> inTransaction) {
+		OrderPlaced order = OrderPlaced.numbered(numbers.incrementAndGet());
+		this.transactions.executeWithoutResult((status) -> {
+			this.jdbc.update(INSERT, order.number(), order.customer(), order.email(), order.totalCents());
+			inTransaction.accept(order);
+		});
+		return order.number();
+	}
+
+	/**
+	 * How often rows other than orders have been written.
+	 */
+	long otherRowWrites() {
+		return this.database.rowWritesBeside(this.application.bean(HikariDataSource.class), ORDERS);
+	}
+
+	Database database() {
+		return this.database;
+	}
+
+	Application application() {
+		return this.application;
+	}
+
+	@Override
+	public void close() {
+		this.application.close();
+	}
+
+}

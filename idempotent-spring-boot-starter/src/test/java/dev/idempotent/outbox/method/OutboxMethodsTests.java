@@ -1,0 +1,153 @@
+package dev.idempotent.outbox.method;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxTransactionException;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.StoredEvent;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Which events follow from a call.
+ */
+@TestInstance(Lifecycle.PER_CLASS)
+class OutboxMethodsTests {
+
+	@SuppressWarnings("NullAway.Init")
+	private ConfigurableApplicationContext context;
+
+	@SuppressWarnings("NullAway.Init")
+	private Orders orders;
+
+	@BeforeAll
+	void start() {
+		this.context = OutboxApplication.start(List.of(), Orders.class);
+		this.orders = this.context.getBean(Orders.class);
+	}
+
+	@BeforeEach
+	void forget() {
+		published().clear();
+	}
+
+	@AfterAll
+	void stop() {
+		this.context.close();
+	}
+
+	@Test
+	void tellTheResultOfACall() {
+		this.orders.place("o-1", 5, "tea");
+		assertThat(delivered()).singleElement().satisfies((event) -> {
+			assertThat(event.type()).isEqualTo("order.created");
+			assertThat(event.topic()).isEqualTo(RecordingPublisher.TOPIC);
+			assertThat(event.key()).isEqualTo("o-1");
+			assertThat(event.headers()).containsEntry("ce_subject", "o-1");
+			assertThat(event.payload()).asString().isEqualTo("{\"id\":\"o-1\",\"amount\":5,\"items\":[\"tea\"]}");
+		});
+	}
+
+	@Test
+	void areAsManyAsThereAreElementsAndConditionsThatHold() {
+		this.orders.placeWithItems("o-2", 101, "tea", "gift", "cup");
+		assertThat(delivered()).extracting(StoredEvent::type)
+			.containsExactly("order.large", "order.item", "order.item");
+		assertThat(delivered()).extracting(StoredEvent::key).containsExactly(null, "tea", "cup");
+		published().clear();
+		this.orders.placeWithItems("o-3", 100, "tea");
+		assertThat(delivered()).extracting(StoredEvent::type).containsExactly("order.item");
+		published().clear();
+		this.orders.placeWithItems("o-3", 100);
+		assertThat(delivered()).isEmpty();
+	}
+
+	@Test
+	void needATransactionBeforeTheWorkIsDone() {
+		List<String> effects = new ArrayList<>();
+		assertThatExceptionOfType(OutboxTransactionException.class)
+			.isThrownBy(() -> this.orders.placeWithoutTransaction("o-4", effects));
+		assertThat(effects).isEmpty();
+		inTransaction((orders) -> orders.placeWithoutTransaction("o-4", effects));
+		assertThat(effects).containsExactly("o-4");
+		assertThat(delivered()).hasSize(1);
+	}
+
+	@Test
+	void areNoneOfACallThatThrows() {
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.orders.failWithRollback("o-5"));
+		assertThatIllegalStateException().isThrownBy(() -> this.orders.failWithCommit("o-5"));
+		assertThat(delivered()).isEmpty();
+	}
+
+	@Test
+	void commitWithTheMethodsOwnTransaction() {
+		assertThatIllegalStateException().isThrownBy(() -> inTransaction((orders) -> {
+			orders.place("o-6", 1);
+			orders.log("o-6");
+			throw new IllegalStateException("outer failed");
+		}));
+		assertThat(delivered()).extracting(StoredEvent::type).containsExactly("order.logged");
+	}
+
+	@Test
+	void cannotBeMadeOfWhatIsNotThere() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.orders.placeNothing())
+			.withMessageContaining("payload")
+			.withMessageContaining("placeNothing")
+			.withMessageContaining("condition");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.orders.placeWithOddKey())
+			.withMessageContaining("key");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.orders.placeWithoutElements())
+			.withMessageContaining("forEach");
+		assertThat(delivered()).isEmpty();
+	}
+
+	@Test
+	void followFromAnAnnotationOfTheApplication() {
+		this.orders.placeByOwnAnnotation("o-7");
+		assertThat(delivered()).extracting(StoredEvent::type, StoredEvent::key)
+			.containsExactly(tuple("order.placed", "o-7"));
+	}
+
+	private void inTransaction(Consumer<Orders> work) {
+		new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class))
+			.executeWithoutResult((status) -> work.accept(this.orders));
+	}
+
+	private List<StoredEvent> published() {
+		return this.context.getBean(RecordingPublisher.class).published();
+	}
+
+	/**
+	 * All that there is, as there is nothing left to deliver.
+	 */
+	private List<StoredEvent> delivered() {
+		JdbcClient database = this.context.getBean(JdbcClient.class);
+		await().untilAsserted(
+				() -> assertThat(database.sql("select count(*) from outbox_event").query(Integer.class).single())
+					.isZero());
+		return published();
+	}
+
+}

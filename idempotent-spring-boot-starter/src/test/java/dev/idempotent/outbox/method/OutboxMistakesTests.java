@@ -1,0 +1,195 @@
+package dev.idempotent.outbox.method;
+
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxConfigurationException;
+import dev.idempotent.outbox.TransactionalOutbox;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What stops an application at its start, rather than losing an event later.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class OutboxMistakesTests {
+
+	@Test
+	void refusesAnExpressionThatCannotBe() {
+		assertStops(BadSyntax.class, "#result.", "BadSyntax.place");
+		assertStops(UnknownVariable.class, "there is no variable #order", "#result");
+		assertStops(ReachesTypes.class, "out of reach");
+		assertStops(ItemWithoutForEach.class, "there is no variable #item");
+	}
+
+	@Test
+	void refusesAResultThatIsNotThere() {
+		assertStops(ReturnsNothing.class, "returns nothing", "payload");
+		assertStops(ReturnsLater.class, "when its transaction has ended");
+	}
+
+	@Test
+	void refusesATopicThatNobodyServes() {
+		assertStops(UnknownTopic.class, "kafka:orders", "test:");
+		OutboxApplication.with(Fine.class)
+			.withPropertyValues("idempotent.outbox.default-topic=kafka:orders")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("kafka:orders"));
+		OutboxApplication.with(Fine.class)
+			.withPropertyValues("idempotent.outbox.default-topic=")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void refusesAMethodThatCannotBeAdvised() {
+		assertStops(Hidden.class, "is private or static");
+		assertStops(NoType.class, "states no type");
+	}
+
+	@Test
+	void refusesToStartWithoutTables() {
+		OutboxApplication.with(Fine.class)
+			.withPropertyValues("idempotent.outbox.initialize-schema=never")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(OutboxConfigurationException.class)
+				.extracting((failure) -> ((OutboxConfigurationException) failure).getAction())
+				.asString()
+				.contains("schema-*.sql", "idempotent.outbox.initialize-schema=always"));
+	}
+
+	@Test
+	void refusesToStartWithoutADatabase() {
+		OutboxApplication.with(Fine.class, TwoDatabases.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("no one database to append events in"));
+	}
+
+	@Test
+	void warnsOfACallRoundTheProxy(CapturedOutput output) {
+		OutboxApplication.with(CallsItself.class).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("CallsItself.outer calls the @TransactionalOutbox method", "appends no event");
+	}
+
+	private static void assertStops(Class<?> bean, String... messages) {
+		OutboxApplication.with(bean)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(OutboxConfigurationException.class)
+				.extracting((failure) -> failure.getMessage() + ((OutboxConfigurationException) failure).getAction())
+				.asString()
+				.contains(messages));
+	}
+
+	static class Fine {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class BadSyntax {
+
+		@TransactionalOutbox(type = "order.created", key = "#result.")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class UnknownVariable {
+
+		@TransactionalOutbox(type = "order.created", payload = "#order")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class ReachesTypes {
+
+		@TransactionalOutbox(type = "order.created", payload = "T(java.lang.Runtime).getRuntime()")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class ItemWithoutForEach {
+
+		@TransactionalOutbox(type = "order.created", key = "#item")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class ReturnsNothing {
+
+		@TransactionalOutbox(type = "order.created")
+		void place() {
+		}
+
+	}
+
+	static class ReturnsLater {
+
+		@TransactionalOutbox(type = "order.created")
+		CompletableFuture<String> place() {
+			return CompletableFuture.completedFuture("placed");
+		}
+
+	}
+
+	static class UnknownTopic {
+
+		@TransactionalOutbox(type = "order.created", topic = "kafka:orders")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class NoType {
+
+		@TransactionalOutbox(type = " ")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+	static class Hidden {
+
+		@TransactionalOutbox(type = "order.created")
+		private String place() {
+			return "placed";
+		}
+
+		String call() {
+			return place();
+		}
+
+	}
+
+	static class CallsItself {
+
+		String outer() {
+			return place();
+		}
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+}

@@ -1,0 +1,117 @@
+package dev.idempotent.outbox.transaction;
+
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxTransactionException;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * An event commits with a transaction on the outbox's own database or with none.
+ */
+class OtherManagersTests {
+
+	@Test
+	void refuseAnEventInATransactionOnAnotherDatabase() {
+		try (ConfigurableApplicationContext context = start()) {
+			transaction(context, "otherManager").executeWithoutResult((status) -> assertRefused(context));
+			transaction(context, "ownManager").executeWithoutResult((status) -> append(context, "own"));
+			assertThat(events(context)).containsExactly("own");
+		}
+	}
+
+	@Test
+	void refuseAnEventInATransactionOnAnotherDatabaseWithinOneOnTheirs() {
+		try (ConfigurableApplicationContext context = start()) {
+			transaction(context, "ownManager").executeWithoutResult((outer) -> {
+				append(context, "before");
+				transaction(context, "otherManager").executeWithoutResult((inner) -> assertRefused(context));
+				append(context, "after");
+			});
+			assertThat(events(context)).containsExactly("before", "after");
+		}
+	}
+
+	@Test
+	void takeAnEventInATransactionOnTheirsWithinOneOnAnotherDatabase() {
+		try (ConfigurableApplicationContext context = start()) {
+			transaction(context, "otherManager").executeWithoutResult((outer) -> {
+				transaction(context, "ownManager").executeWithoutResult((inner) -> append(context, "inner"));
+				assertRefused(context);
+				outer.setRollbackOnly();
+			});
+			assertThat(events(context)).containsExactly("inner");
+		}
+	}
+
+	private static void assertRefused(ConfigurableApplicationContext context) {
+		assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append(context, "lost"))
+			.withMessageContaining("not on the outbox's database");
+	}
+
+	private static void append(ConfigurableApplicationContext context, String type) {
+		context.getBean(Outbox.class).append(OutboxEvent.of(type, 1));
+	}
+
+	private static List<String> events(ConfigurableApplicationContext context) {
+		return JdbcClient.create(context.getBean("own", DataSource.class))
+			.sql("select type from outbox_event order by id")
+			.query(String.class)
+			.list();
+	}
+
+	private static TransactionTemplate transaction(ConfigurableApplicationContext context, String manager) {
+		return new TransactionTemplate(context.getBean(manager, PlatformTransactionManager.class));
+	}
+
+	private static ConfigurableApplicationContext start() {
+		return OutboxApplication.start(List.of("idempotent.outbox.courier.enabled=false"), Databases.class);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Databases {
+
+		@Bean
+		@Primary
+		DataSource own() {
+			return new EmbeddedDatabaseBuilder().setType(EmbeddedDatabaseType.H2).generateUniqueName(true).build();
+		}
+
+		@Bean
+		DataSource other() {
+			return new EmbeddedDatabaseBuilder().setType(EmbeddedDatabaseType.H2).generateUniqueName(true).build();
+		}
+
+		@Bean
+		PlatformTransactionManager ownManager(DataSource own) {
+			return new JdbcTransactionManager(own);
+		}
+
+		@Bean
+		PlatformTransactionManager otherManager(@Qualifier("other") DataSource other) {
+			return new JdbcTransactionManager(other);
+		}
+
+	}
+
+}
