@@ -36,6 +36,12 @@ class ArchitectureTests {
 
 	private static final String PLACEMENT = "dev.idempotent.placement";
 
+	private static final String INBOX = "dev.idempotent.inbox";
+
+	private static final String LETTUCE = "dev.idempotent.lettuce";
+
+	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
+
 	private static final String CAFFEINE = ROOT + ".caffeine";
 
 	private static final String CLIENT = ROOT + ".client";
@@ -63,9 +69,10 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE + "..", EXPRESSION, OUTBOX, OUTBOX + ".courier", OUTBOX + ".jdbc",
-				OUTBOX + ".json", OUTBOX + ".method", OUTBOX + ".transaction", ROOT, CAFFEINE, CLIENT, DATABASE, GRPC,
-				JDBC, JSON, KAFKA, METHOD, OPERATION, PLACEMENT, PROPAGATION, REDIS, SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE + "..", EXPRESSION, INBOX, LETTUCE, OUTBOX, OUTBOX + ".courier",
+				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".transaction", ROOT,
+				CAFFEINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PLACEMENT, PROPAGATION, REDIS,
+				SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -82,6 +89,19 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, ROOT, "java..", "org.slf4j..", "org.jspecify..",
 			"io.grpc..");
+
+	@ArchTest
+	static final ArchRule inboxKnowsRedisAlone = room(INBOX, LETTUCE, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.context..",
+			"org.springframework.core..", "org.springframework.util..", "io.lettuce..", "tools.jackson..");
+
+	@ArchTest
+	static final ArchRule lettuceKnowsConnectionsAlone = room(LETTUCE, "java..", "org.jspecify..",
+			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
+
+	@ArchTest
+	static final ArchRule outboxRedisKnowsNoDatabase = room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..", "org.slf4j..",
+			"org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
 	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, DATABASE, "java..", "javax.sql..",
@@ -164,7 +184,7 @@ class ArchitectureTests {
 			"io.micrometer.context..");
 
 	@ArchTest
-	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, "java..", "org.slf4j..", "org.jspecify..",
+	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, LETTUCE, "java..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.core..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");
 

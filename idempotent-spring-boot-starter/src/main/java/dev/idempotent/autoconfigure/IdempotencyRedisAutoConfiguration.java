@@ -5,6 +5,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.redis.ReplicatedIdempotencyStore;
+import dev.idempotent.lettuce.OwnClientSettings;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -20,7 +21,6 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -66,27 +66,16 @@ public final class IdempotencyRedisAutoConfiguration {
 			return IdempotencyRedisConnection.exclusive(requireOneMaster(application, masterReplica),
 					properties.timeout());
 		}
-		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica && saysWhereItGoes(lettuce))
-				? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
-				: IdempotencyRedisConnection.shared(application);
-	}
-
-	/**
-	 * A factory that was given its servers as a plain {@code RedisConfiguration} tells a
-	 * default instead when it is asked for them.
-	 */
-	private static boolean saysWhereItGoes(LettuceConnectionFactory application) {
-		RedisStandaloneConfiguration standalone = application.getStandaloneConfiguration();
-		return application.isClusterAware() || application.isRedisSentinelAware()
-				|| application.getSocketConfiguration() != null
-				|| (application.getHostName().equals(standalone.getHostName())
-						&& application.getPort() == standalone.getPort());
+		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica
+				&& OwnClientSettings.knowServersOf(lettuce))
+						? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
+						: IdempotencyRedisConnection.shared(application);
 	}
 
 	private static LettuceConnectionFactory requireOneMaster(RedisConnectionFactory application,
 			boolean masterReplica) {
 		if (application instanceof LettuceConnectionFactory lettuce && !lettuce.isClusterAware() && !masterReplica
-				&& saysWhereItGoes(lettuce)) {
+				&& OwnClientSettings.knowServersOf(lettuce)) {
 			return lettuce;
 		}
 		throw new IdempotencyConfigurationException(

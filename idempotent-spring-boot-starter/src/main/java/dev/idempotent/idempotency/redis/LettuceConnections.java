@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.lettuce.OwnClientSettings;
 import io.lettuce.core.resource.ClientResources;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;

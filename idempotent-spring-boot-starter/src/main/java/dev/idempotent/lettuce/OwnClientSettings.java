@@ -1,7 +1,8 @@
-package dev.idempotent.idempotency.redis;
+package dev.idempotent.lettuce;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
@@ -12,14 +13,15 @@ import io.lettuce.core.resource.Delay;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The application's settings for Lettuce, changed where a request waits for the outcome:
+ * The application's settings for Lettuce, changed where somebody waits for the outcome:
  * short time-outs, no queue while disconnected, and reconnecting within a second.
  */
-final class OwnClientSettings {
+public final class OwnClientSettings {
 
 	private static final Delay RECONNECT_DELAY = Delay.fullJitter(Duration.ofMillis(1), Duration.ofSeconds(1), 1,
 			TimeUnit.MILLISECONDS);
@@ -27,7 +29,27 @@ final class OwnClientSettings {
 	private OwnClientSettings() {
 	}
 
-	static RedisConfiguration servers(LettuceConnectionFactory application) {
+	/**
+	 * Tells whether the application's factory says where it goes. One that was given its
+	 * servers as a plain {@code RedisConfiguration} tells a default instead when it is
+	 * asked for them.
+	 * @param application the application's factory
+	 * @return whether {@link #servers} are those that it connects to
+	 */
+	public static boolean knowServersOf(LettuceConnectionFactory application) {
+		RedisStandaloneConfiguration standalone = application.getStandaloneConfiguration();
+		return application.isClusterAware() || application.isRedisSentinelAware()
+				|| application.getSocketConfiguration() != null
+				|| (application.getHostName().equals(standalone.getHostName())
+						&& application.getPort() == standalone.getPort());
+	}
+
+	/**
+	 * The servers that the application connects to.
+	 * @param application a factory that says where it goes
+	 * @return its own configuration
+	 */
+	public static RedisConfiguration servers(LettuceConnectionFactory application) {
 		if (application.getClusterConfiguration() != null) {
 			return application.getClusterConfiguration();
 		}
@@ -44,8 +66,10 @@ final class OwnClientSettings {
 	 * The application's threads with a reconnect delay of our own. Built part by part:
 	 * what {@code mutate()} gives would end the application's threads when it is shut
 	 * down.
+	 * @param application the application's, or {@code null} if it has none of its own
+	 * @return resources to shut down after use
 	 */
-	static ClientResources resources(@Nullable ClientResources application) {
+	public static ClientResources resources(@Nullable ClientResources application) {
 		ClientResources.Builder resources = ClientResources.builder().reconnectDelay(RECONNECT_DELAY);
 		if (application != null) {
 			resources.addressResolverGroup(application.addressResolverGroup())
@@ -62,15 +86,28 @@ final class OwnClientSettings {
 		return resources.build();
 	}
 
-	static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
+	/**
+	 * The application's way to its servers, with a time-out of our own.
+	 * @param application the application's
+	 * @param resources ours
+	 * @param timeout how long to wait for a connection and for each reply
+	 * @return the configuration of a client
+	 */
+	public static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
 			Duration timeout) {
+		return client(application, resources, timeout, UnaryOperator.identity());
+	}
+
+	static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
+			Duration timeout, UnaryOperator<ClientOptions> changes) {
 		var client = LettuceClientConfiguration.builder()
 			// Longer than Lettuce's own below, which alone is told to listeners.
 			.commandTimeout(timeout.multipliedBy(2))
 			.shutdownTimeout(application.getShutdownTimeout())
 			.shutdownQuietPeriod(application.getShutdownQuietPeriod())
 			.clientResources(resources)
-			.clientOptions(options(application.getClientOptions().orElseGet(ClientOptions::create), timeout));
+			.clientOptions(
+					changes.apply(options(application.getClientOptions().orElseGet(ClientOptions::create), timeout)));
 		application.getClientName().ifPresent(client::clientName);
 		application.getRedisCredentialsProviderFactory().ifPresent(client::redisCredentialsProviderFactory);
 		if (application.isUseSsl()) {

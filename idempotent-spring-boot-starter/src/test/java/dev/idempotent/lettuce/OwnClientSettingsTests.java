@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.redis;
+package dev.idempotent.lettuce;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

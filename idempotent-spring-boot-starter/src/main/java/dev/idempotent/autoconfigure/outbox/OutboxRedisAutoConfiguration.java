@@ -1,0 +1,48 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.outbox.redis.RedisStreamPublisher;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.annotation.Bean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Lets the outbox send events to streams of the application's Redis. Connects with the
+ * first event.
+ */
+@AutoConfiguration(after = DataRedisAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
+@ConditionalOnClass({ RedisConnectionFactory.class, DataRedisConnectionDetails.class })
+@ConditionalOnSingleCandidate(RedisConnectionFactory.class)
+@EnableConfigurationProperties(OutboxRedisProperties.class)
+public final class OutboxRedisAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	RedisStreamPublisher redisStreamPublisher(RedisConnectionFactory application,
+			ObjectProvider<DataRedisConnectionDetails> details, OutboxRedisProperties properties) {
+		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
+		if (properties.waitReplicas() > 0 && (lettuce == null || lettuce.isClusterAware())) {
+			throw new IdempotencyConfigurationException(
+					"idempotent.outbox.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this "
+							+ "application has another client, a Cluster, or static master and replica nodes.",
+					"Leave idempotent.outbox.redis.wait-replicas out, or point spring.data.redis.* at one master.",
+					null);
+		}
+		return (lettuce != null)
+				? RedisStreamPublisher.pipelined(OwnConnections.to(lettuce, properties.timeout()), properties.options())
+				: RedisStreamPublisher.oneByOne(application, properties.options());
+	}
+
+}

@@ -1,0 +1,104 @@
+package dev.idempotent.inbox;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings an entry to the method, and decides what becomes of it if that fails.
+ */
+final class Delivery {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisStreamInbox.class);
+
+	private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
+
+	private final Subscription subscription;
+
+	private final InboxSettings settings;
+
+	private final Postponement postponement;
+
+	Delivery(Subscription subscription, InboxSettings settings, Postponement postponement) {
+		this.subscription = subscription;
+		this.settings = settings;
+		this.postponement = postponement;
+	}
+
+	/**
+	 * Attempts to deliver an entry.
+	 * @return whether the entry is done and to be acknowledged; what else becomes of it
+	 * has been told to Redis
+	 */
+	boolean attempt(GroupConsumer consumer, Entry entry) {
+		if (entry.deliveries() == 0) {
+			logger.warn("Entry {} for the {} was trimmed from the stream before it was done: it is lost. "
+					+ "Let the stream keep more", entry.id(), this.subscription);
+			return true;
+		}
+		if (entry.deliveries() > this.settings.maxDeliveries()) {
+			// It was counted before each attempt: one that ends its process ends here.
+			bury(consumer, entry, null);
+			return false;
+		}
+		Throwable failure = call(entry);
+		if (failure != null) {
+			settle(consumer, entry, failure);
+		}
+		return failure == null;
+	}
+
+	private @Nullable Throwable call(Entry entry) {
+		try {
+			this.subscription.method().invoke(entry);
+			return null;
+		}
+		catch (Throwable ex) {
+			return ex;
+		}
+		finally {
+			// What a listener leaves behind would stop the next command.
+			boolean unused = Thread.interrupted();
+		}
+	}
+
+	private void settle(GroupConsumer consumer, Entry entry, Throwable failure) {
+		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
+		Duration postponed = this.postponement.after(failure);
+		if (failure instanceof UnreadablePayloadException) {
+			bury(consumer, entry, (failure.getCause() != null) ? failure.getCause() : failure);
+		}
+		else if (postponed != null) {
+			handBack(consumer, entry, postponed, entry.deliveries() - 1);
+		}
+		else if (entry.deliveries() >= this.settings.maxDeliveries()) {
+			bury(consumer, entry, failure);
+		}
+		else {
+			logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is tried again", entry.id(),
+					this.subscription, failure.getClass().getName(), entry.deliveries(), this.settings.maxDeliveries());
+			handBack(consumer, entry, BackOff.after(entry.deliveries(), FIRST_RETRY, this.settings.claimIdle()),
+					entry.deliveries());
+		}
+	}
+
+	private void handBack(GroupConsumer consumer, Entry entry, Duration delay, long deliveries) {
+		Duration idle = this.settings.claimIdle().minus(delay);
+		consumer.handBack(entry.id(), idle.isNegative() ? Duration.ZERO : idle, deliveries);
+	}
+
+	private void bury(GroupConsumer consumer, Entry entry, @Nullable Throwable failure) {
+		String error = (failure != null) ? failure.getClass().getName() : "none: its consumers ended without a word";
+		logger.error("Entry {} for the {} goes to the stream {} after {} deliveries ({})", entry.id(),
+				this.subscription, this.subscription.deadStream(), entry.deliveries(), error);
+		consumer.bury(entry,
+				List.of(Entry.bytes("inbox_error"), Entry.bytes(error), Entry.bytes("inbox_stream"),
+						Entry.bytes(this.subscription.stream()), Entry.bytes("inbox_group"),
+						Entry.bytes(this.subscription.group()), Entry.bytes("inbox_id"), Entry.bytes(entry.id()),
+						Entry.bytes("inbox_deliveries"), Entry.bytes(entry.deliveries())));
+	}
+
+}

@@ -1,0 +1,37 @@
+package dev.idempotent.inbox;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Says once that Redis does not answer, and once that it does again, however many workers
+ * find out.
+ */
+final class Outage {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisStreamInbox.class);
+
+	private int sufferers;
+
+	synchronized void begin(RuntimeException failure) {
+		if (this.sufferers++ == 0) {
+			logger.warn("Redis does not serve the @RedisStreamListener methods ({}); they wait until it does",
+					failure.toString());
+			logger.debug("The methods wait because of", failure);
+		}
+	}
+
+	synchronized void end() {
+		if (--this.sufferers == 0) {
+			logger.info("Redis serves the @RedisStreamListener methods again");
+		}
+	}
+
+	/**
+	 * A worker that stops does not know whether Redis is back.
+	 */
+	synchronized void leave() {
+		this.sufferers--;
+	}
+
+}

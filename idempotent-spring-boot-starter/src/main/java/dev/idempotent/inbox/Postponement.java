@@ -1,0 +1,22 @@
+package dev.idempotent.inbox;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Knows failures that are not the entry's fault, such as a database that is away. A bean
+ * of this type adds to those that are known.
+ */
+@FunctionalInterface
+public interface Postponement {
+
+	/**
+	 * Looks at what a listener has thrown.
+	 * @param failure the exception
+	 * @return when to bring the entry again, without counting this delivery; {@code null}
+	 * if the failure is none of those that it knows
+	 */
+	@Nullable Duration after(Throwable failure);
+
+}

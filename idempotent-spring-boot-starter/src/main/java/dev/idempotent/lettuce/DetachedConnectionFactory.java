@@ -1,0 +1,63 @@
+package dev.idempotent.lettuce;
+
+import java.util.concurrent.CompletableFuture;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
+import org.springframework.util.Assert;
+
+/**
+ * Lends Spring Data's knowledge of servers and credentials to those who want Lettuce's
+ * connections themselves.
+ */
+final class DetachedConnectionFactory extends LettuceConnectionFactory {
+
+	private @Nullable LettuceConnectionProvider connector;
+
+	DetachedConnectionFactory(RedisConfiguration servers, LettuceClientConfiguration client) {
+		super(servers, client);
+		setShareNativeConnection(false);
+	}
+
+	@Override
+	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
+		LettuceConnectionProvider provider = super.doCreateConnectionProvider(client, codec);
+		// There is another one for reactive use.
+		if (codec instanceof ByteArrayCodec) {
+			this.connector = provider;
+		}
+		return provider;
+	}
+
+	@SuppressWarnings("unchecked")
+	CompletableFuture<StatefulConnection<byte[], byte[]>> open() {
+		Assert.state(this.connector != null, "The factory was not started");
+		Class<? extends StatefulConnection<?, ?>> type = (Class<? extends StatefulConnection<?, ?>>) (Class<?>) (isClusterAware()
+				? StatefulRedisClusterConnection.class : StatefulRedisConnection.class);
+		return (CompletableFuture<StatefulConnection<byte[], byte[]>>) (CompletableFuture<?>) this.connector
+			.getConnectionAsync(type)
+			.toCompletableFuture();
+	}
+
+	/**
+	 * Asks a Cluster again which node has which keys: Lettuce does so by itself only
+	 * where the application has told it to.
+	 */
+	void refreshTopology() {
+		if (getNativeClient() instanceof RedisClusterClient cluster) {
+			var unused = cluster.refreshPartitionsAsync();
+		}
+	}
+
+}

@@ -1,0 +1,135 @@
+package dev.idempotent.outbox.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import dev.idempotent.lettuce.OwnConnection;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.StoredEvent;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The commands for some events, and their replies.
+ */
+final class Batch {
+
+	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+
+	private final RedisStreamOptions options;
+
+	private final List<AsyncCommand<byte[], byte[], ?>> additions;
+
+	private final @Nullable AsyncCommand<byte[], byte[], Long> confirmation;
+
+	private boolean answered = true;
+
+	Batch(List<StoredEvent> events, RedisStreamOptions options) {
+		this.options = options;
+		this.additions = new ArrayList<>(events.size());
+		events.forEach((event) -> this.additions.add(addition(event)));
+		this.confirmation = options.waitsForReplicas() ? confirmation() : null;
+	}
+
+	void send(OwnConnection connection) {
+		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.additions);
+		if (this.confirmation != null) {
+			commands.add(this.confirmation);
+		}
+		try {
+			connection.dispatch(commands);
+		}
+		catch (RedisException ex) {
+			// One node of a Cluster may be away after others have got their part.
+			commands.forEach((command) -> command.completeExceptionally(ex));
+		}
+	}
+
+	/**
+	 * Waits for all replies.
+	 * @param deadline in terms of {@link System#nanoTime()}
+	 */
+	List<Outcome> await(long deadline) {
+		List<Outcome> outcomes = new ArrayList<>(this.additions.size());
+		this.additions.forEach((addition) -> outcomes.add(outcome(addition, deadline)));
+		Outcome lack = (this.confirmation != null) ? lack(this.confirmation, deadline) : null;
+		if (lack != null) {
+			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? lack : outcome);
+		}
+		return outcomes;
+	}
+
+	/**
+	 * Tells whether every command has got its reply, so that the connection can be used
+	 * on.
+	 */
+	boolean isAnswered() {
+		return this.answered;
+	}
+
+	private Outcome outcome(AsyncCommand<byte[], byte[], ?> addition, long deadline) {
+		Throwable failure = failureOf(addition, deadline);
+		return (failure != null) ? Refusal.of(failure) : new Outcome.Delivered();
+	}
+
+	private @Nullable Outcome lack(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {
+		Throwable failure = failureOf(confirmation, deadline);
+		if (failure != null) {
+			return new Outcome.Unavailable(
+					"Redis did not say which replicas have the entries (%s)".formatted(Refusal.of(failure)));
+		}
+		long confirmed = confirmation.join();
+		return (confirmed >= this.options.waitReplicas()) ? null
+				: new Outcome.Unavailable(
+						"%d of the %d replicas that idempotent.outbox.redis.wait-replicas asks for confirmed within %s"
+							.formatted(confirmed, this.options.waitReplicas(), this.options.waitTimeout()));
+	}
+
+	private @Nullable Throwable failureOf(AsyncCommand<byte[], byte[], ?> command, long deadline) {
+		Throwable failure = null;
+		try {
+			command.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			failure = (ex.getCause() != null) ? ex.getCause() : ex;
+		}
+		catch (TimeoutException ex) {
+			failure = new RedisCommandTimeoutException("No reply in time");
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			failure = new RedisException("Interrupted", ex);
+		}
+		this.answered &= failure == null || Refusal.isReply(failure);
+		return failure;
+	}
+
+	private AsyncCommand<byte[], byte[], String> addition(StoredEvent event) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
+		Long maxLength = this.options.maxLength();
+		if (maxLength != null) {
+			args.add("MAXLEN").add("~").add(maxLength.longValue());
+		}
+		args.add("*");
+		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
+		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
+	}
+
+	private AsyncCommand<byte[], byte[], Long> confirmation() {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(this.options.waitReplicas())
+			.add(this.options.waitTimeout().toMillis());
+		return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(CODEC), args));
+	}
+
+}

@@ -1,0 +1,79 @@
+package dev.idempotent.outbox.redis;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import dev.idempotent.lettuce.OwnConnection;
+import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.StoredEvent;
+import io.lettuce.core.RedisException;
+
+/**
+ * Sends each batch on a connection that no other batch uses at that time, and keeps the
+ * connection for the next.
+ */
+final class PipelinedAppender implements StreamAppender {
+
+	private final OwnConnections connections;
+
+	private final RedisStreamOptions options;
+
+	private final Queue<OwnConnection> idle = new ConcurrentLinkedQueue<>();
+
+	PipelinedAppender(OwnConnections connections, RedisStreamOptions options) {
+		this.connections = connections;
+		this.options = options;
+	}
+
+	@Override
+	public List<Outcome> append(List<StoredEvent> events) {
+		long start = System.nanoTime();
+		try {
+			OwnConnection connection = connection();
+			Batch batch = new Batch(events, this.options);
+			try {
+				batch.send(connection);
+				return batch.await(start + this.connections.timeout().toNanos());
+			}
+			finally {
+				takeBack(connection, batch.isAnswered());
+			}
+		}
+		catch (RedisException ex) {
+			return new ArrayList<>(Collections.nCopies(events.size(), Refusal.unreachable(ex)));
+		}
+	}
+
+	private OwnConnection connection() {
+		OwnConnection kept = this.idle.poll();
+		while (kept != null && !kept.isOpen()) {
+			kept.close();
+			kept = this.idle.poll();
+		}
+		return (kept != null) ? kept : this.connections.connect();
+	}
+
+	private void takeBack(OwnConnection connection, boolean answered) {
+		if (answered && connection.isOpen()) {
+			this.idle.add(connection);
+		}
+		else {
+			this.connections.discard(connection);
+			retireIdle();
+		}
+	}
+
+	/**
+	 * What broke one connection has often broken all, and each would cost a time-out.
+	 */
+	private void retireIdle() {
+		for (OwnConnection kept = this.idle.poll(); kept != null; kept = this.idle.poll()) {
+			kept.close();
+		}
+	}
+
+}

@@ -1,0 +1,19 @@
+package dev.idempotent.outbox.redis;
+
+import java.util.List;
+
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.StoredEvent;
+
+/**
+ * Adds events to the streams that they name.
+ */
+interface StreamAppender {
+
+	/**
+	 * Adds events.
+	 * @return what became of each, in the same order
+	 */
+	List<Outcome> append(List<StoredEvent> events);
+
+}

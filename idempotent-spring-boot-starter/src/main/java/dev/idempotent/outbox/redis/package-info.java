@@ -1,0 +1,7 @@
+/**
+ * Sends events to Redis Streams. The only package of the outbox that knows Redis.
+ */
+@NullMarked
+package dev.idempotent.outbox.redis;
+
+import org.jspecify.annotations.NullMarked;

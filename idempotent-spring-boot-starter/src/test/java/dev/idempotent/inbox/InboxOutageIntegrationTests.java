@@ -1,0 +1,104 @@
+package dev.idempotent.inbox;
+
+import java.time.Duration;
+
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisStreamInbox} on a server and a network that come and go.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class InboxOutageIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final StallingProxy network = StallingProxy.before(redis);
+
+	private TestStream stream;
+
+	private ConfigurableApplicationContext instance;
+
+	private volatile Runnable during = () -> {
+	};
+
+	private final Calls calls = new Calls((order, headers) -> this.during.run());
+
+	@BeforeEach
+	void start() {
+		redis.start();
+		this.stream = new TestStream(redis.connect());
+		this.instance = InboxApplication.start(OrderListener.class, network, this.calls, this.stream.property(),
+				"idempotent.inbox.claim-idle=1h");
+		this.stream.add("first");
+		await().until(() -> this.calls.count("first") == 1 && this.stream.pending() == 0);
+	}
+
+	@AfterEach
+	void stop() {
+		network.resume();
+		this.instance.close();
+	}
+
+	@Test
+	void goesOnWithAGroupMadeAnewWhenRedisIsBackEmptyAndSaysSoOnce(CapturedOutput output) {
+		redis.stop();
+		network.reset();
+		await().until(() -> output.getOut().contains("Redis does not serve the @RedisStreamListener methods"));
+		redis.start();
+		this.stream = sameStream();
+		this.stream.add("second");
+		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+		assertThat(output).containsOnlyOnce("Redis does not serve the @RedisStreamListener methods");
+		await().untilAsserted(
+				() -> assertThat(output).containsOnlyOnce("Redis serves the @RedisStreamListener methods again"));
+	}
+
+	@Test
+	void makesAGroupAnewThatSomebodyHasRemoved(CapturedOutput output) {
+		redis.flush();
+		this.stream.add("second");
+		await().until(() -> this.calls.count("second") == 1);
+		assertThat(output).containsOnlyOnce("Redis has lost the group " + TestStream.GROUP);
+	}
+
+	@Test
+	void doesNotWaitForeverOnASilentConnection(CapturedOutput output) {
+		network.forgetConnections();
+		await().atMost(Duration.ofSeconds(20))
+			.until(() -> output.getOut().contains("Redis does not serve the @RedisStreamListener methods"));
+		this.stream.add("second");
+		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+	}
+
+	@Test
+	void doesNotCallAgainForAnEntryWhoseAcknowledgementWasLost() {
+		this.during = network::reset;
+		this.stream.add("second");
+		// An hour would pass until it is taken over.
+		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+		assertThat(this.calls.count("second")).isOne();
+	}
+
+	/**
+	 * With a client that has not seen the outage.
+	 */
+	private TestStream sameStream() {
+		return new TestStream(redis.connect(), this.stream.name());
+	}
+
+}

@@ -1,0 +1,35 @@
+package dev.idempotent.outbox.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import dev.idempotent.outbox.StoredEvent;
+
+/**
+ * Events to publish.
+ */
+final class Events {
+
+	private Events() {
+	}
+
+	static StoredEvent to(String stream, String payload) {
+		return to(stream, 1, payload.getBytes(StandardCharsets.UTF_8), Map.of());
+	}
+
+	static StoredEvent to(String stream, long sequence, byte[] payload, Map<String, String> headers) {
+		return new StoredEvent(UUID.randomUUID(), sequence, RedisStreamPublisher.PREFIX + ":" + stream, "key",
+				"order.created", payload, headers, 1);
+	}
+
+	/**
+	 * Events whose payloads are the numbers from 0.
+	 */
+	static List<StoredEvent> numbered(String stream, int count) {
+		return IntStream.range(0, count).mapToObj((i) -> to(stream, Integer.toString(i))).toList();
+	}
+
+}

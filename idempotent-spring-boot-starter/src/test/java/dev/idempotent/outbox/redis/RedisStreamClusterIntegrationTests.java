@@ -1,0 +1,68 @@
+package dev.idempotent.outbox.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.testing.RealRedisCluster;
+import dev.idempotent.testing.WatchedRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisStreamPublisher} on a Cluster and behind Sentinels.
+ */
+class RedisStreamClusterIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	@RegisterExtension
+	static final RealRedisCluster cluster = new RealRedisCluster();
+
+	@RegisterExtension
+	static final WatchedRedis watched = new WatchedRedis();
+
+	@Test
+	void reachesTheStreamsOfAllNodesAndKeepsTheOrderOfEach() {
+		List<StoredEvent> events = new ArrayList<>();
+		for (int i = 0; i < 300; i++) {
+			events.add(Events.to("orders-" + i % 10, Integer.toString(i / 10)));
+		}
+		try (RedisStreamPublisher publisher = publisher(cluster.client(), 0)) {
+			assertThat(publisher.publish(events)).hasSize(300).containsOnly(DELIVERED);
+		}
+		Streams streams = new Streams(cluster.client());
+		for (int i = 0; i < 10; i++) {
+			assertThat(streams.payloads("orders-" + i)).isEqualTo(Streams.numbers(30));
+		}
+	}
+
+	@Test
+	void waitsForTheReplicaOfAWatchedMasterAndFollowsTheNextMaster() throws Exception {
+		try (RedisStreamPublisher publisher = publisher(watched.client(), 1);
+				RedisStreamPublisher hasty = publisher(watched.client(), 0)) {
+			assertThat(publisher.publish(Events.numbered("orders", 3))).containsOnly(DELIVERED);
+			assertThat(hasty.publish(Events.numbered("probe", 1))).containsOnly(DELIVERED);
+			watched.killMaster();
+			assertThat(publisher.publish(Events.numbered("orders", 1)))
+				.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
+			await().until(() -> hasty.publish(Events.numbered("probe", 1)).equals(List.of(DELIVERED)));
+		}
+	}
+
+	private static RedisStreamPublisher publisher(LettuceConnectionFactory application, int replicas) {
+		return RedisStreamPublisher.pipelined(OwnConnections.to(application, TIMEOUT),
+				new RedisStreamOptions(null, replicas, Duration.ofMillis(500)));
+	}
+
+}

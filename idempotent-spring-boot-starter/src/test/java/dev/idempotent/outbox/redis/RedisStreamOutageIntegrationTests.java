@@ -1,0 +1,130 @@
+package dev.idempotent.outbox.redis;
+
+import java.time.Duration;
+import java.util.List;
+
+import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisStreamPublisher} on a server and a network that come and go.
+ */
+class RedisStreamOutageIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final StallingProxy network = StallingProxy.before(redis);
+
+	private LettuceConnectionFactory application;
+
+	private RedisStreamPublisher publisher;
+
+	@BeforeEach
+	void connect() {
+		redis.start();
+		this.application = new LettuceConnectionFactory(network.host(), network.port());
+		this.application.afterPropertiesSet();
+		this.publisher = RedisStreamPublisher.pipelined(OwnConnections.to(this.application, TIMEOUT), PLAIN);
+		await().until(() -> publishOne().equals(DELIVERED));
+	}
+
+	@AfterEach
+	void disconnect() {
+		network.resume();
+		this.publisher.close();
+		this.application.destroy();
+	}
+
+	@Test
+	void isUnavailableWhileRedisIsStoppedAndBackWithIt() {
+		redis.stop();
+		network.reset();
+		assertThat(this.publisher.publish(Events.numbered("orders", 3))).hasSize(3)
+			.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
+		redis.start();
+		await().until(() -> publishOne().equals(DELIVERED));
+		assertThat(new Streams(redis.connect()).payloads("probe")).hasSize(1);
+	}
+
+	@Test
+	void waitsForAHangingConnectionNoLongerThanItsTimeout() {
+		network.hold();
+		long start = System.nanoTime();
+		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
+		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(TIMEOUT, TIMEOUT.multipliedBy(6));
+	}
+
+	@Test
+	void doesNotUseAConnectionAgainThatWasSilent() {
+		network.forgetConnections();
+		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
+		assertThat(publishOne()).isEqualTo(DELIVERED);
+	}
+
+	@Test
+	void doesNotSendABatchASecondTimeByItselfWhenItsReplyIsLost() {
+		network.dropNextReply();
+		assertThat(this.publisher.publish(List.of(Events.to("lost", "0"))))
+			.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
+		assertThat(publishOne()).isEqualTo(DELIVERED);
+		assertThat(new Streams(redis.connect()).payloads("lost")).containsExactly("0");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "LOADING Redis is loading the dataset in memory",
+			"READONLY You can't write against a read only replica.", "MASTERDOWN Link with MASTER is down",
+			"CLUSTERDOWN The cluster is down", "OOM command not allowed when used memory > 'maxmemory'.",
+			"NOREPLICAS Not enough good replicas to write.", "MISCONF Errors writing to the AOF file",
+			"BUSY Redis is busy running a script.", "NOAUTH Authentication required." })
+	void takesTheStateOfTheServerForNoFaultOfTheEvent(String error) {
+		network.answer("-" + error);
+		assertThat(publishOne()).isEqualTo(
+				new Outcome.Unavailable("Redis takes no entries now (" + error.substring(0, error.indexOf(' ')) + ")"));
+		network.resume();
+		assertThat(publishOne()).isEqualTo(DELIVERED);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "WRONGTYPE secret", "ERR secret", "NOPERM secret" })
+	void givesTheErrorsCodeAlone(String error) {
+		network.answer("-" + error);
+		assertThat(publishOne()).isEqualTo(
+				new Outcome.Retry("Redis refused the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
+	}
+
+	@Test
+	void stopsAtTheFirstSignOfAnOutageWhenItGoesOneByOne() {
+		redis.stop();
+		try (RedisStreamPublisher plain = RedisStreamPublisher.oneByOne(redis.connect(), PLAIN)) {
+			assertThat(plain.publish(Events.numbered("orders", 3))).hasSize(3)
+				.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
+		}
+	}
+
+	private Outcome publishOne() {
+		return this.publisher.publish(List.of(Events.to("probe", "0"))).get(0);
+	}
+
+}

@@ -1,0 +1,208 @@
+package dev.idempotent.outbox.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.testing.RealRedis;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RedisStreamPublisher}.
+ */
+class RedisStreamPublisherIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	private final LettuceConnectionFactory application = redis.connect();
+
+	private final Streams streams = new Streams(this.application);
+
+	private final StringRedisTemplate template = new StringRedisTemplate(this.application);
+
+	private RedisStreamPublisher publisher = publisher(PLAIN);
+
+	@BeforeEach
+	void flush() {
+		redis.flush();
+	}
+
+	@AfterEach
+	void close() {
+		this.publisher.close();
+	}
+
+	@Test
+	void keepsTheOrderOfABatch() {
+		assertThat(this.publisher.publish(Events.numbered("orders", 500))).hasSize(500).containsOnly(DELIVERED);
+		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(500));
+	}
+
+	@Test
+	void sendsHeadersAndPayloadAsTheyAre() {
+		byte[] payload = new byte[256];
+		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
+		StoredEvent event = Events.to("orders", 42, payload, Map.of("ce_source", "/shop", "content-type",
+				"application/octet-stream", "farbe", "grün\r\n$1", "payload", "another"));
+		assertThat(this.publisher.publish(List.of(event))).containsExactly(DELIVERED);
+		var entry = this.streams.entries("orders").get(0);
+		assertThat(Streams.field(entry, "payload")).isEqualTo(payload);
+		Map<String, String> fields = Streams.fields(entry);
+		fields.remove("payload");
+		assertThat(fields).containsExactlyInAnyOrderEntriesOf(Map.of("ce_specversion", "1.0", "ce_id",
+				event.id().toString(), "ce_type", "order.created", "ce_subject", "key", "ce_sequence", "42",
+				"ce_source", "/shop", "content-type", "application/octet-stream", "farbe", "grün\r\n$1"));
+	}
+
+	@Test
+	void deliversWhatStandsAroundAnEventThatIsRefused() {
+		this.template.opsForValue().set("text", "secret");
+		List<Outcome> outcomes = this.publisher
+			.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1")));
+		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null),
+				DELIVERED);
+		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
+	}
+
+	@Test
+	void sendsABatchWithOneFlush() throws Exception {
+		AtomicInteger flushes = new AtomicInteger();
+		ClientResources resources = ClientResources.builder().nettyCustomizer(counting(flushes)).build();
+		LettuceConnectionFactory counted = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration(redis.host(), redis.port()),
+				LettuceClientConfiguration.builder().clientResources(resources).build());
+		counted.afterPropertiesSet();
+		try (RedisStreamPublisher counting = RedisStreamPublisher.pipelined(OwnConnections.to(counted, TIMEOUT),
+				PLAIN)) {
+			counting.publish(Events.numbered("warm", 1));
+			flushes.set(0);
+			counting.publish(Events.numbered("orders", 100));
+			assertThat(flushes).hasValue(1);
+		}
+		counted.destroy();
+		resources.shutdown(0, 0, TimeUnit.SECONDS).get();
+		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(100));
+	}
+
+	@Test
+	void usesAsManyConnectionsAsThreadsAndKeepsThem() throws Exception {
+		int before = clients();
+		CyclicBarrier barrier = new CyclicBarrier(4);
+		List<CompletableFuture<Void>> threads = new ArrayList<>();
+		for (int thread = 0; thread < 4; thread++) {
+			String stream = "orders-" + thread;
+			threads.add(CompletableFuture.runAsync(() -> {
+				for (int round = 0; round < 20; round++) {
+					await(barrier);
+					assertThat(this.publisher.publish(Events.numbered(stream, 50))).containsOnly(DELIVERED);
+				}
+			}, (task) -> new Thread(task).start()));
+		}
+		CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
+		assertThat(clients() - before).isBetween(1, 4);
+		for (int thread = 0; thread < 4; thread++) {
+			List<String> twentyTimes = new ArrayList<>();
+			IntStream.range(0, 20).forEach((round) -> twentyTimes.addAll(Streams.numbers(50)));
+			assertThat(this.streams.payloads("orders-" + thread)).isEqualTo(twentyTimes);
+		}
+	}
+
+	@Test
+	void keepsAllEntriesUnlessToldHowMany() {
+		try (RedisStreamPublisher trimming = publisher(new RedisStreamOptions(100L, 0, TIMEOUT))) {
+			trimming.publish(Events.numbered("trimmed", 1000));
+		}
+		this.publisher.publish(Events.numbered("orders", 1000));
+		assertThat(this.streams.payloads("trimmed")).hasSizeBetween(100, 300).endsWith("998", "999");
+		assertThat(this.streams.payloads("orders")).hasSize(1000);
+	}
+
+	@Test
+	void takesNoEventAsDeliveredThatTooFewReplicasConfirm() {
+		this.template.opsForValue().set("text", "secret");
+		try (RedisStreamPublisher waiting = publisher(new RedisStreamOptions(null, 1, Duration.ofMillis(50)))) {
+			List<Outcome> outcomes = waiting.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost")));
+			assertThat(outcomes).containsExactly(new Outcome.Unavailable(
+					"0 of the 1 replicas that idempotent.outbox.redis.wait-replicas asks for confirmed within PT0.05S"),
+					new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null));
+		}
+	}
+
+	@Test
+	void worksOneByOneWithAnyClient() {
+		this.template.opsForValue().set("text", "secret");
+		try (RedisStreamPublisher plain = RedisStreamPublisher.oneByOne(this.application, PLAIN)) {
+			assertThat(plain
+				.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1"))))
+				.containsExactly(DELIVERED, new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null), DELIVERED);
+		}
+		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
+	}
+
+	private RedisStreamPublisher publisher(RedisStreamOptions options) {
+		return RedisStreamPublisher.pipelined(OwnConnections.to(redis.connect(), TIMEOUT), options);
+	}
+
+	private int clients() {
+		return this.template.getClientList().size();
+	}
+
+	private static void await(CyclicBarrier barrier) {
+		try {
+			barrier.await(10, TimeUnit.SECONDS);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Counts next to the socket.
+	 */
+	private static NettyCustomizer counting(AtomicInteger flushes) {
+		return new NettyCustomizer() {
+			@Override
+			public void afterChannelInitialized(Channel channel) {
+				channel.pipeline().addFirst(new ChannelOutboundHandlerAdapter() {
+					@Override
+					public void flush(ChannelHandlerContext context) {
+						flushes.incrementAndGet();
+						context.flush();
+					}
+				});
+			}
+		};
+	}
+
+}
