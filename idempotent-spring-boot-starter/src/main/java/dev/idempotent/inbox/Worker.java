@@ -58,7 +58,7 @@ final class Worker implements Runnable {
 	 */
 	private final Queue<String> done = new ArrayDeque<>();
 
-	private long lastClaim;
+	private long lastClaim = System.nanoTime();
 
 	private int failures;
 

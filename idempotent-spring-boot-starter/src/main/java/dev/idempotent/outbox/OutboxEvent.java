@@ -13,6 +13,8 @@ public final class OutboxEvent {
 
 	private static final String RESERVED = "ce_";
 
+	private static final String PAYLOAD = "payload";
+
 	private final String type;
 
 	private final @Nullable String topic;
@@ -71,13 +73,15 @@ public final class OutboxEvent {
 	 * @param name in any case; it is sent in lower case
 	 * @param value its value
 	 * @return another event
-	 * @throws IllegalArgumentException if the name is blank, or begins with {@code ce_}
+	 * @throws IllegalArgumentException if the name is blank, begins with {@code ce_}, or
+	 * is {@code payload}
 	 */
 	public OutboxEvent withHeader(String name, String value) {
 		String header = name.toLowerCase(Locale.ROOT);
-		if (header.isBlank() || header.startsWith(RESERVED)) {
+		if (header.isBlank() || header.startsWith(RESERVED) || header.equals(PAYLOAD)) {
 			throw new IllegalArgumentException(
-					"An event's header has a name that does not begin with ce_, which is for CloudEvents");
+					"An event's header has a name that does not begin with ce_, which is for "
+							+ "CloudEvents, and is not payload");
 		}
 		Map<String, String> more = new LinkedHashMap<>(this.headers);
 		more.put(header, value);

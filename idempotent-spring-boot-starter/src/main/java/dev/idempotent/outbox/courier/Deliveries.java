@@ -116,8 +116,8 @@ final class Deliveries {
 			BatchResult result = settlement.settle(this.store);
 			this.observer.published(publisher, result, took);
 			if (result.dead() > 0) {
-				logger.error("{} for {} given up; see the actuator endpoint 'outbox' or the table of the dead",
-						(result.dead() == 1) ? "1 event is" : result.dead() + " events are", publisher);
+				logger.error("Gave up {} for {}; see the actuator endpoint 'outbox' or the table of the dead",
+						(result.dead() == 1) ? "1 event" : result.dead() + " events", publisher);
 			}
 		}
 		catch (RuntimeException ex) {

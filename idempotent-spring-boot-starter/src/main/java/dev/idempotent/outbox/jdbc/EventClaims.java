@@ -40,8 +40,8 @@ final class EventClaims {
 	}
 
 	private List<EventRow> update(Connection connection, EventLease lease, ClaimScope scope) {
-		String sql = "with due as materialized (" + select("id", scope) + ") " + update(scope)
-				+ " from due where due.id = claimed.id returning " + qualified();
+		String sql = EventDialect.UNFLUSHED + ", due as materialized (" + select("id", scope) + ") " + update(scope)
+				+ " from due, unflushed where due.id = claimed.id returning " + qualified();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			int next = setScope(statement, 1, scope);
 			setLease(statement, next, lease);

@@ -32,6 +32,13 @@ enum EventDialect {
 	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
 			"datediff(millisecond, %s, current_timestamp(6))");
 
+	/**
+	 * Begins a statement of PostgreSQL whose commit need not wait for the disk. What it
+	 * takes back when the server crashes is delivered again, as after a crash of ours.
+	 */
+	static final String UNFLUSHED = "with unflushed as materialized "
+			+ "(select set_config('synchronous_commit', 'off', true))";
+
 	private final String now;
 
 	private final String nowForIndexes;

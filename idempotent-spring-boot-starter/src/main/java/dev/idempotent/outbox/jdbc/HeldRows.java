@@ -84,8 +84,9 @@ final class HeldRows {
 	}
 
 	private int deleteAtOnce(Connection connection, boolean parked, List<HeldEvent> events) {
-		String sql = "delete from " + this.tables.of(parked)
-				+ " e using unnest(?::bigint[], ?::uuid[]) as held (id, claim) where e.id = held.id and e.claim_id = held.claim";
+		String sql = EventDialect.UNFLUSHED + " delete from " + this.tables.of(parked)
+				+ " e using unnest(?::bigint[], ?::uuid[]) as held (id, claim), unflushed "
+				+ "where e.id = held.id and e.claim_id = held.claim";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			List<Long> rows = new ArrayList<>();
 			List<UUID> claims = new ArrayList<>();
