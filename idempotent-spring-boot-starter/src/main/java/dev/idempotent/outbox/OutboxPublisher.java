@@ -22,8 +22,8 @@ public interface OutboxPublisher {
 	 * An exception is taken for the fault of one of the events: they are tried again in
 	 * halves until it is found, so that some may be sent twice. A broker that does not
 	 * answer is not to be thrown but told as {@link Outcome.Unavailable}.
-	 * @param events at least one, all with this publisher's prefix, in order of their
-	 * rows
+	 * @param events at least one, all with this publisher's prefix, in the order in which
+	 * to send them
 	 * @return what became of each, in the same order
 	 */
 	List<Outcome> publish(List<StoredEvent> events);

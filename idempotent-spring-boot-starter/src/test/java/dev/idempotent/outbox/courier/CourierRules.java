@@ -175,6 +175,18 @@ abstract class CourierRules {
 	}
 
 	@Test
+	void findsWhatCommitsBehindWhatItHasSeen() {
+		Shop other = open(Shop.SELDOM, "idempotent.outbox.courier.enabled=false");
+		Shop shop = open(Shop.OFTEN);
+		other.inTransaction((status) -> {
+			other.leaveBehind("early", 0);
+			shop.leaveBehind("late", 0);
+			await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("late"));
+		});
+		await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("late", "early"));
+	}
+
+	@Test
 	void givesUpAnEventWhoseAttemptsNeverEnd() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.courier.attempts=4");
 		shop.leaveBehind("deadly", 4);
