@@ -46,11 +46,18 @@ final class Shop implements AutoCloseable {
 	}
 
 	static Shop open(List<String> database, String[] courier, String... more) {
+		return open(database, courier, Losses.class, more);
+	}
+
+	/**
+	 * An instance with one more bean.
+	 */
+	static Shop open(List<String> database, String[] courier, Class<?> bean, String... more) {
 		List<String> all = new ArrayList<>(database);
 		all.add("idempotent.outbox.table-prefix=courier_");
 		all.addAll(Arrays.asList(courier));
 		all.addAll(Arrays.asList(more));
-		return new Shop(OutboxApplication.start(all, Losses.class));
+		return new Shop(OutboxApplication.start(all, Losses.class, bean));
 	}
 
 	RecordingPublisher broker() {

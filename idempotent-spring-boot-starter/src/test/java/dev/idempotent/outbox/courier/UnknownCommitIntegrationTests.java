@@ -1,0 +1,88 @@
+package dev.idempotent.outbox.courier;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.testing.RealPostgres;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The database has committed, and its answer is lost.
+ */
+class UnknownCommitIntegrationTests {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Test
+	void isDeliveredOnceTheLeaseHasEnded() {
+		try (Shop shop = Shop.open(postgres.properties(), Shop.OFTEN, LostAnswers.class,
+				"idempotent.outbox.courier.lease=500ms")) {
+			LostAnswers.of.set(Thread.currentThread());
+			assertThatException().isThrownBy(() -> shop.append("order.created"));
+			assertThat(LostAnswers.of).hasNullValue();
+			await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("order.created"));
+			assertThat(shop.broker().published().get(0).attempts()).isEqualTo(2);
+			await().untilAsserted(() -> assertThat(shop.pending()).isZero());
+		}
+	}
+
+	static final class LostAnswers implements BeanPostProcessor {
+
+		/**
+		 * Whose next commit is not answered.
+		 */
+		private static final AtomicReference<@Nullable Thread> of = new AtomicReference<>();
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof DataSource real) ? new Losing(real) : bean;
+		}
+
+	}
+
+	private static final class Losing extends DelegatingDataSource {
+
+		Losing(DataSource real) {
+			super(real);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection real = super.getConnection();
+			return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
+					new Class<?>[] { Connection.class }, (proxy, method, arguments) -> call(real, method, arguments));
+		}
+
+		private static Object call(Connection real, Method method, Object[] arguments) throws Throwable {
+			try {
+				Object result = method.invoke(real, arguments);
+				if (method.getName().equals("commit") && LostAnswers.of.compareAndSet(Thread.currentThread(), null)) {
+					throw new SQLNonTransientConnectionException("the answer is lost", "08006");
+				}
+				return result;
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		}
+
+	}
+
+}
