@@ -2,7 +2,6 @@ package dev.idempotent;
 
 import java.time.Clock;
 import java.time.Instant;
-import java.time.InstantSource;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
@@ -33,6 +32,8 @@ class ArchitectureTests {
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
+
+	private static final String METRICS = "dev.idempotent.metrics";
 
 	private static final String PLACEMENT = "dev.idempotent.placement";
 
@@ -69,10 +70,10 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE + "..", EXPRESSION, INBOX, LETTUCE, OUTBOX, OUTBOX + ".courier",
-				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".transaction", ROOT,
-				CAFFEINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PLACEMENT, PROPAGATION, REDIS,
-				SECURITY, WEB);
+		.resideInAnyPackage(AUTOCONFIGURE + "..", EXPRESSION, INBOX, LETTUCE, METRICS, OUTBOX, OUTBOX + ".courier",
+				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".tracing",
+				OUTBOX + ".transaction", ROOT, CAFFEINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION,
+				PLACEMENT, PROPAGATION, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
@@ -91,17 +92,8 @@ class ArchitectureTests {
 			"io.grpc..");
 
 	@ArchTest
-	static final ArchRule inboxKnowsRedisAlone = room(INBOX, LETTUCE, "java..", "org.slf4j..", "org.jspecify..",
-			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.context..",
-			"org.springframework.core..", "org.springframework.util..", "io.lettuce..", "tools.jackson..");
-
-	@ArchTest
 	static final ArchRule lettuceKnowsConnectionsAlone = room(LETTUCE, "java..", "org.jspecify..",
 			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
-
-	@ArchTest
-	static final ArchRule outboxRedisKnowsNoDatabase = room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..", "org.slf4j..",
-			"org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
 	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, DATABASE, "java..", "javax.sql..",
@@ -119,49 +111,6 @@ class ArchitectureTests {
 	static final ArchRule kafkaKnowsListenerContainersAlone = room(KAFKA, ROOT, "java..", "org.jspecify..",
 			"org.apache.kafka.clients.consumer..", "org.springframework.kafka.listener..",
 			"org.springframework.util.backoff..");
-
-	@ArchTest
-	static final ArchRule expressionKnowsSpelAlone = room(EXPRESSION, "java..", "org.jspecify..",
-			"org.springframework.expression..");
-
-	@ArchTest
-	static final ArchRule theOutboxKnowsTheJdkAlone = room(OUTBOX, "java..", "org.slf4j..", "org.jspecify..");
-
-	@ArchTest
-	static final ArchRule theCourierKnowsTheJdkAlone = room(OUTBOX + ".courier", OUTBOX, "java..", "org.slf4j..",
-			"org.jspecify..");
-
-	@ArchTest
-	static final ArchRule theOutboxsTablesKnowJdbc = room(OUTBOX + ".jdbc", OUTBOX, DATABASE, "java..", "javax.sql..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
-			"tools.jackson..");
-
-	@ArchTest
-	static final ArchRule theOutboxsPayloadsKnowJackson = room(OUTBOX + ".json", OUTBOX, "java..", "org.jspecify..",
-			"tools.jackson..");
-
-	@ArchTest
-	static final ArchRule theOutboxsMethodsKnowAdvice = room(OUTBOX + ".method", OUTBOX, EXPRESSION, PLACEMENT,
-			"java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
-			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.util..");
-
-	@ArchTest
-	static final ArchRule theOutboxsTransactionsKnowSpringTransactions = room(OUTBOX + ".transaction", OUTBOX, "java..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.core..", "org.springframework.transaction..",
-			"org.springframework.util..");
-
-	@ArchTest
-	static final ArchRule thePromisesAreStrangers = noClasses().that()
-		.resideInAPackage(ROOT + "..")
-		.should()
-		.dependOnClassesThat()
-		.resideInAPackage(OUTBOX + "..");
-
-	@ArchTest
-	static final ArchRule theOutboxsRoomsAreStrangers = slices().matching(OUTBOX + ".(*)")
-		.should()
-		.notDependOnEachOther();
 
 	@ArchTest
 	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, PLACEMENT, "java..",
@@ -200,6 +149,10 @@ class ArchitectureTests {
 			"org.springframework.security..", "org.springframework.core..", "org.springframework.util..");
 
 	@ArchTest
+	static final ArchRule expressionsKnowSpringsLanguageAlone = room(EXPRESSION, "java..", "org.jspecify..",
+			"org.springframework.expression..");
+
+	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
 		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()
@@ -221,18 +174,6 @@ class ArchitectureTests {
 		.orShould()
 		.dependOnClassesThat()
 		.areAssignableTo(Clock.class);
-
-	/**
-	 * What an event tells its readers of the time decides nothing here.
-	 */
-	@ArchTest
-	static final ArchRule eventsAloneAreGivenTheTime = noClasses().that()
-		.doNotHaveSimpleName("TransactionOutbox")
-		.and()
-		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
-		.should()
-		.dependOnClassesThat()
-		.areAssignableTo(InstantSource.class);
 
 	@ArchTest
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
@@ -256,7 +197,7 @@ class ArchitectureTests {
 	static final ArchRule roomsAreNamedForPromisesOrTechnologies = noClasses().should()
 		.resideInAnyPackage("..model..", "..spi..", "..service..", "..util..", "..common..", "..config..", "..impl..");
 
-	private static ArchRule room(String room, String... mayKnow) {
+	static ArchRule room(String room, String... mayKnow) {
 		return classes().that()
 			.resideInAPackage(room)
 			.should()

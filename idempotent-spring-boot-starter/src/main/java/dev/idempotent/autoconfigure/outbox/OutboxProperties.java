@@ -1,5 +1,8 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.time.Duration;
+import java.util.Objects;
+
 import dev.idempotent.outbox.OutboxConfigurationException;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +19,13 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * Defaults to a slash and the application's name.
  * @param initializeSchema Whether to create the tables when the application starts.
  * @param tablePrefix What the names of the tables begin with, in their schema if need be.
+ * @param deadRetention How long events that were given up are kept. Without it, until
+ * somebody discards them.
  */
 @ConfigurationProperties("idempotent.outbox")
 record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic, @Nullable String source,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix) {
+		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention) {
 
 	static final String DEFAULT_TABLE_PREFIX = "outbox_";
 
@@ -29,6 +34,14 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 			throw new OutboxConfigurationException("idempotent.outbox.table-prefix is no beginning of a table's name.",
 					"Set it to letters, digits and underscores, with a schema if need be.", null);
 		}
+		if (deadRetention != null && deadRetention.toMillis() < 1) {
+			throw new OutboxConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
+					"Set it to a duration of at least one millisecond, such as 30d, or leave it out.", null);
+		}
+	}
+
+	Duration requireDeadRetention() {
+		return Objects.requireNonNull(this.deadRetention, "idempotent.outbox.dead-retention");
 	}
 
 }

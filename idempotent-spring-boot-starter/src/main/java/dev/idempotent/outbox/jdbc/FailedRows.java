@@ -20,9 +20,12 @@ import dev.idempotent.outbox.ParkedEvent;
  */
 final class FailedRows {
 
-	private static final int MAX_REASON = 1000;
+	/**
+	 * The columns that all tables have and that never change.
+	 */
+	static final String SAME = "id, event_id, topic, event_key, lane, type, content_type, payload, headers, created_at";
 
-	private static final String SAME = "id, event_id, topic, event_key, lane, type, content_type, payload, headers, created_at";
+	private static final int MAX_REASON = 1000;
 
 	private final EventDialect dialect;
 

@@ -1,0 +1,71 @@
+package dev.idempotent.metrics;
+
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+import dev.idempotent.outbox.OutboxSummary;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A summary that is read anew when it is asked for and the last one is old. While one
+ * thread reads, and after a failure, nobody else does.
+ */
+final class RecentSummary {
+
+	private static final Logger logger = LoggerFactory.getLogger(RecentSummary.class);
+
+	private final Supplier<OutboxSummary> source;
+
+	private final Duration maxAge;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private volatile @Nullable Reading last;
+
+	RecentSummary(Supplier<OutboxSummary> source, Duration maxAge) {
+		this.source = source;
+		this.maxAge = maxAge;
+	}
+
+	/**
+	 * Finds the summary.
+	 * @return {@code null} if it could not be read
+	 */
+	@Nullable OutboxSummary get() {
+		if (isOld() && this.lock.tryLock()) {
+			try {
+				if (isOld()) {
+					OutboxSummary summary = read();
+					this.last = new Reading(summary, System.nanoTime());
+				}
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+		Reading reading = this.last;
+		return (reading != null) ? reading.summary() : null;
+	}
+
+	private boolean isOld() {
+		Reading reading = this.last;
+		return reading == null || System.nanoTime() - reading.at() >= this.maxAge.toNanos();
+	}
+
+	private @Nullable OutboxSummary read() {
+		try {
+			return this.source.get();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The summary of the outbox could not be read for its gauges", ex);
+			return null;
+		}
+	}
+
+	private record Reading(@Nullable OutboxSummary summary, long at) {
+	}
+
+}

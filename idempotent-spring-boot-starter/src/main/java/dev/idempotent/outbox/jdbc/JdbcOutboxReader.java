@@ -1,0 +1,112 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxSummary;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
+/**
+ * Tells how the outbox does. Counts no further than is worth it, in one statement that
+ * locks nothing.
+ */
+public final class JdbcOutboxReader {
+
+	private static final int LONGEST_SECONDS = 5;
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private final OwnConnections connections;
+
+	private final DetectedDialect dialect;
+
+	private final OutboxTables tables;
+
+	private volatile @Nullable Missing missing;
+
+	/**
+	 * Creates a reader.
+	 * @param dataSource the one of the store
+	 * @param tables the tables of the store
+	 */
+	public JdbcOutboxReader(DataSource dataSource, OutboxTables tables) {
+		this.connections = new OwnConnections(dataSource);
+		this.dialect = new DetectedDialect(this.connections);
+		this.tables = tables;
+	}
+
+	/**
+	 * Reads the summary.
+	 * @return as of now
+	 * @throws InvalidDataAccessResourceUsageException if there are no tables; their
+	 * database is not asked again for a minute
+	 * @throws org.springframework.dao.DataAccessException if the database does not
+	 * answer, or not within seconds
+	 */
+	public OutboxSummary read() {
+		Missing known = this.missing;
+		if (known != null && System.nanoTime() - known.since() < PATIENCE.toNanos()) {
+			throw new InvalidDataAccessResourceUsageException("There were no tables of the outbox", known.failure());
+		}
+		try {
+			String sql = sql(this.dialect.get());
+			OutboxSummary summary = this.connections.run((connection) -> read(connection, sql));
+			this.missing = null;
+			return summary;
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			this.missing = new Missing(ex, System.nanoTime());
+			throw ex;
+		}
+	}
+
+	private static OutboxSummary read(Connection connection, String sql) {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setQueryTimeout(LONGEST_SECONDS);
+			try (ResultSet row = statement.executeQuery()) {
+				row.next();
+				return new OutboxSummary(EventCount.of(row.getInt(1)), EventCount.of(row.getInt(2)),
+						EventCount.of(row.getInt(3)), Math.min(row.getInt(4), EventCount.LIMIT),
+						Duration.ofMillis(Math.max(0, row.getLong(5))));
+			}
+		}
+		catch (SQLException ex) {
+			throw StatementFailures.translate(sql, ex);
+		}
+	}
+
+	private String sql(EventDialect dialect) {
+		return "select " + count(this.tables.event(), "") + ", " + count(this.tables.waiting(), "") + ", "
+				+ count(this.tables.dead(), "") + ", "
+				+ count(this.tables.event(),
+						" where claim_id is not null and available_at > " + dialect.nowForIndexes())
+				+ ", (select " + dialect.ageMillis("created_at") + " from " + this.tables.event()
+				+ " order by id limit 1)";
+	}
+
+	/**
+	 * One more than is told, to know whether that is all.
+	 */
+	private static String count(String table, String condition) {
+		String columns = condition.isEmpty() ? "id" : "claim_id, available_at";
+		return "(select count(*) from (select " + columns + " from " + table + " limit " + (EventCount.LIMIT + 1)
+				+ ") counted" + condition + ")";
+	}
+
+	/**
+	 * An application that does not use the outbox is not to fill its database's log.
+	 */
+	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
+	}
+
+}

@@ -1,0 +1,117 @@
+package dev.idempotent;
+
+import java.time.InstantSource;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * What each room of the outbox and of the inbox may know.
+ */
+@AnalyzeClasses(packages = "dev.idempotent", importOptions = DoNotIncludeTests.class)
+class OutboxArchitectureTests {
+
+	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure";
+
+	private static final String ROOT = "dev.idempotent.idempotency";
+
+	private static final String EXPRESSION = "dev.idempotent.expression";
+
+	private static final String OUTBOX = "dev.idempotent.outbox";
+
+	private static final String DATABASE = "dev.idempotent.jdbc";
+
+	private static final String METRICS = "dev.idempotent.metrics";
+
+	private static final String PLACEMENT = "dev.idempotent.placement";
+
+	private static final String INBOX = "dev.idempotent.inbox";
+
+	private static final String LETTUCE = "dev.idempotent.lettuce";
+
+	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
+
+	@ArchTest
+	static final ArchRule inboxKnowsRedisAlone = ArchitectureTests.room(INBOX, LETTUCE, "java..", "org.slf4j..",
+			"org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
+			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..", "io.lettuce..",
+			"tools.jackson..");
+
+	@ArchTest
+	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..",
+			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
+			"io.lettuce..");
+
+	@ArchTest
+	static final ArchRule thePromisesAreStrangers = noClasses().that()
+		.resideInAPackage(ROOT + "..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(OUTBOX + "..");
+
+	@ArchTest
+	static final ArchRule theOutboxKnowsTheJdkAlone = ArchitectureTests.room(OUTBOX, "java..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theCourierKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".courier", OUTBOX,
+			"java..", "org.slf4j..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", OUTBOX, DATABASE,
+			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "tools.jackson..");
+
+	@ArchTest
+	static final ArchRule payloadsKnowJacksonAlone = ArchitectureTests.room(OUTBOX + ".json", OUTBOX, "java..",
+			"org.jspecify..", "tools.jackson..");
+
+	@ArchTest
+	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX,
+			EXPRESSION, PLACEMENT, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..",
+			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
+			"org.springframework.expression..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule tracesKnowMicrometersTracersAlone = ArchitectureTests.room(OUTBOX + ".tracing", OUTBOX,
+			"java..", "org.jspecify..", "io.micrometer.tracing..");
+
+	@ArchTest
+	static final ArchRule appendingKnowsTransactionsAlone = ArchitectureTests.room(OUTBOX + ".transaction", OUTBOX,
+			"java..", "org.jspecify..", "org.springframework.core..", "org.springframework.transaction..",
+			"org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, "java..",
+			"org.slf4j..", "org.jspecify..", "io.micrometer.core..");
+
+	@ArchTest
+	static final ArchRule siblingsInTheOutboxAreStrangers = slices().matching(OUTBOX + ".(*)")
+		.should()
+		.notDependOnEachOther();
+
+	@ArchTest
+	static final ArchRule onlyMetricsKnowMeters = noClasses().that()
+		.resideOutsideOfPackages(METRICS, AUTOCONFIGURE + "..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("io.micrometer.core..");
+
+	/**
+	 * What an event tells its readers of the time decides nothing here.
+	 */
+	@ArchTest
+	static final ArchRule eventsAloneAreGivenTheTime = noClasses().that()
+		.doNotHaveSimpleName("TransactionOutbox")
+		.and()
+		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
+		.should()
+		.dependOnClassesThat()
+		.areAssignableTo(InstantSource.class);
+
+}

@@ -1,0 +1,138 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.OwnConnections;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+/**
+ * Tables of an outbox that a test fills by hand.
+ *
+ * @param dataSource where they are
+ * @param names how they are called
+ */
+record OperatorTables(DataSource dataSource, OutboxTables names) {
+
+	static final String TYPE = "order.created";
+
+	static final String TOPIC = "test:orders";
+
+	private static final String INSERT = " (id, event_id, topic, event_key, type, content_type, payload, headers, created_at, "
+			+ "attempts, last_error";
+
+	/**
+	 * Creates the tables, empty.
+	 * @param database as in the name of the script
+	 */
+	static OperatorTables create(DataSource dataSource, String database, String prefix) {
+		String name = "schema-" + database + ".sql";
+		try (InputStream script = Objects.requireNonNull(OutboxTables.class.getResourceAsStream(name))) {
+			String sql = new String(script.readAllBytes(), StandardCharsets.UTF_8).replace("outbox_", prefix);
+			new ResourceDatabasePopulator(new ByteArrayResource(sql.getBytes(StandardCharsets.UTF_8)))
+				.execute(dataSource);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		OperatorTables tables = new OperatorTables(dataSource, new OutboxTables(prefix));
+		List.of(tables.names.event(), tables.names.waiting(), tables.names.dead())
+			.forEach((table) -> tables.template().update("delete from " + table));
+		return tables;
+	}
+
+	JdbcTemplate template() {
+		return new JdbcTemplate(this.dataSource);
+	}
+
+	/**
+	 * Buries events in the rows that follow on each other.
+	 */
+	void bury(int firstRow, int count, String type, String topic) {
+		String sql = "insert into " + this.names.dead() + INSERT
+				+ ") values (?, ?, ?, 'secret key', ?, 'text/plain', ?, " + "'{}', " + now()
+				+ ", 10, 'The broker refused it')";
+		template().batchUpdate(sql,
+				IntStream.range(firstRow, firstRow + count)
+					.mapToObj((row) -> new Object[] { row, parameter(id(row)), topic, type,
+							"secret".getBytes(StandardCharsets.UTF_8) })
+					.toList());
+	}
+
+	void bury(int firstRow, int count) {
+		bury(firstRow, count, TYPE, TOPIC);
+	}
+
+	/**
+	 * Moves what waits to the dead, as if it had failed again.
+	 */
+	void buryWaiting() {
+		template().update("insert into " + this.names.dead() + " (" + FailedRows.SAME + ", attempts) select "
+				+ FailedRows.SAME + ", 10 from " + this.names.waiting());
+		template().update("delete from " + this.names.waiting());
+	}
+
+	/**
+	 * Inserts a pending event.
+	 * @param age how long ago
+	 * @param lease for how long it is held; zero if it is not
+	 */
+	void append(Duration age, Duration lease) {
+		EventDialect dialect = dialect();
+		template().update("insert into " + this.names.event()
+				+ " (event_id, topic, type, payload, headers, created_at, available_at, claim_id) values (?, ?, ?, ?, '{}', "
+				+ dialect.millisFromNow() + ", " + dialect.millisFromNow() + ", ?)", parameter(UUID.randomUUID()),
+				TOPIC, TYPE, new byte[1], -age.toMillis(), lease.toMillis(),
+				lease.isZero() ? null : parameter(UUID.randomUUID()));
+	}
+
+	/**
+	 * As many events again as there are.
+	 */
+	void doublePending() {
+		template().update("insert into " + this.names.event() + " (event_id, topic, type, payload, headers) "
+				+ "select event_id, topic, type, payload, headers from " + this.names.event());
+	}
+
+	/**
+	 * Makes dead events older.
+	 */
+	void age(int lastRow, Duration by) {
+		template().update(
+				"update " + this.names.dead() + " set died_at = " + dialect().millisFromNow() + " where id <= ?",
+				-by.toMillis(), lastRow);
+	}
+
+	int count(String table) {
+		return Objects.requireNonNull(template().queryForObject("select count(*) from " + table, Integer.class));
+	}
+
+	static UUID id(int row) {
+		return new UUID(7, row);
+	}
+
+	private Object parameter(UUID id) {
+		return dialect().parameter(id);
+	}
+
+	private String now() {
+		return dialect().now();
+	}
+
+	private EventDialect dialect() {
+		return new DetectedDialect(new OwnConnections(this.dataSource)).get();
+	}
+
+}
