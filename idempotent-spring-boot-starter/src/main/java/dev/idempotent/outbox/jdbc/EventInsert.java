@@ -32,12 +32,15 @@ final class EventInsert {
 
 	private final String row;
 
+	private final String select;
+
 	private final EventDialect dialect;
 
 	EventInsert(EventDialect dialect, OutboxTables tables) {
 		this.dialect = dialect;
 		this.into = "insert into " + tables.event() + " (event_id, topic, event_key, type, content_type, payload, "
 				+ "headers, attempts, claim_id, claimed_by, available_at) values ";
+		this.select = "select id, event_id from " + tables.event() + " where id >= ? and event_id in (";
 		this.row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + dialect.millisFromNow() + ")";
 	}
 
@@ -57,8 +60,7 @@ final class EventInsert {
 				index = set(statement, index, event, lease);
 			}
 			statement.executeUpdate();
-			return (this.dialect == EventDialect.MYSQL) ? inOrder(statement, events, lease)
-					: byId(statement, events, lease);
+			return withRows(events, rows(connection, statement, events), lease);
 		}
 		catch (SQLException ex) {
 			throw StatementFailures.translate(this.into, ex);
@@ -88,16 +90,55 @@ final class EventInsert {
 	}
 
 	/**
-	 * The database may return rows in any order.
+	 * The rows by event: the database may return them in any order.
 	 */
-	private static List<StoredEvent> byId(PreparedStatement statement, List<StoredEvent> events,
-			@Nullable EventLease lease) throws SQLException {
+	private Map<UUID, Long> rows(Connection connection, PreparedStatement inserted, List<StoredEvent> events)
+			throws SQLException {
+		try (ResultSet keys = inserted.getGeneratedKeys()) {
+			return (this.dialect == EventDialect.MYSQL) ? inOrder(connection, keys, events) : byId(keys);
+		}
+	}
+
+	private static Map<UUID, Long> byId(ResultSet keys) throws SQLException {
 		Map<UUID, Long> rows = new HashMap<>();
-		try (ResultSet keys = statement.getGeneratedKeys()) {
-			while (keys.next()) {
-				rows.put(keys.getObject(2, UUID.class), keys.getLong(1));
+		while (keys.next()) {
+			rows.put(UUID.fromString(keys.getString(2)), keys.getLong(1));
+		}
+		return rows;
+	}
+
+	/**
+	 * MySQL tells the rows of one insert in its order, but the MariaDB driver passes on
+	 * only the first unless it is told otherwise.
+	 */
+	private Map<UUID, Long> inOrder(Connection connection, ResultSet keys, List<StoredEvent> events)
+			throws SQLException {
+		Map<UUID, Long> rows = new HashMap<>();
+		for (StoredEvent event : events) {
+			if (keys.next()) {
+				rows.put(event.id(), keys.getLong(1));
 			}
 		}
+		return (rows.size() == 1 && events.size() > 1) ? from(connection, rows.values().iterator().next(), events)
+				: rows;
+	}
+
+	private Map<UUID, Long> from(Connection connection, long first, List<StoredEvent> events) throws SQLException {
+		String sql = this.select + "?, ".repeat(events.size() - 1) + "?) order by id limit " + events.size();
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setLong(1, first);
+			int index = 2;
+			for (StoredEvent event : events) {
+				statement.setObject(index++, this.dialect.parameter(event.id()));
+			}
+			try (ResultSet rows = statement.executeQuery()) {
+				return byId(rows);
+			}
+		}
+	}
+
+	private static List<StoredEvent> withRows(List<StoredEvent> events, Map<UUID, Long> rows,
+			@Nullable EventLease lease) {
 		return events.stream().map((event) -> {
 			Long row = rows.get(event.id());
 			if (row == null) {
@@ -105,23 +146,6 @@ final class EventInsert {
 			}
 			return withRow(event, row, lease);
 		}).toList();
-	}
-
-	/**
-	 * MySQL tells the rows of one insert in its order.
-	 */
-	private static List<StoredEvent> inOrder(PreparedStatement statement, List<StoredEvent> events,
-			@Nullable EventLease lease) throws SQLException {
-		List<StoredEvent> rows = new ArrayList<>(events.size());
-		try (ResultSet keys = statement.getGeneratedKeys()) {
-			for (StoredEvent event : events) {
-				if (!keys.next()) {
-					throw unknownRow();
-				}
-				rows.add(withRow(event, keys.getLong(1), lease));
-			}
-		}
-		return rows;
 	}
 
 	private static StoredEvent withRow(StoredEvent event, long row, @Nullable EventLease lease) {

@@ -12,26 +12,42 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event as a row has it.
  *
- * @param event the event; without headers if they are unreadable
- * @param readable whether the headers could be read
+ * @param event the event; without what is unreadable
+ * @param unreadable why it cannot be delivered as it is, or {@code null} if it can
  */
-record EventRow(StoredEvent event, boolean readable) {
+record EventRow(StoredEvent event, @Nullable String unreadable) {
 
 	/**
 	 * What {@link #of} reads.
 	 */
 	static final String COLUMNS = "id, event_id, topic, event_key, type, content_type, payload, headers, attempts";
 
+	private static final UUID NO_ID = new UUID(0, 0);
+
 	/**
 	 * Reads a row.
 	 * @param begun how many attempts have begun since the row was as it is read
 	 */
 	static EventRow of(ResultSet columns, int begun) throws SQLException {
+		UUID id = id(columns.getString(2));
 		Map<String, String> headers = HeaderText.read(columns.getString(8));
-		StoredEvent event = new StoredEvent(UUID.fromString(columns.getString(2)), columns.getLong(1),
-				columns.getString(3), columns.getString(4), columns.getString(5), columns.getBytes(7),
+		StoredEvent event = new StoredEvent((id != null) ? id : NO_ID, columns.getLong(1), columns.getString(3),
+				columns.getString(4), columns.getString(5), columns.getBytes(7),
 				withContentType(headers, columns.getString(6)), columns.getInt(9) + begun);
-		return new EventRow(event, headers != null);
+		return new EventRow(event, (id == null) ? "Its event_id is no UUID"
+				: (headers == null) ? "Its headers are no JSON object of strings" : null);
+	}
+
+	/**
+	 * MySQL has no type for ids, so that another program can write anything.
+	 */
+	private static @Nullable UUID id(String text) {
+		try {
+			return UUID.fromString(text);
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	private static Map<String, String> withContentType(@Nullable Map<String, String> headers, String contentType) {

@@ -53,7 +53,7 @@ final class FailedRows {
 					statement.setString(1, reason(event.failed()));
 					statement.setLong(2, event.delay().toMillis());
 					statement.setLong(3, row(event.failed()));
-					statement.addBatch();
+					add(statement);
 				}
 			}
 			statement.executeBatch();
@@ -78,7 +78,7 @@ final class FailedRows {
 				if (locked.containsKey(row(event))) {
 					statement.setString(1, reason(event));
 					statement.setLong(2, row(event));
-					statement.addBatch();
+					add(statement);
 				}
 			}
 			statement.executeBatch();
@@ -115,6 +115,19 @@ final class FailedRows {
 		}
 	}
 
+	/**
+	 * The MariaDB driver sends a batch of inserts in a way in which MariaDB takes none
+	 * that selects.
+	 */
+	private void add(PreparedStatement statement) throws SQLException {
+		if (this.dialect == EventDialect.MYSQL) {
+			statement.executeUpdate();
+		}
+		else {
+			statement.addBatch();
+		}
+	}
+
 	private String postpone() {
 		return "update " + this.tables.waiting() + " set claim_id = null, claimed_by = null, last_error = ?, "
 				+ "available_at = " + this.dialect.millisFromNow() + " where id = ?";
@@ -130,8 +143,12 @@ final class FailedRows {
 		return event.held().event().sequence();
 	}
 
+	/**
+	 * What a column can hold of a reason: PostgreSQL has no text with a NUL.
+	 */
 	private static String reason(FailedEvent event) {
-		return (event.reason().length() <= MAX_REASON) ? event.reason() : event.reason().substring(0, MAX_REASON);
+		String reason = event.reason().replace('\0', ' ');
+		return (reason.length() <= MAX_REASON) ? reason : reason.substring(0, MAX_REASON);
 	}
 
 }

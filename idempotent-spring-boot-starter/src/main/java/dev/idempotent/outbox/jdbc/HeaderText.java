@@ -31,7 +31,8 @@ final class HeaderText {
 	 */
 	static @Nullable Map<String, String> read(String text) {
 		try {
-			return json.readValue(text, STRINGS);
+			Map<String, String> headers = json.readValue(text, STRINGS);
+			return (headers == null || headers.containsValue(null)) ? null : headers;
 		}
 		catch (JacksonException ex) {
 			return null;

@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -90,10 +91,11 @@ final class HeldRows {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			List<Long> rows = new ArrayList<>();
 			List<UUID> claims = new ArrayList<>();
-			for (HeldEvent event : events) {
+			// In the order in which others lock them.
+			events.stream().sorted(Comparator.comparingLong((event) -> event.event().sequence())).forEach((event) -> {
 				rows.add(event.event().sequence());
 				claims.add(event.claimId());
-			}
+			});
 			statement.setArray(1, connection.createArrayOf("bigint", rows.toArray()));
 			statement.setArray(2, connection.createArrayOf("uuid", claims.toArray()));
 			return statement.executeUpdate();

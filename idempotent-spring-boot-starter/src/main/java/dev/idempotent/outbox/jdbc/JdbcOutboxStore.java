@@ -62,7 +62,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	public List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease) {
 		Connection connection = DataSourceUtils.getConnection(this.dataSource);
 		try {
-			return statements().insert().insert(connection, events, lease);
+			return statements(connection).insert().insert(connection, events, lease);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw new InvalidDataAccessResourceUsageException(missingTables(), ex);
@@ -83,11 +83,11 @@ public final class JdbcOutboxStore implements OutboxStore {
 		List<FailedEvent> unreadable = new ArrayList<>();
 		for (EventRow row : rows) {
 			HeldEvent held = new HeldEvent(row.event(), lease.claimId(), scope.parked());
-			if (row.readable()) {
+			if (row.unreadable() == null) {
 				claimed.add(held);
 			}
 			else {
-				unreadable.add(new FailedEvent(held, "Its headers are no JSON object of strings"));
+				unreadable.add(new FailedEvent(held, row.unreadable()));
 			}
 		}
 		bury(unreadable);
@@ -172,8 +172,13 @@ public final class JdbcOutboxStore implements OutboxStore {
 	 */
 	private Statements statements() {
 		Statements known = this.statements;
+		return (known != null) ? known : this.connections.run(this::statements);
+	}
+
+	private Statements statements(Connection connection) {
+		Statements known = this.statements;
 		if (known == null) {
-			known = this.connections.run((connection) -> Statements.of(dialectOf(connection), this.tables));
+			known = Statements.of(dialectOf(connection), this.tables);
 			this.statements = known;
 		}
 		return known;

@@ -7,14 +7,14 @@ create table if not exists outbox_event (
 	type varchar(255) not null,
 	content_type varchar(255) not null default 'application/json',
 	payload longblob not null,
-	headers longtext not null,
+	headers longtext not null default ('{}'),
 	created_at datetime(6) not null default (utc_timestamp(6)),
 	available_at datetime(6) not null default (utc_timestamp(6)),
 	attempts integer not null default 0,
 	claim_id char(36) character set ascii collate ascii_bin,
 	claimed_by varchar(255),
 	last_error varchar(1000)
-) engine = InnoDB;
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
 create table if not exists outbox_waiting (
 	id bigint not null primary key,
@@ -33,7 +33,7 @@ create table if not exists outbox_waiting (
 	claimed_by varchar(255),
 	last_error varchar(1000),
 	index outbox_waiting_available_at (available_at)
-) engine = InnoDB;
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
 create table if not exists outbox_dead (
 	id bigint not null primary key,
@@ -49,4 +49,4 @@ create table if not exists outbox_dead (
 	attempts integer not null,
 	last_error varchar(1000),
 	died_at datetime(6) not null default (utc_timestamp(6))
-) engine = InnoDB;
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;

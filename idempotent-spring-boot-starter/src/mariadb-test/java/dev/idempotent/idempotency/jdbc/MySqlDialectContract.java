@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreContract;
 import dev.idempotent.idempotency.IdempotencyStoreFuzz;
+import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Counts what a connection carries out.
  */
-final class StatementCount {
+public final class StatementCount {
 
 	private final AtomicInteger count = new AtomicInteger();
 
 	/**
 	 * The same connection, whose statements count.
 	 */
-	Connection of(Connection connection) {
+	public Connection of(Connection connection) {
 		return proxy(Connection.class, (proxy, method, arguments) -> {
 			Object result = invoke(connection, method, arguments);
 			return (result instanceof Statement statement) ? counted(statement) : result;
@@ -29,7 +29,7 @@ final class StatementCount {
 	/**
 	 * How many there were since the last call.
 	 */
-	int take() {
+	public int take() {
 		return this.count.getAndSet(0);
 	}
 

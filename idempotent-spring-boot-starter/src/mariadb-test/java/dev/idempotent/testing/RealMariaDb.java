@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.jdbc;
+package dev.idempotent.testing;
 
 import java.io.File;
 
@@ -15,7 +15,7 @@ import org.springframework.util.Assert;
 /**
  * The one MariaDB of this JVM, as a process from the binary in a Maven artifact.
  */
-final class RealMariaDb implements BeforeAllCallback {
+public final class RealMariaDb implements BeforeAllCallback {
 
 	private int port;
 
@@ -31,7 +31,7 @@ final class RealMariaDb implements BeforeAllCallback {
 	 * A pool that lives as long as the server.
 	 * @param url with a place for the port
 	 */
-	HikariDataSource connect(String url) {
+	public HikariDataSource connect(String url) {
 		Assert.state(this.port > 0, "MariaDB is only there while its test class runs");
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl(url.formatted(this.port));

@@ -1,0 +1,119 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.OutboxStoreSteps;
+import dev.idempotent.outbox.OutboxStorm;
+import dev.idempotent.outbox.OutboxStormRider;
+import dev.idempotent.testing.RealMariaDb;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * All that is promised of a database, for one driver of MariaDB.
+ */
+abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
+
+	@RegisterExtension
+	static final RealMariaDb mariaDb = new RealMariaDb();
+
+	private static final Map<String, DataSource> pools = new ConcurrentHashMap<>();
+
+	/**
+	 * Where the database is, with a place for its port.
+	 */
+	abstract String url();
+
+	@Override
+	StoreOnTables create(String name) {
+		DataSource pool = pools.computeIfAbsent(url(), mariaDb::connect);
+		return StoreOnTables.create(pool, "mysql", name + "_of_" + url().substring("jdbc:".length(), url().indexOf("://")) + "_");
+	}
+
+	/**
+	 * InnoDB locks each row that it reads, if only until it knows that it is none of
+	 * those.
+	 */
+	@Override
+	boolean claimsMeet() {
+		return true;
+	}
+
+	@Nested
+	class MySqlTests extends OutboxStoreSteps {
+
+		@Override
+		protected StoreOnTables tested() {
+			return tables("contract");
+		}
+
+		@Test
+		void beginsALeaseAtTheAppendHoweverOldTheTransactionIs() {
+			assertThat(store().leasesAtBirth()).isTrue();
+			inTransaction(() -> {
+				tested().template().update("set @begin = utc_timestamp(6)");
+				tested().template().queryForList("select sleep(0.3)");
+				long row = store().append(List.of(event("one")), lease()).get(0).sequence();
+				return assertThat(tested().template()
+					.queryForObject("select timestampdiff(microsecond, @begin, available_at) from "
+							+ tested().tables().event() + " where id = ?", Long.class, row))
+					.isGreaterThanOrEqualTo(600_300_000L);
+			});
+			assertThat(claim()).isEmpty();
+		}
+
+		@Test
+		void buriesAnEventWhoseIdIsNoUuidAndDeliversTheOthers() {
+			append("before");
+			tested().template()
+				.update("insert into " + tested().tables().event()
+						+ " (event_id, topic, type, payload) values ('order 17', ?, 'foreign', '')",
+						this.publisher + ":orders");
+			append("behind");
+			List<HeldEvent> held = claim();
+			assertThat(types(held)).containsExactly("before", "behind");
+			assertThat(tested().template()
+				.queryForList("select event_id from " + tested().tables().dead() + " where topic = ?", String.class,
+						this.publisher + ":orders"))
+				.containsExactly("order 17");
+		}
+
+		@Test
+		void takesTheIdsOfOtherProgramsInUpperCase() {
+			UUID id = UUID.randomUUID();
+			tested().template()
+				.update("insert into " + tested().tables().event()
+						+ " (event_id, topic, type, payload) values (upper(?), ?, 'foreign', '')", id.toString(),
+						this.publisher + ":orders");
+			assertThat(claim()).extracting((held) -> held.event().id()).containsExactly(id);
+		}
+
+		/**
+		 * That of the callers' transactions; the verbs have their own.
+		 */
+		@Test
+		void staysWithoutDeadlocksAtRepeatableRead() throws InterruptedException {
+			assertThat(tested().template().queryForObject("select @@transaction_isolation", String.class))
+				.isEqualTo("REPEATABLE-READ");
+			OutboxStorm storm = new OutboxStorm(tables("storm"));
+			Race.of(8, (rider) -> {
+				new OutboxStormRider(storm, rider).ride(300);
+				return rider;
+			});
+			assertThat(storm.failures()).isEmpty();
+			storm.endsWithEachEventInOnePlace();
+		}
+
+	}
+
+}

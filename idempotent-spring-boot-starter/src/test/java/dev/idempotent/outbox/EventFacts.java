@@ -1,0 +1,46 @@
+package dev.idempotent.outbox;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All of an event but its row, to be compared.
+ *
+ * @param id names the event
+ * @param topic where it goes
+ * @param key what it is about
+ * @param type what has happened
+ * @param payload what it carries
+ * @param headers by name
+ * @param attempts how many have begun
+ */
+public record EventFacts(UUID id, String topic, @Nullable String key, String type, ByteBuffer payload,
+		List<Map.Entry<String, String>> headers, int attempts) {
+
+	public static EventFacts of(StoredEvent event) {
+		return of(event, event.attempts());
+	}
+
+	/**
+	 * The facts as they would be after so many attempts.
+	 */
+	public static EventFacts of(StoredEvent event, int attempts) {
+		List<Map.Entry<String, String>> headers = event.storedHeaders()
+			.entrySet()
+			.stream().<Map
+					.Entry<String, String>>map((header) -> Map.entry(header.getKey(), header.getValue()))
+			.sorted(Map.Entry.comparingByKey())
+			.toList();
+		return new EventFacts(event.id(), event.topic(), event.key(), event.type(), ByteBuffer.wrap(event.payload()),
+				headers, attempts);
+	}
+
+	public static List<EventFacts> ofHeld(List<HeldEvent> events) {
+		return events.stream().map((held) -> of(held.event())).toList();
+	}
+
+}

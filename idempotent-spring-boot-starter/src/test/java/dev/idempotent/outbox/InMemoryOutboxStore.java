@@ -1,0 +1,225 @@
+package dev.idempotent.outbox;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import dev.idempotent.outbox.OutboxRow.Place;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The life of an event in its plainest form: the model that stores are compared with. A
+ * transaction of the calling thread decides about what it appends.
+ */
+public final class InMemoryOutboxStore implements OutboxStore {
+
+	private final Map<Place, SortedMap<Long, Entry>> places = Map.of(Place.EVENT, new TreeMap<>(), Place.WAITING,
+			new TreeMap<>(), Place.DEAD, new TreeMap<>());
+
+	private final InstantSource clock = InstantSource.system();
+
+	private long rows;
+
+	@Override
+	public Object transactionResource() {
+		return this;
+	}
+
+	@Override
+	public boolean leasesAtBirth() {
+		return true;
+	}
+
+	@Override
+	public synchronized List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease) {
+		boolean pending = TransactionSynchronizationManager.isSynchronizationActive();
+		List<Entry> added = events.stream().map((event) -> add(event, lease, Duration.ZERO, !pending)).toList();
+		if (pending) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				@Override
+				public void afterCompletion(int status) {
+					end(added, status == STATUS_COMMITTED);
+				}
+			});
+		}
+		return added.stream().map((entry) -> entry.event).toList();
+	}
+
+	/**
+	 * Inserts an event that is due after a while and held by nobody.
+	 */
+	synchronized void insert(StoredEvent event, Duration delay) {
+		add(event, null, delay, true);
+	}
+
+	private Entry add(StoredEvent event, @Nullable EventLease lease, Duration delay, boolean committed) {
+		Entry entry = new Entry(numbered(event, ++this.rows, 0), in(delay));
+		entry.committed = committed;
+		if (lease != null) {
+			entry.hold(lease, in(lease.duration()));
+		}
+		at(Place.EVENT).put(this.rows, entry);
+		return entry;
+	}
+
+	private synchronized void end(List<Entry> added, boolean committed) {
+		added.forEach((entry) -> entry.committed = committed);
+		at(Place.EVENT).values().removeIf((entry) -> !committed && added.contains(entry));
+	}
+
+	@Override
+	public synchronized List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
+		Predicate<Entry> due = (entry) -> entry.committed && !entry.availableAt.isAfter(in(Duration.ZERO))
+				&& entry.event.sequence() > (scope.parked() ? 0 : scope.above())
+				&& scope.publishers().contains(entry.event.publisher());
+		Stream<Entry> found = at(scope.parked() ? Place.WAITING : Place.EVENT).values().stream().filter(due);
+		List<Entry> taken = (scope.parked() ? found.sorted(Comparator.comparing((entry) -> entry.availableAt)) : found)
+			.limit(scope.limit())
+			.sorted(Comparator.comparing((entry) -> entry.event.sequence()))
+			.toList();
+		taken.forEach((entry) -> entry.hold(lease, in(lease.duration())));
+		return taken.stream().map((entry) -> new HeldEvent(entry.event, lease.claimId(), scope.parked())).toList();
+	}
+
+	@Override
+	public synchronized int delivered(List<HeldEvent> events) {
+		return each(events, (held, entry) -> remove(held));
+	}
+
+	@Override
+	public synchronized int release(List<HeldEvent> events) {
+		return each(events, (held, entry) -> {
+			entry.giveBack(in(Duration.ZERO));
+			entry.event = numbered(entry.event, entry.event.sequence(), entry.event.attempts() - 1);
+		});
+	}
+
+	@Override
+	public synchronized int park(List<ParkedEvent> events) {
+		return events.stream().mapToInt((parked) -> each(List.of(parked.failed().held()), (held, entry) -> {
+			remove(held);
+			entry.giveBack(in(parked.delay()));
+			entry.reason = parked.failed().reason();
+			at(Place.WAITING).put(entry.event.sequence(), entry);
+		})).sum();
+	}
+
+	@Override
+	public synchronized int bury(List<FailedEvent> events) {
+		return events.stream().mapToInt((failed) -> each(List.of(failed.held()), (held, entry) -> {
+			remove(held);
+			entry.giveBack(in(Duration.ZERO));
+			entry.reason = failed.reason();
+			at(Place.DEAD).put(entry.event.sequence(), entry);
+		})).sum();
+	}
+
+	@Override
+	public synchronized int parkDelayed(int limit) {
+		List<Entry> delayed = at(Place.EVENT).values()
+			.stream()
+			.filter((entry) -> entry.committed && entry.claimId == null && entry.availableAt.isAfter(in(Duration.ZERO)))
+			.limit(limit)
+			.toList();
+		delayed.forEach((entry) -> at(Place.WAITING).put(entry.event.sequence(), entry));
+		at(Place.EVENT).values().removeAll(delayed);
+		return delayed.size();
+	}
+
+	synchronized void passTime(String publisher) {
+		Stream.of(Place.EVENT, Place.WAITING)
+			.flatMap((place) -> at(place).values().stream())
+			.filter((entry) -> entry.event.publisher().equals(publisher))
+			.forEach((entry) -> entry.availableAt = Instant.EPOCH.plusMillis(entry.event.sequence()));
+	}
+
+	synchronized List<OutboxRow> rows(Place place, String publisher) {
+		return at(place).values()
+			.stream()
+			.filter((entry) -> entry.committed && entry.event.publisher().equals(publisher))
+			.map((entry) -> new OutboxRow(entry.event, entry.claimId, entry.owner, entry.reason))
+			.toList();
+	}
+
+	private int each(List<HeldEvent> events, BiConsumer<HeldEvent, Entry> step) {
+		int count = 0;
+		for (HeldEvent held : new ArrayList<>(events)) {
+			Entry entry = table(held).get(held.event().sequence());
+			if (entry != null && held.claimId().equals(entry.claimId)) {
+				step.accept(held, entry);
+				count++;
+			}
+		}
+		return count;
+	}
+
+	private void remove(HeldEvent held) {
+		table(held).remove(held.event().sequence());
+	}
+
+	private SortedMap<Long, Entry> table(HeldEvent held) {
+		return at(held.parked() ? Place.WAITING : Place.EVENT);
+	}
+
+	private SortedMap<Long, Entry> at(Place place) {
+		return Objects.requireNonNull(this.places.get(place));
+	}
+
+	private Instant in(Duration time) {
+		return this.clock.instant().plus(time);
+	}
+
+	private static StoredEvent numbered(StoredEvent event, long row, int attempts) {
+		return new StoredEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
+				event.storedHeaders(), attempts);
+	}
+
+	private static final class Entry {
+
+		private StoredEvent event;
+
+		private Instant availableAt;
+
+		private boolean committed;
+
+		private @Nullable UUID claimId;
+
+		private @Nullable String owner;
+
+		private @Nullable String reason;
+
+		private Entry(StoredEvent event, Instant availableAt) {
+			this.event = event;
+			this.availableAt = availableAt;
+		}
+
+		private void hold(EventLease lease, Instant end) {
+			this.event = numbered(this.event, this.event.sequence(), this.event.attempts() + 1);
+			this.claimId = lease.claimId();
+			this.owner = lease.owner();
+			this.availableAt = end;
+		}
+
+		private void giveBack(Instant available) {
+			this.claimId = null;
+			this.owner = null;
+			this.availableAt = available;
+		}
+
+	}
+
+}

@@ -1,0 +1,24 @@
+package dev.idempotent.outbox;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Events that have no row yet.
+ */
+public final class OutboxSamples {
+
+	private OutboxSamples() {
+	}
+
+	public static StoredEvent event(String topic, @Nullable String key, String type, byte[] payload,
+			Map<String, String> headers) {
+		Map<String, String> all = new LinkedHashMap<>(headers);
+		all.put(StoredEvent.CONTENT_TYPE, "application/json");
+		return new StoredEvent(UUID.randomUUID(), 0, topic, key, type, payload, all, 0);
+	}
+
+}

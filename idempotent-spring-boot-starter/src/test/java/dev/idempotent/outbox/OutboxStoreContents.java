@@ -1,0 +1,103 @@
+package dev.idempotent.outbox;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+import dev.idempotent.outbox.OutboxRow.Place;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What every store promises about what is in an event, and about how many there are.
+ */
+public abstract class OutboxStoreContents extends OutboxStoreSteps {
+
+	private static final String ODD = " \u00E4\u0416\u4E2D\u0627 \uD83D\uDE00 '\"\\%_?;--\t\r\n{}[]\u2028 ";
+
+	@Test
+	void keepsEveryByteOfAPayload() {
+		byte[] megabyte = new byte[1024 * 1024];
+		new Random(1).nextBytes(megabyte);
+		keeps(event("big", megabyte, Map.of()));
+	}
+
+	@Test
+	void keepsAnEmptyPayload() {
+		keeps(event("empty", new byte[0], Map.of()));
+	}
+
+	@Test
+	void keepsOddCharacters() {
+		keeps(OutboxSamples.event(this.publisher + ":" + ODD, ODD, ODD, new byte[1], Map.of(ODD, ODD, "", "")));
+	}
+
+	@Test
+	void keepsHeadersThatNoColumnCouldHold() {
+		keeps(event("nul", new byte[1], Map.of("nul", "\u0000", "long", "x".repeat(100_000))));
+	}
+
+	@Test
+	void keepsAnEventWithoutAKey() {
+		keeps(OutboxSamples.event(this.publisher + ":orders", null, "one", new byte[1], Map.of()));
+	}
+
+	@Test
+	void keepsATypeWithoutAskingForItsClass() {
+		keeps(event("com.example.deleted.OrderCreated$V1", new byte[] { 1 }, Map.of()));
+	}
+
+	@Test
+	void keepsTheContentType() {
+		StoredEvent json = event("one");
+		Map<String, String> headers = new LinkedHashMap<>(json.storedHeaders());
+		headers.put(StoredEvent.CONTENT_TYPE, "application/x-protobuf; charset=binary");
+		keeps(new StoredEvent(json.id(), 0, json.topic(), json.key(), json.type(), json.payload(), headers, 0));
+	}
+
+	@Test
+	void keepsTheOrderOfHeaders() {
+		Map<String, String> headers = new LinkedHashMap<>();
+		IntStream.range(0, 20).forEach((i) -> headers.put("header-" + (i * 7 % 20), "value " + i));
+		StoredEvent event = event("one", new byte[1], headers);
+		inTransaction(() -> store().append(List.of(event), null));
+		assertThat(new ArrayList<>(claim().get(0).event().storedHeaders().keySet()))
+			.isEqualTo(new ArrayList<>(event.storedHeaders().keySet()));
+	}
+
+	@Test
+	void keepsTheOrderOfMoreEventsThanOneStatementTakes() {
+		String[] types = IntStream.range(0, 1200).mapToObj((i) -> "event " + i).toArray(String[]::new);
+		List<StoredEvent> rows = append(types);
+		assertThat(rows).extracting(StoredEvent::sequence).doesNotHaveDuplicates().isSorted();
+		assertThat(rows).extracting(StoredEvent::type).containsExactly(types);
+		List<HeldEvent> held = claimAbove(0, 5000);
+		assertThat(types(held)).containsExactly(types);
+		assertThat(held).extracting((each) -> each.event().sequence())
+			.containsExactlyElementsOf(rows.stream().map(StoredEvent::sequence).toList());
+		assertThat(store().delivered(held)).isEqualTo(1200);
+		assertThat(rows(Place.EVENT)).isEmpty();
+	}
+
+	/**
+	 * Lets the event fail once, and then be given up.
+	 */
+	private void keeps(StoredEvent event) {
+		StoredEvent appended = inTransaction(() -> store().append(List.of(event), null)).get(0);
+		assertThat(EventFacts.of(appended)).isEqualTo(EventFacts.of(event));
+		List<HeldEvent> claimed = claim();
+		assertThat(EventFacts.ofHeld(claimed)).containsExactly(EventFacts.of(event, 1));
+		park(claimed, Duration.ZERO);
+		List<HeldEvent> parked = claimParked();
+		assertThat(EventFacts.ofHeld(parked)).containsExactly(EventFacts.of(event, 2));
+		bury(parked);
+		assertThat(rows(Place.DEAD)).extracting((row) -> EventFacts.of(row.event()))
+			.containsExactly(EventFacts.of(event, 2));
+	}
+
+}

@@ -1,0 +1,171 @@
+package dev.idempotent.outbox;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.outbox.OutboxRow.Place;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * What every store promises of events that go well: from their append to their delivery.
+ */
+public abstract class OutboxStoreContract extends OutboxStoreSteps {
+
+	@Test
+	void tellsTheRowsOfAppendedEventsInTheirOrder() {
+		List<StoredEvent> rows = append("one", "two", "three");
+		assertThat(rows).extracting(StoredEvent::type).containsExactly("one", "two", "three");
+		assertThat(rows).extracting(StoredEvent::sequence).doesNotHaveDuplicates().isSorted();
+		assertThat(rows(Place.EVENT)).extracting((row) -> row.event().sequence())
+			.containsExactlyElementsOf(rows.stream().map(StoredEvent::sequence).toList());
+		assertThat(typesIn(Place.EVENT)).containsExactly("one", "two", "three");
+	}
+
+	@Test
+	void holdsNoEventThatIsAppendedWithoutALease() {
+		assertThat(append("one")).extracting(StoredEvent::attempts).containsExactly(0);
+		OutboxRow row = rows(Place.EVENT).get(0);
+		assertThat(row.claimId()).isNull();
+		assertThat(row.owner()).isNull();
+		assertThat(row.event().attempts()).isZero();
+	}
+
+	@Test
+	void hidesAnEventThatIsLeasedAtBirthUntilItsLeaseEnds() {
+		appendLeased("one");
+		assertThat(claim()).isEmpty();
+		passTime();
+		assertThat(types(claim())).containsExactly("one");
+	}
+
+	@Test
+	void countsTheAttemptOfALeaseAtBirth() {
+		List<HeldEvent> born = appendLeased("one");
+		assertThat(born.get(0).event().attempts()).isEqualTo(1);
+		OutboxRow row = rows(Place.EVENT).get(0);
+		assertThat(row.event().attempts()).isEqualTo(1);
+		assertThat(row.claimId()).isEqualTo(born.get(0).claimId());
+		assertThat(row.owner()).isEqualTo(lease().owner());
+		passTime();
+		assertThat(claim().get(0).event().attempts()).isEqualTo(2);
+	}
+
+	@Test
+	void deletesAnEventThatWasLeasedAtBirthWhenItIsDelivered() {
+		List<HeldEvent> born = appendLeased("one", "two");
+		assertThat(store().delivered(born)).isEqualTo(2);
+		assertThat(rows(Place.EVENT)).isEmpty();
+	}
+
+	@Test
+	void claimsEventsInTheOrderOfTheirRows() {
+		append("one", "two");
+		append("three");
+		assertThat(types(claim())).containsExactly("one", "two", "three");
+	}
+
+	@Test
+	void claimsAllThatWasAppended() {
+		List<StoredEvent> rows = append("one");
+		HeldEvent held = claim().get(0);
+		assertThat(EventFacts.of(held.event())).isEqualTo(EventFacts.of(rows.get(0), 1));
+		assertThat(held.event().sequence()).isEqualTo(rows.get(0).sequence());
+		assertThat(held.parked()).isFalse();
+	}
+
+	@Test
+	void holdsWhatItHasClaimedUntilTheLeaseEnds() {
+		append("one");
+		EventLease lease = lease();
+		HeldEvent held = store().claim(lease, new ClaimScope(false, 0, Set.of(this.publisher), 1)).get(0);
+		assertThat(held.claimId()).isEqualTo(lease.claimId());
+		assertThat(rows(Place.EVENT)).extracting(OutboxRow::claimId, OutboxRow::owner)
+			.containsExactly(tuple(lease.claimId(), lease.owner()));
+		assertThat(claim()).isEmpty();
+		passTime();
+		assertThat(claim()).hasSize(1);
+	}
+
+	@Test
+	void countsAnAttemptAtEachClaim() {
+		append("one");
+		for (int attempt = 1; attempt <= 3; attempt++) {
+			assertThat(claim().get(0).event().attempts()).isEqualTo(attempt);
+			assertThat(rows(Place.EVENT).get(0).event().attempts()).isEqualTo(attempt);
+			passTime();
+		}
+	}
+
+	@Test
+	void claimsTheLowestRowsUpToTheLimit() {
+		append("one", "two", "three");
+		assertThat(types(claimAbove(0, 2))).containsExactly("one", "two");
+		assertThat(types(claimAbove(0, 2))).containsExactly("three");
+	}
+
+	@Test
+	void claimsOnlyWhatIsAboveARow() {
+		List<StoredEvent> rows = append("one", "two", "three");
+		assertThat(types(claimAbove(rows.get(0).sequence(), 1000))).containsExactly("two", "three");
+		assertThat(types(claim())).containsExactly("one");
+	}
+
+	@Test
+	void claimsOnlyTopicsOfTheGivenPublishers() {
+		String longer = this.publisher + "x";
+		String other = "q" + this.publisher;
+		for (String each : List.of(this.publisher, longer, other, this.publisher.toUpperCase(Locale.ROOT))) {
+			StoredEvent event = OutboxSamples.event(each + ":orders", null, each, new byte[1], Map.of());
+			inTransaction(() -> store().append(List.of(event), null));
+		}
+		assertThat(types(claim())).containsExactly(this.publisher);
+		passTime();
+		assertThat(types(store().claim(lease(), new ClaimScope(false, 0, Set.of(this.publisher, other), 1000))))
+			.containsExactly(this.publisher, other);
+		assertThat(types(store().claim(lease(), new ClaimScope(false, 0, Set.of(longer), 1000))))
+			.containsExactly(longer);
+	}
+
+	@Test
+	void keepsNothingOfADeliveredEvent() {
+		append("one", "two");
+		assertThat(store().delivered(claimAbove(0, 1))).isEqualTo(1);
+		assertThat(typesIn(Place.EVENT)).containsExactly("two");
+		assertThat(typesIn(Place.WAITING)).isEmpty();
+		assertThat(typesIn(Place.DEAD)).isEmpty();
+	}
+
+	@Test
+	void givesAReleasedEventBackAsIfItHadNeverBeenClaimed() {
+		append("one", "two");
+		assertThat(store().release(claim())).isEqualTo(2);
+		assertThat(rows(Place.EVENT)).allSatisfy((row) -> {
+			assertThat(row.claimId()).isNull();
+			assertThat(row.owner()).isNull();
+			assertThat(row.event().attempts()).isZero();
+		});
+		assertThat(claim()).extracting((held) -> held.event().attempts()).containsExactly(1, 1);
+	}
+
+	@Test
+	void givesAnEventBackThatWasLeasedAtBirth() {
+		assertThat(store().release(appendLeased("one"))).isEqualTo(1);
+		assertThat(claim()).extracting((held) -> held.event().attempts()).containsExactly(1);
+	}
+
+	@Test
+	void doesNothingForNoEvents() {
+		append("one");
+		assertThat(store().delivered(List.of())).isZero();
+		assertThat(store().release(List.of())).isZero();
+		assertThat(store().park(List.of())).isZero();
+		assertThat(store().bury(List.of())).isZero();
+		assertThat(typesIn(Place.EVENT)).containsExactly("one");
+	}
+
+}

@@ -1,0 +1,141 @@
+package dev.idempotent.outbox;
+
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+import dev.idempotent.outbox.OutboxRow.Place;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * What every store promises of events that their holder has lost meanwhile, be it to
+ * itself.
+ */
+public abstract class OutboxStoreFencing extends OutboxStoreSteps {
+
+	@Test
+	void doesNotDeleteAnEventThatWasClaimedAgain() {
+		leavesAloneWhatWasTakenOver(store()::delivered);
+	}
+
+	@Test
+	void doesNotReleaseAnEventThatWasClaimedAgain() {
+		leavesAloneWhatWasTakenOver(store()::release);
+	}
+
+	@Test
+	void doesNotParkAnEventThatWasClaimedAgain() {
+		leavesAloneWhatWasTakenOver((events) -> park(events, LONG));
+	}
+
+	@Test
+	void doesNotBuryAnEventThatWasClaimedAgain() {
+		leavesAloneWhatWasTakenOver(this::bury);
+	}
+
+	private void leavesAloneWhatWasTakenOver(ToIntFunction<List<HeldEvent>> verb) {
+		List<HeldEvent> late = both(appendLeased("one"), appendAndClaimParked("two"));
+		passTime();
+		List<HeldEvent> current = both(claim(), claimParked());
+		assertThat(verb.applyAsInt(late)).isZero();
+		assertThat(typesIn(Place.DEAD)).isEmpty();
+		assertThat(both(rows(Place.EVENT), rows(Place.WAITING)))
+			.extracting((row) -> row.event().type(), OutboxRow::claimId, (row) -> row.event().attempts())
+			.containsExactlyElementsOf(current.stream()
+				.map((held) -> tuple(held.event().type(), held.claimId(), held.event().attempts()))
+				.toList());
+		assertThat(both(claim(), claimParked())).isEmpty();
+		assertThat(verb.applyAsInt(current)).isEqualTo(2);
+	}
+
+	@Test
+	void deletesThoseOfABatchThatAreStillHeld() {
+		assertThat(store().delivered(partlyLost())).isEqualTo(4);
+		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "parked and lost");
+	}
+
+	@Test
+	void releasesThoseOfABatchThatAreStillHeld() {
+		assertThat(store().release(partlyLost())).isEqualTo(4);
+		assertThat(types(claim())).containsExactly("held", "also held");
+		assertThat(types(claimParked())).containsExactly("parked and held", "parked and also held");
+	}
+
+	@Test
+	void parksThoseOfABatchThatAreStillHeld() {
+		assertThat(park(partlyLost(), LONG)).isEqualTo(4);
+		assertThat(typesIn(Place.EVENT)).containsExactly("lost");
+		assertThat(rows(Place.WAITING)).filteredOn((row) -> row.claimId() == null)
+			.extracting((row) -> row.event().type())
+			.containsExactly("held", "also held", "parked and held", "parked and also held");
+	}
+
+	@Test
+	void buriesThoseOfABatchThatAreStillHeld() {
+		assertThat(bury(partlyLost())).isEqualTo(4);
+		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "parked and lost");
+		assertThat(typesIn(Place.DEAD)).containsExactly("held", "also held", "parked and held", "parked and also held");
+	}
+
+	/**
+	 * Six events under as many claims, two of which ended.
+	 */
+	private List<HeldEvent> partlyLost() {
+		List<HeldEvent> lost = appendLeased("lost");
+		List<HeldEvent> parkedAndLost = appendAndClaimParked("parked and lost");
+		passTime();
+		assertThat(both(claim(), claimParked())).hasSize(2);
+		List<HeldEvent> held = both(appendLeased("held"), appendLeased("also held"));
+		List<HeldEvent> parked = both(appendAndClaimParked("parked and held"),
+				appendAndClaimParked("parked and also held"));
+		return both(both(parked, lost), both(parkedAndLost, held));
+	}
+
+	@Test
+	void countsADeliveryOnce() {
+		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		assertThat(store().delivered(held)).isEqualTo(2);
+		assertThat(store().delivered(held)).isZero();
+		assertThat(store().release(held)).isZero();
+		assertThat(park(held, LONG)).isZero();
+		assertThat(bury(held)).isZero();
+		assertThat(both(both(rows(Place.EVENT), rows(Place.WAITING)), rows(Place.DEAD))).isEmpty();
+	}
+
+	@Test
+	void forgetsItsHolderWhenAnEventIsReleased() {
+		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		assertThat(store().release(held)).isEqualTo(2);
+		assertThat(store().release(held)).isZero();
+		assertThat(store().delivered(held)).isZero();
+		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("one", "two");
+	}
+
+	@Test
+	void forgetsItsHolderWhenAnEventIsParked() {
+		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		assertThat(park(held, LONG)).isEqualTo(2);
+		assertThat(park(held, LONG)).isZero();
+		assertThat(store().delivered(held)).isZero();
+		assertThat(typesIn(Place.WAITING)).containsExactly("one", "two");
+	}
+
+	@Test
+	void forgetsItsHolderWhenAnEventIsBuried() {
+		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		assertThat(bury(held)).isEqualTo(2);
+		assertThat(bury(held)).isZero();
+		assertThat(store().delivered(held)).isZero();
+		assertThat(typesIn(Place.DEAD)).containsExactly("one", "two");
+	}
+
+	@Test
+	void acceptsALateDeliveryOfWhatNobodyHasTakenOver() {
+		List<HeldEvent> late = appendLeased("one");
+		passTime();
+		assertThat(store().delivered(late)).isEqualTo(1);
+	}
+
+}

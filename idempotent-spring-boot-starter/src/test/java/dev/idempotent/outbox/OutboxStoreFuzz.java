@@ -1,0 +1,68 @@
+package dev.idempotent.outbox;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+import dev.idempotent.idempotency.Race;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What no store may be led into by chance. {@code -Dfuzz.histories=100000} plays more,
+ * {@code -Dfuzz.seed=17 -Dfuzz.histories=1} plays one again.
+ */
+@Timeout(value = 1, unit = TimeUnit.HOURS)
+public abstract class OutboxStoreFuzz {
+
+	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 60);
+
+	private static final int FIRST_SEED = Integer.getInteger("fuzz.seed", 1);
+
+	private static final int THREADS = 8;
+
+	private static final int STEPS = 60;
+
+	protected abstract TestedOutboxStore tested();
+
+	/**
+	 * How many histories a claim tells apart: each has publishers of its own.
+	 */
+	protected int historiesAtOnce() {
+		return THREADS;
+	}
+
+	@Test
+	void answersEachStepOfEveryHistoryAsTheModelDoes() throws InterruptedException {
+		AtomicInteger next = new AtomicInteger();
+		ReadWriteLock others = new ReentrantReadWriteLock();
+		List<Integer> played = Race.of(historiesAtOnce(), (runner) -> {
+			int count = 0;
+			for (int i = next.getAndIncrement(); i < HISTORIES; i = next.getAndIncrement()) {
+				new OutboxHistory(FIRST_SEED + i, tested(), others).play();
+				count++;
+			}
+			return count;
+		});
+		assertThat(played.stream().mapToInt(Integer::intValue).sum()).isEqualTo(HISTORIES);
+	}
+
+	@Test
+	void hasEachEventInOnePlaceWhateverHappensToIt() throws InterruptedException {
+		for (int i = 0; i < Math.max(4, HISTORIES / 10); i++) {
+			int seed = FIRST_SEED + i;
+			OutboxStorm storm = new OutboxStorm(tested());
+			Race.of(THREADS, (rider) -> {
+				new OutboxStormRider(storm, seed * THREADS + rider).ride(STEPS);
+				return rider;
+			});
+			assertThat(storm.failures()).isEmpty();
+			storm.endsWithEachEventInOnePlace();
+		}
+	}
+
+}

@@ -1,0 +1,129 @@
+package dev.idempotent.outbox;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import dev.idempotent.outbox.OutboxRow.Place;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What tests of a store do, each with a publisher that no other has.
+ */
+@Timeout(120)
+public abstract class OutboxStoreSteps {
+
+	protected static final Duration LONG = Duration.ofMinutes(10);
+
+	private static final String OWNER = "this instance";
+
+	protected final String publisher = "p" + UUID.randomUUID();
+
+	protected abstract TestedOutboxStore tested();
+
+	protected final OutboxStore store() {
+		return tested().store();
+	}
+
+	protected final StoredEvent event(String type) {
+		return event(type, type.getBytes(StandardCharsets.UTF_8), Map.of("trace", "of " + type));
+	}
+
+	protected final StoredEvent event(String type, byte[] payload, Map<String, String> headers) {
+		return OutboxSamples.event(this.publisher + ":orders", "key of " + type, type, payload, headers);
+	}
+
+	protected final EventLease lease() {
+		return EventLease.by(OWNER, LONG);
+	}
+
+	protected final <T> T inTransaction(Supplier<T> work) {
+		TransactionTemplate template = new TransactionTemplate(tested().transactions());
+		template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		return template.execute((status) -> work.get());
+	}
+
+	/**
+	 * Appends events that nobody holds, and commits.
+	 */
+	protected final List<StoredEvent> append(String... types) {
+		List<StoredEvent> events = Stream.of(types).map(this::event).toList();
+		return inTransaction(() -> store().append(events, null));
+	}
+
+	protected final List<HeldEvent> appendLeased(String... types) {
+		EventLease lease = lease();
+		List<StoredEvent> events = Stream.of(types).map(this::event).toList();
+		return inTransaction(() -> store().append(events, lease)).stream()
+			.map((event) -> new HeldEvent(event, lease.claimId(), false))
+			.toList();
+	}
+
+	protected final List<HeldEvent> claim() {
+		return claimAbove(0, 1000);
+	}
+
+	protected final List<HeldEvent> claimAbove(long row, int limit) {
+		return store().claim(lease(), new ClaimScope(false, row, Set.of(this.publisher), limit));
+	}
+
+	protected final List<HeldEvent> claimParked() {
+		return claimParked(1000);
+	}
+
+	protected final List<HeldEvent> claimParked(int limit) {
+		return store().claim(lease(), new ClaimScope(true, 0, Set.of(this.publisher), limit));
+	}
+
+	/**
+	 * Appends events and claims them from among those that wait.
+	 */
+	protected final List<HeldEvent> appendAndClaimParked(String... types) {
+		append(types);
+		assertThat(park(claim(), Duration.ZERO)).isEqualTo(types.length);
+		return claimParked();
+	}
+
+	protected final int park(List<HeldEvent> events, Duration delay) {
+		return store()
+			.park(events.stream().map((held) -> new ParkedEvent(new FailedEvent(held, "broken"), delay)).toList());
+	}
+
+	protected final int bury(List<HeldEvent> events) {
+		return store().bury(events.stream().map((held) -> new FailedEvent(held, "broken")).toList());
+	}
+
+	protected final void passTime() {
+		tested().passTime(this.publisher);
+	}
+
+	protected final List<OutboxRow> rows(Place place) {
+		return tested().rows(place, this.publisher);
+	}
+
+	protected final List<String> typesIn(Place place) {
+		return rows(place).stream().map((row) -> row.event().type()).toList();
+	}
+
+	protected static List<String> types(List<HeldEvent> events) {
+		return events.stream().map((held) -> held.event().type()).toList();
+	}
+
+	protected static <T> List<T> both(List<T> some, List<T> others) {
+		List<T> all = new ArrayList<>(some);
+		all.addAll(others);
+		return all;
+	}
+
+}

@@ -1,0 +1,89 @@
+package dev.idempotent.outbox;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import dev.idempotent.outbox.OutboxRow.Place;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * What every store promises about the transactions of its callers.
+ */
+public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
+
+	@Test
+	void keepsNothingOfATransactionThatIsRolledBack() {
+		new TransactionTemplate(tested().transactions()).executeWithoutResult((status) -> {
+			store().append(List.of(event("unleased")), null);
+			store().append(List.of(event("leased")), lease());
+			status.setRollbackOnly();
+		});
+		passTime();
+		assertThat(claim()).isEmpty();
+		assertThat(rows(Place.EVENT)).isEmpty();
+	}
+
+	@Test
+	void keepsNothingOfATransactionThatFails() {
+		assertThat(catchThrowable(() -> inTransaction(() -> {
+			store().append(List.of(event("one")), null);
+			throw new IllegalStateException("the order cannot be placed");
+		}))).hasMessage("the order cannot be placed");
+		assertThat(rows(Place.EVENT)).isEmpty();
+	}
+
+	@Test
+	void showsNobodyAnEventBeforeItsTransactionCommits() {
+		inTransaction(() -> {
+			store().append(List.of(event("one")), null);
+			assertThat(claim()).isEmpty();
+			return true;
+		});
+		assertThat(types(claim())).containsExactly("one");
+	}
+
+	@Test
+	void findsALowerRowThatCommitsLater() {
+		List<StoredEvent> rows = inTransaction(() -> {
+			List<StoredEvent> lower = store().append(List.of(event("lower")), null);
+			List<StoredEvent> higher = append("higher");
+			assertThat(types(claim())).containsExactly("higher");
+			return both(lower, higher);
+		});
+		assertThat(rows).extracting(StoredEvent::sequence).isSorted();
+		assertThat(claimAbove(rows.get(1).sequence(), 1000)).isEmpty();
+		assertThat(types(claim())).containsExactly("lower");
+	}
+
+	@Test
+	void commitsItsVerbsWhateverBecomesOfTheCallersTransaction() {
+		append("claimed", "delivered", "released", "parked", "buried");
+		List<HeldEvent> held = claim();
+		passTime();
+		List<HeldEvent> mine = rolledBack(this::claim);
+		assertThat(mine).hasSameSizeAs(held);
+		rolledBack(() -> {
+			store().delivered(mine.subList(1, 2));
+			store().release(mine.subList(2, 3));
+			park(mine.subList(3, 4), LONG);
+			return bury(mine.subList(4, 5));
+		});
+		assertThat(typesIn(Place.EVENT)).containsExactly("claimed", "released");
+		assertThat(typesIn(Place.WAITING)).containsExactly("parked");
+		assertThat(typesIn(Place.DEAD)).containsExactly("buried");
+		assertThat(types(claim())).containsExactly("released");
+	}
+
+	private <T> T rolledBack(Supplier<T> work) {
+		return new TransactionTemplate(tested().transactions()).execute((status) -> {
+			status.setRollbackOnly();
+			return work.get();
+		});
+	}
+
+}

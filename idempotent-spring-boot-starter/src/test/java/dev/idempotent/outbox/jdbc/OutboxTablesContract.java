@@ -1,0 +1,129 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+
+import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.OutboxRow.Place;
+import dev.idempotent.outbox.OutboxStoreSteps;
+import dev.idempotent.outbox.StoredEvent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is promised of a store whose events are rows of tables.
+ */
+abstract class OutboxTablesContract extends OutboxStoreSteps {
+
+	@Override
+	protected abstract StoreOnTables tested();
+
+	@Test
+	void skipsRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+		List<StoredEvent> rows = append("one", "two", "three", "four");
+		whileLocked(Place.EVENT, rows.subList(0, 2), () -> assertThat(types(claim())).containsExactly("three", "four"));
+		assertThat(types(claim())).containsExactly("one", "two");
+	}
+
+	@Test
+	void skipsParkedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+		List<StoredEvent> rows = append("one", "two", "three", "four");
+		park(claim(), LONG);
+		passTime();
+		whileLocked(Place.WAITING, rows.subList(0, 2),
+				() -> assertThat(types(claimParked())).containsExactly("three", "four"));
+		assertThat(types(claimParked())).containsExactly("one", "two");
+	}
+
+	@Test
+	void skipsDelayedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+		tested().insert(UUID.randomUUID(), this.publisher + ":orders", LONG);
+		List<StoredEvent> rows = List.of(rows(Place.EVENT).get(0).event());
+		whileLocked(Place.EVENT, rows, () -> {
+			store().parkDelayed(1000);
+			assertThat(rows(Place.WAITING)).isEmpty();
+		});
+		store().parkDelayed(1000);
+		assertThat(rows(Place.WAITING)).hasSize(1);
+	}
+
+	private void whileLocked(Place place, List<StoredEvent> rows, Runnable work) throws SQLException {
+		try (Connection connection = tested().dataSource().getConnection()) {
+			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			connection.setAutoCommit(false);
+			for (StoredEvent row : rows) {
+				try (PreparedStatement lock = connection
+					.prepareStatement("select id from " + tested().table(place) + " where id = ? for update")) {
+					lock.setLong(1, row.sequence());
+					assertThat(lock.executeQuery().next()).isTrue();
+				}
+			}
+			work.run();
+			connection.rollback();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "no JSON", "null", "[]", "\"text\"", "{\"a\": {\"b\": 1}}", "{\"a\": null}", "{} {}" })
+	void buriesAnEventWithUnreadableHeadersAndDeliversTheOthers(String headers) {
+		append("before");
+		tested().insertWithHeaders(this.publisher + ":orders", headers);
+		append("behind");
+		List<HeldEvent> held = claim();
+		assertThat(types(held)).containsExactly("before", "behind");
+		assertThat(store().delivered(held)).isEqualTo(2);
+		assertThat(rows(Place.EVENT)).isEmpty();
+		assertThat(rows(Place.DEAD)).hasSize(1).allSatisfy((row) -> {
+			assertThat(row.event().type()).isEqualTo("foreign");
+			assertThat(row.event().payload()).containsExactly(1);
+			assertThat(row.reason()).contains("headers");
+		});
+		assertThat(tested().template()
+			.queryForObject("select headers from " + tested().tables().dead() + " where topic = ?", String.class,
+					this.publisher + ":orders"))
+			.isEqualTo(headers);
+	}
+
+	@Test
+	void takesPartInTheTransactionsOfItsDataSource() {
+		assertThat(store().transactionResource()).isSameAs(tested().dataSource());
+		inTransaction(() -> assertThat(TransactionSynchronizationManager.hasResource(store().transactionResource()))
+			.isTrue());
+	}
+
+	@Test
+	void commitsByItselfBehindAProxyThatJoinsTransactions() {
+		JdbcOutboxStore store = new JdbcOutboxStore(new TransactionAwareDataSourceProxy(tested().dataSource()),
+				tested().tables());
+		assertThat(store.transactionResource()).isSameAs(tested().dataSource());
+		inTransaction(() -> {
+			store.append(List.of(event("one")), null);
+			assertThat(claim()).isEmpty();
+			return true;
+		});
+		assertThat(types(claim())).containsExactly("one");
+	}
+
+	@Test
+	void tellsWhetherTheTablesAreThere() {
+		assertThat(tested().store().hasTables()).isTrue();
+		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), new OutboxTables("missing_"));
+		assertThat(without.hasTables()).isFalse();
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
+			.isThrownBy(() -> inTransaction(() -> without.append(List.of(event("one")), null)))
+			.withMessageContaining("missing_event")
+			.withMessageContaining("idempotent.outbox.initialize-schema");
+	}
+
+}
