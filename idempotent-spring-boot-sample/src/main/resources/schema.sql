@@ -37,3 +37,24 @@ create table if not exists vouchers (
   user_id    text        not null,
   created_at timestamptz not null default now()
 );
+
+-- One row per event that was handled. Nothing here keeps an event from having two: that
+-- is the idempotency key's work.
+create table if not exists notification (
+  notification_id bigint      generated always as identity primary key,
+  event_id        uuid        not null,
+  order_id        uuid        not null,
+  type            text        not null,
+  text            text        not null,
+  created_at      timestamptz not null default now()
+);
+create index if not exists notification_by_event on notification (event_id);
+create index if not exists notification_by_order on notification (order_id);
+
+-- One row per delivery of an event, with or without effect.
+create table if not exists delivery (
+  delivery_id    bigint      generated always as identity primary key,
+  event_id       uuid        not null,
+  handled_before boolean     not null,
+  created_at     timestamptz not null default now()
+);

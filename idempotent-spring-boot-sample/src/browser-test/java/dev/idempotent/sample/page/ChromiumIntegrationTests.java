@@ -65,6 +65,7 @@ class ChromiumIntegrationTests {
 		page.locator("#change").click();
 		assertThat(page.locator("#answers .status").first()).hasText("422");
 		assertThat(page.locator("#orders tr")).hasCount(1);
+		assertThat(page.locator("#events tr")).hasCount(1);
 		page.locator("input[value='']").check();
 		page.locator("#fail-both").click();
 		assertThat(page.locator("#lease-orders")).hasText("1");

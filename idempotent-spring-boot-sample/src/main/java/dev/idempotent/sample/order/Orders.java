@@ -3,6 +3,7 @@ package dev.idempotent.sample.order;
 import java.util.List;
 import java.util.UUID;
 
+import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.sample.chaos.Chaos;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -24,7 +25,11 @@ public class Orders {
 		this.chaos = chaos;
 	}
 
+	/**
+	 * Places an order, and says so when it is committed: never of one that was undone.
+	 */
 	@Transactional
+	@TransactionalOutbox(type = "order.created", key = "#result.orderId")
 	Order place(PlaceOrder command) {
 		Order order = this.jdbc.sql("""
 				insert into orders (order_id, user_id, item, amount, note)

@@ -2,6 +2,7 @@ package dev.idempotent.sample.payment;
 
 import java.util.UUID;
 
+import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.order.Order;
 import dev.idempotent.sample.order.OrderStatus;
@@ -33,6 +34,7 @@ class Payments {
 	}
 
 	@Transactional
+	@TransactionalOutbox(type = "order.paid", key = "#orderId")
 	Payment pay(UUID orderId, PayOrder command) {
 		Order order = this.orders.get(orderId);
 		// First the order, then the charge: a payment with another key waits here for

@@ -146,6 +146,22 @@ class PageIntegrationTests {
 	}
 
 	@Test
+	void listsTheEventsOfAnOrderAsTheyAreHandled() throws IOException {
+		click("place");
+		awaitOutcomes(1);
+		awaitListedEvents("order.created");
+		click("resend");
+		awaitOutcomes(2);
+		click("pay");
+		awaitOutcomes(3);
+		awaitListedEvents("order.paid", "order.created");
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> texts("#stat-eventsDelivered, #stat-eventsHandled, #stat-duplicatesDropped").stream()
+				.allMatch((count) -> count.matches("\\d+")));
+	}
+
+	@Test
 	void takesOneFeedbackForADoubleClickWithoutKeys() throws IOException {
 		click("give-twice");
 		assertThat(awaitOutcomes(2)).containsOnlyOnce("202 Ran").containsAnyOf("202 Replayed", "409 Refused");
@@ -159,8 +175,7 @@ class PageIntegrationTests {
 	void showsTextAsTextWhateverItSays() throws IOException {
 		this.page.<HtmlInput>getHtmlElementById("item").setValue("<b id='bold'>10 %</b> & more");
 		click("place");
-		awaitListedOrders(1);
-		assertThat(texts("#orders td")).contains("<b id='bold'>10 %</b> & more");
+		Awaitility.await().atMost(PATIENCE).until(() -> texts("#orders td").contains("<b id='bold'>10 %</b> & more"));
 		assertThat(this.page.<DomNode>querySelector("#bold")).isNull();
 	}
 
@@ -175,7 +190,8 @@ class PageIntegrationTests {
 	private List<String> awaitOutcomes(int count) {
 		List<String> outcomes = Awaitility.await()
 			.atMost(PATIENCE)
-			.until(() -> texts("#answers .outcome"), (shown) -> shown.size() == count && !shown.contains("Waiting"));
+			.until(() -> texts("#answers .outcome"),
+					(shown) -> shown.size() == count && !shown.contains("Waiting") && !shown.contains(""));
 		List<String> statuses = texts("#answers .status");
 		return IntStream.range(0, count).mapToObj((i) -> statuses.get(i) + " " + outcomes.get(i)).toList();
 	}
@@ -188,8 +204,13 @@ class PageIntegrationTests {
 		Awaitility.await().atMost(PATIENCE).until(() -> texts("#orders tr").size() == count);
 	}
 
+	private void awaitListedEvents(String... types) {
+		Awaitility.await().atMost(PATIENCE).until(() -> texts("#events tr td:nth-child(2)").equals(List.of(types)));
+	}
+
 	private List<String> texts(String selector) {
-		// The page's scripts run on a thread of their own, under this lock.
+		// The page's scripts run on a thread of their own, under this lock; but not what
+		// they do once a promise resolves: a text that is being set can be gone here.
 		synchronized (this.page) {
 			return this.page.querySelectorAll(selector).stream().map(DomNode::getTextContent).toList();
 		}

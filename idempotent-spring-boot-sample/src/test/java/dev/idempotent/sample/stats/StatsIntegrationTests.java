@@ -1,8 +1,11 @@
 package dev.idempotent.sample.stats;
 
+import java.time.Duration;
+
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -22,15 +25,16 @@ class StatsIntegrationTests {
 
 	@Test
 	void countsWhatHasHappened() {
-		Stats before = stats();
+		Stats before = statsOnceAllIsHandled();
 		String orderId = this.shop.placeOrder(this.user);
 		pay(orderId, "declined");
 		pay(orderId, "card");
 		this.shop.post("/api/feedback", """
 				{"userId": "%s", "text": "Lovely coffee"}
 				""".formatted(this.user));
-		assertThat(stats()).isEqualTo(
-				new Stats(before.orders() + 1, before.payments() + 1, before.charges() + 1, before.feedback() + 1));
+		assertThat(statsOnceAllIsHandled()).isEqualTo(
+				new Stats(before.orders() + 1, before.payments() + 1, before.charges() + 1, before.feedback() + 1,
+						before.eventsDelivered() + 2, before.eventsHandled() + 2, before.duplicatesDropped()));
 	}
 
 	private void pay(String orderId, String method) {
@@ -38,10 +42,20 @@ class StatsIntegrationTests {
 				"Idempotency-Key", ShopClient.newKey());
 	}
 
+	/**
+	 * There is one event for each order, and one for each payment.
+	 */
+	private Stats statsOnceAllIsHandled() {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(15))
+			.until(this::stats, (stats) -> stats.eventsHandled() == stats.orders() + stats.payments());
+	}
+
 	private Stats stats() {
 		String json = this.shop.get("/api/stats").body();
 		return new Stats(count(json, "orders"), count(json, "payments"), count(json, "charges"),
-				count(json, "feedback"));
+				count(json, "feedback"), count(json, "eventsDelivered"), count(json, "eventsHandled"),
+				count(json, "duplicatesDropped"));
 	}
 
 	private static long count(String json, String name) {

@@ -1,0 +1,63 @@
+package dev.idempotent.sample.notification;
+
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * What customers are told about their orders.
+ */
+@Service
+class Notifications {
+
+	private final JdbcClient jdbc;
+
+	Notifications(JdbcClient jdbc) {
+		this.jdbc = jdbc;
+	}
+
+	/**
+	 * Writes one notification for an event, and none for one of a type that is of no
+	 * concern here. The event's id commits with it.
+	 */
+	@Transactional
+	@Idempotent(key = "#headers['ce_id']", guarantee = Guarantee.TRANSACTION)
+	void on(OrderEvent event, Map<String, String> headers) {
+		EventHeaders header = EventHeaders.of(headers);
+		switch (header.type()) {
+			case "order.created" -> write(header, event, event.amount() + " × " + event.item() + " ordered");
+			case "order.paid" -> write(header, event, "Order paid");
+			default -> {
+			}
+		}
+	}
+
+	private void write(EventHeaders header, OrderEvent event, String text) {
+		this.jdbc.sql("""
+				insert into notification (event_id, order_id, type, text) values (:eventId, :orderId, :type, :text)
+				""")
+			.param("eventId", header.id())
+			.param("orderId", event.orderId())
+			.param("type", header.type())
+			.param("text", text)
+			.update();
+	}
+
+	/**
+	 * Returns the events about an order that were handled, the first one first.
+	 */
+	List<HandledEvent> handled(UUID orderId) {
+		return this.jdbc.sql("""
+				select event_id, type, order_id, created_at as handled_at from notification
+				where order_id = :orderId order by notification_id
+				""").param("orderId", orderId).query(HandledEvent.class).list();
+	}
+
+}

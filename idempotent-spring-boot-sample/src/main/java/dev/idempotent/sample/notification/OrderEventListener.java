@@ -1,0 +1,31 @@
+package dev.idempotent.sample.notification;
+
+import java.util.Map;
+
+import dev.idempotent.inbox.RedisStreamListener;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Takes the events about orders from their stream. It is not idempotent itself, so that
+ * every delivery is counted, those too that have no effect.
+ */
+@Component
+class OrderEventListener {
+
+	private final Deliveries deliveries;
+
+	private final Notifications notifications;
+
+	OrderEventListener(Deliveries deliveries, Notifications notifications) {
+		this.deliveries = deliveries;
+		this.notifications = notifications;
+	}
+
+	@RedisStreamListener(stream = "orders", group = "notifications")
+	void on(OrderEvent event, Map<String, String> headers) {
+		this.deliveries.count(headers);
+		this.notifications.on(event, headers);
+	}
+
+}

@@ -1,0 +1,51 @@
+'use strict';
+
+function newKey() {
+  // Browsers offer randomUUID on https and on the loopback address only.
+  if (window.crypto.randomUUID) {
+    return window.crypto.randomUUID();
+  }
+  const bytes = window.crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes).map((byte) => (byte + 0x100).toString(16).slice(1)).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function post(url, command, idempotencyKey, chaos) {
+  const headers = { 'Content-Type': 'application/json' };
+  if (idempotencyKey) {
+    headers['Idempotency-Key'] = idempotencyKey;
+  }
+  if (chaos) {
+    headers['X-Chaos'] = chaos;
+  }
+  return {
+    method: 'POST',
+    url: url,
+    headers: headers,
+    body: JSON.stringify(command),
+    label: idempotencyKey ? 'Key ' + idempotencyKey : 'No key'
+  };
+}
+
+/** Sends a request and resolves with its answer, whatever that is. */
+function send(request) {
+  return new Promise((resolve) => {
+    const xhr = new XMLHttpRequest();
+    const start = Date.now();
+    xhr.open(request.method, request.url);
+    Object.keys(request.headers).forEach((name) => xhr.setRequestHeader(name, request.headers[name]));
+    xhr.onloadend = () => resolve({
+      status: xhr.status,
+      replayed: xhr.getResponseHeader('Idempotent-Replayed') === 'true',
+      millis: Date.now() - start,
+      body: xhr.responseText
+    });
+    xhr.send(request.body);
+  });
+}
+
+function getJson(url) {
+  return send({ method: 'GET', url: url, headers: {}, body: null }).then((answer) => JSON.parse(answer.body));
+}
