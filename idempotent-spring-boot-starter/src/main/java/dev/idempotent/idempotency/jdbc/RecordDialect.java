@@ -16,37 +16,25 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 enum RecordDialect {
 
 	/**
-	 * A transaction may be old, so {@code now()} would be in the past.
+	 * PostgreSQL.
 	 */
-	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
-			"cast(extract(epoch from expires_at - clock_timestamp()) * 1000000 as bigint)"),
+	POSTGRESQL("cast(extract(epoch from expires_at - clock_timestamp()) * 1000000 as bigint)"),
 
 	/**
 	 * MariaDB too.
 	 */
-	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
-			"timestampdiff(microsecond, utc_timestamp(6), expires_at)"),
+	MYSQL("timestampdiff(microsecond, utc_timestamp(6), expires_at)"),
 
 	/**
-	 * Its clock stands still within a transaction.
+	 * H2.
 	 */
-	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
-			"datediff(microsecond, current_timestamp(6), expires_at)");
+	H2("datediff(microsecond, current_timestamp(6), expires_at)");
 
 	private static final Pattern TABLE = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*");
 
-	private final String now;
-
-	private final String nowForIndexes;
-
-	private final String millisFromNow;
-
 	private final String remainingMicros;
 
-	RecordDialect(String now, String nowForIndexes, String millisFromNow, String remainingMicros) {
-		this.now = now;
-		this.nowForIndexes = nowForIndexes;
-		this.millisFromNow = millisFromNow;
+	RecordDialect(String remainingMicros) {
 		this.remainingMicros = remainingMicros;
 	}
 
@@ -78,21 +66,21 @@ enum RecordDialect {
 	 * Now, once for each row.
 	 */
 	String now() {
-		return this.now;
+		return Database.valueOf(name()).now();
 	}
 
 	/**
 	 * Now, once for a statement, so that an index helps.
 	 */
 	String nowForIndexes() {
-		return this.nowForIndexes;
+		return Database.valueOf(name()).nowForIndexes();
 	}
 
 	/**
 	 * The moment that is as many milliseconds away as its one parameter says.
 	 */
 	String millisFromNow() {
-		return this.millisFromNow;
+		return Database.valueOf(name()).millisFromNow();
 	}
 
 	/**

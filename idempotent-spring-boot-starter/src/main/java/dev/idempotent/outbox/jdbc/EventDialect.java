@@ -15,22 +15,19 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 enum EventDialect {
 
 	/**
-	 * A transaction may be old, so {@code now()} would be in the past.
+	 * PostgreSQL.
 	 */
-	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
-			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)"),
+	POSTGRESQL("cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)"),
 
 	/**
-	 * MariaDB too. Its {@code utc_timestamp} is that of the statement.
+	 * MariaDB too.
 	 */
-	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
-			"timestampdiff(microsecond, %s, utc_timestamp(6)) div 1000"),
+	MYSQL("timestampdiff(microsecond, %s, utc_timestamp(6)) div 1000"),
 
 	/**
-	 * Its clock stands still within a transaction.
+	 * H2.
 	 */
-	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
-			"datediff(millisecond, %s, current_timestamp(6))");
+	H2("datediff(millisecond, %s, current_timestamp(6))");
 
 	/**
 	 * Begins a statement of PostgreSQL whose commit need not wait for the disk. What it
@@ -39,18 +36,9 @@ enum EventDialect {
 	static final String UNFLUSHED = "with unflushed as materialized "
 			+ "(select set_config('synchronous_commit', 'off', true))";
 
-	private final String now;
-
-	private final String nowForIndexes;
-
-	private final String millisFromNow;
-
 	private final String ageMillis;
 
-	EventDialect(String now, String nowForIndexes, String millisFromNow, String ageMillis) {
-		this.now = now;
-		this.nowForIndexes = nowForIndexes;
-		this.millisFromNow = millisFromNow;
+	EventDialect(String ageMillis) {
 		this.ageMillis = ageMillis;
 	}
 
@@ -72,21 +60,21 @@ enum EventDialect {
 	 * Now, once for each row.
 	 */
 	String now() {
-		return this.now;
+		return Database.valueOf(name()).now();
 	}
 
 	/**
 	 * Now, once for a statement, so that an index helps.
 	 */
 	String nowForIndexes() {
-		return this.nowForIndexes;
+		return Database.valueOf(name()).nowForIndexes();
 	}
 
 	/**
 	 * The moment that is as many milliseconds away as its one parameter says.
 	 */
 	String millisFromNow() {
-		return this.millisFromNow;
+		return Database.valueOf(name()).millisFromNow();
 	}
 
 	/**

@@ -9,7 +9,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.StoredEvent;
@@ -163,110 +162,6 @@ abstract class CourierRules {
 		open.countDown();
 		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
 		assertThat(shop.broker().types()).hasSize(20).doesNotHaveDuplicates();
-	}
-
-	@Test
-	void deliversWhatADeadInstanceLeftBehind() {
-		Shop shop = open(Shop.OFTEN);
-		shop.leaveBehind("order.created", 1);
-		await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("order.created"));
-		assertThat(shop.broker().published().get(0).attempts()).isEqualTo(2);
-		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
-	}
-
-	@Test
-	void findsWhatCommitsBehindWhatItHasSeen() {
-		Shop other = open(Shop.SELDOM, "idempotent.outbox.courier.enabled=false");
-		Shop shop = open(Shop.OFTEN);
-		other.inTransaction((status) -> {
-			other.leaveBehind("early", 0);
-			shop.leaveBehind("late", 0);
-			await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("late"));
-		});
-		await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("late", "early"));
-	}
-
-	@Test
-	void givesUpAnEventWhoseAttemptsNeverEnd() {
-		Shop shop = open(Shop.OFTEN, "idempotent.outbox.courier.attempts=4");
-		shop.leaveBehind("deadly", 4);
-		await().untilAsserted(() -> assertThat(shop.dead()).containsExactly("deadly"));
-		assertThat(shop.broker().published()).isEmpty();
-	}
-
-	@Test
-	void triesWhatOutlivedSeveralAttemptsInSmallGroups() {
-		Shop shop = open(Shop.OFTEN, "idempotent.outbox.courier.batch-size=16",
-				"idempotent.outbox.courier.enabled=false");
-		IntStream.range(0, 10).forEach((i) -> shop.leaveBehind("suspect-" + i, 4));
-		List<Integer> sizes = new CopyOnWriteArrayList<>();
-		shop.broker().watchBatches(sizes::add);
-		shop.courier().start();
-		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
-		shop.courier().stop();
-		assertThat(sizes).hasSize(10).containsOnly(1);
-		assertThat(shop.broker().published()).extracting(StoredEvent::attempts).containsOnly(5);
-	}
-
-	@Test
-	void deliversTwiceAsTheSameEventWhenALeaseEndsWhileItPublishes() {
-		Shop slow = open(Shop.SELDOM, "idempotent.outbox.courier.lease=300ms");
-		CountDownLatch taken = new CountDownLatch(1);
-		CountDownLatch open = new CountDownLatch(1);
-		slow.broker().answer((event) -> {
-			taken.countDown();
-			awaitLatch(open);
-			return new Outcome.Delivered();
-		});
-		slow.append("order.created");
-		awaitLatch(taken);
-		Shop other = open(Shop.OFTEN);
-		await().untilAsserted(() -> assertThat(other.broker().types()).containsExactly("order.created"));
-		await().untilAsserted(() -> assertThat(other.pending()).isZero());
-		open.countDown();
-		await().untilAsserted(() -> assertThat(slow.lost()).isOne());
-		assertThat(slow.broker().published().get(0).id()).isEqualTo(other.broker().published().get(0).id());
-	}
-
-	@Test
-	void sharesABacklogAmongInstances() {
-		Shop one = open(Shop.OFTEN, "idempotent.outbox.courier.enabled=false",
-				"idempotent.outbox.courier.batch-size=50");
-		IntStream.range(0, 40)
-			.forEach((i) -> one.append(IntStream.range(0, 50).mapToObj((n) -> "e").toArray(String[]::new)));
-		Shop other = open(Shop.OFTEN, "idempotent.outbox.courier.enabled=false",
-				"idempotent.outbox.courier.batch-size=50");
-		one.courier().start();
-		other.courier().start();
-		await().untilAsserted(() -> assertThat(one.pending()).isZero());
-		one.courier().stop();
-		other.courier().stop();
-		assertThat(Stream.of(one, other).flatMap((shop) -> shop.broker().published().stream()))
-			.extracting(StoredEvent::id)
-			.hasSize(2000)
-			.doesNotHaveDuplicates();
-	}
-
-	@Test
-	void deliversWhatItHasWhenItStops() {
-		Shop shop = open(Shop.SELDOM, "idempotent.outbox.courier.workers=1", "idempotent.outbox.courier.batch-size=1");
-		IntStream.range(0, 50).forEach((i) -> shop.append("order-" + i));
-		shop.courier().stop();
-		int delivered = shop.broker().published().size();
-		assertThat(delivered + shop.pending()).isEqualTo(50);
-		if (shop.handsOver()) {
-			assertThat(delivered).isEqualTo(50);
-		}
-		shop.append("after the stop");
-		assertThat(shop.broker().published()).hasSize(delivered);
-	}
-
-	@Test
-	void deliversNothingWhereTheCourierIsSwitchedOff() {
-		Shop shop = open(Shop.OFTEN, "idempotent.outbox.courier.enabled=false");
-		shop.append("order.created");
-		assertThat(shop.courier().isRunning()).isFalse();
-		assertThat(shop.pending()).isOne();
 	}
 
 	static void awaitLatch(CountDownLatch latch) {

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The rules with a {@code JpaTransactionManager} on PostgreSQL.
  */
-class JpaOutboxTransactionIntegrationTests extends OutboxTransactionRules {
+class JpaOutboxTransactionIntegrationTests extends LateEventRules {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -15,12 +15,9 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -109,28 +106,6 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void keepsTheEventsThatComeWhileTheCommitBegins() {
-		inTransaction((outbox) -> beforeCommit(() -> append("first in a late phase")));
-		inTransaction((outbox) -> {
-			append("early");
-			beforeCommit(() -> append("second in a late phase"));
-		});
-		assertThat(events()).containsExactly("first in a late phase", "early", "second in a late phase");
-	}
-
-	@Test
-	void dropsTheEventsThatCameWhileACommitBeganThatFailed() {
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inTransaction((outbox) -> {
-			append("early");
-			beforeCommit(() -> {
-				append("late");
-				throw new IllegalStateException("no commit");
-			});
-		}));
-		assertThat(events()).isEmpty();
-	}
-
-	@Test
 	void keepsTheEventsOfAnInnerTransactionOfItsOwn() {
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((outer) -> {
 			append("outer");
@@ -159,33 +134,6 @@ abstract class OutboxTransactionRules {
 			.executeWithoutResult((status) -> assertThatExceptionOfType(OutboxTransactionException.class)
 				.isThrownBy(() -> append("lost"))));
 		assertThat(events()).isEmpty();
-	}
-
-	@Test
-	void refusesAnEventAfterTheCommit() {
-		Refusals refusals = new Refusals(() -> append("lost"));
-		inTransaction((outbox) -> {
-			append("early");
-			TransactionSynchronizationManager.registerSynchronization(refusals);
-		});
-		assertThat(refusals.messages).hasSize(2)
-			.allSatisfy((message) -> assertThat(message).contains("has ended", "REQUIRES_NEW"));
-		assertThat(events()).containsExactly("early");
-	}
-
-	@Test
-	void takesAnEventAfterTheCommitInATransactionOfItsOwn() {
-		inTransaction(
-				(outbox) -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-					@Override
-					public void afterCommit() {
-						template(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
-							.executeWithoutResult((status) -> append("later"));
-					}
-
-				}));
-		assertThat(events()).containsExactly("later");
 	}
 
 	@Test
@@ -246,59 +194,10 @@ abstract class OutboxTransactionRules {
 		return template;
 	}
 
-	/**
-	 * As listeners of {@code TransactionPhase.BEFORE_COMMIT} do.
-	 */
-	static void beforeCommit(Runnable work) {
-		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-			@Override
-			public void beforeCommit(boolean readOnly) {
-				work.run();
-			}
-
-		});
-	}
-
 	static final class Unwritable {
 
 		public Unwritable getSelf() {
 			return this;
-		}
-
-	}
-
-	/**
-	 * Appends after the commit, before anybody else is told of it.
-	 */
-	private static final class Refusals implements TransactionSynchronization {
-
-		private final List<String> messages = new ArrayList<>();
-
-		private final Runnable append;
-
-		Refusals(Runnable append) {
-			this.append = append;
-		}
-
-		@Override
-		public int getOrder() {
-			return Ordered.HIGHEST_PRECEDENCE;
-		}
-
-		@Override
-		public void afterCommit() {
-			tryIt();
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			tryIt();
-		}
-
-		private void tryIt() {
-			assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(this.append::run)
-				.satisfies((ex) -> this.messages.add(String.valueOf(ex.getMessage())));
 		}
 
 	}

@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Which events the parts of a transaction leave behind that roll back by themselves.
  */
-abstract class SavepointRules extends OutboxTransactionRules {
+abstract class SavepointRules extends LateEventRules {
 
 	@Test
 	void dropsTheEventsOfANestedTransactionAlone() {
