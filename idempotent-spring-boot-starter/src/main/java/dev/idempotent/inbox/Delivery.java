@@ -74,7 +74,7 @@ final class Delivery {
 		else if (postponed != null) {
 			handBack(consumer, entry, postponed, entry.deliveries() - 1);
 		}
-		else if (entry.deliveries() >= this.settings.maxDeliveries()) {
+		else if (entry.deliveries() >= this.settings.maxDeliveries() || this.postponement.isHopeless(failure)) {
 			bury(consumer, entry, failure);
 		}
 		else {

@@ -5,8 +5,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows failures that are not the entry's fault, such as a database that is away. A bean
- * of this type adds to those that are known.
+ * Knows failures that are not the entry's fault, such as a database that is away, and
+ * those that no further delivery can mend. A bean of this type adds to those that are
+ * known.
  */
 @FunctionalInterface
 public interface Postponement {
@@ -18,5 +19,15 @@ public interface Postponement {
 	 * if the failure is none of those that it knows
 	 */
 	@Nullable Duration after(Throwable failure);
+
+	/**
+	 * Whether each further delivery would fail in the same way, so that the entry goes to
+	 * the dead at once.
+	 * @param failure the exception
+	 * @return {@code false} by default
+	 */
+	default boolean isHopeless(Throwable failure) {
+		return false;
+	}
 
 }

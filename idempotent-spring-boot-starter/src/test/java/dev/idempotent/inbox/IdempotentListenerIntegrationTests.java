@@ -64,20 +64,44 @@ class IdempotentListenerIntegrationTests {
 			}
 		});
 		try (ConfigurableApplicationContext instance = start(calls)) {
-			StoredEvent event = new StoredEvent(UUID.randomUUID(), 1, "redis-stream:" + this.stream.name(), null,
-					"order.created", ("{\"id\":\"" + id + "\",\"amount\":1}").getBytes(StandardCharsets.UTF_8),
-					Map.of(), 1);
-			try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
-					OwnConnections.to(redis.connect(), Duration.ofSeconds(5)),
-					new RedisStreamOptions(null, 0, Duration.ofSeconds(1)))) {
-				assertThat(publisher.publish(List.of(event, event, event))).containsOnly(new Outcome.Delivered());
-			}
+			StoredEvent event = event(UUID.randomUUID(), id, 1);
+			publish(event, event, event);
 			await().until(() -> calls.count(id) >= 2 && this.stream.pending() == 0);
 			// One that failed after its work, and one that did it.
 			assertThat(calls.count(id)).isEqualTo(2);
 			assertThat(inTransaction).hasValue(2);
 			assertThat(instance.getBean(Ledger.class).count(id)).isOne();
 			assertThat(this.stream.dead()).isEmpty();
+		}
+	}
+
+	@Test
+	void givesUpAtOnceWhatUsesAnIdForSomethingElse() {
+		String id = UUID.randomUUID().toString();
+		Calls calls = new Calls((order, headers) -> {
+		});
+		try (ConfigurableApplicationContext instance = start(calls)) {
+			UUID event = UUID.randomUUID();
+			publish(event(event, id, 1));
+			await().until(() -> calls.count(id) == 1 && this.stream.pending() == 0);
+			publish(event(event, id, 2));
+			await().untilAsserted(() -> assertThat(this.stream.dead()).hasSize(1));
+			assertThat(this.stream.dead().get(0)).containsEntry("inbox_deliveries", "1");
+			assertThat(instance.getBean(Ledger.class).count(id)).isOne();
+		}
+	}
+
+	private StoredEvent event(UUID event, String order, int amount) {
+		String payload = "{\"id\":\"" + order + "\",\"amount\":" + amount + "}";
+		return new StoredEvent(event, 1, "redis-stream:" + this.stream.name(), null, "order.created",
+				payload.getBytes(StandardCharsets.UTF_8), Map.of(), 1);
+	}
+
+	private static void publish(StoredEvent... events) {
+		try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
+				OwnConnections.to(redis.connect(), Duration.ofSeconds(5)),
+				new RedisStreamOptions(null, 0, Duration.ofSeconds(1)))) {
+			assertThat(publisher.publish(List.of(events))).containsOnly(new Outcome.Delivered());
 		}
 	}
 
@@ -120,7 +144,7 @@ class IdempotentListenerIntegrationTests {
 		}
 
 		@RedisStreamListener(stream = "${test.stream}", group = "notifications")
-		@Idempotent(key = "#headers['ce_id']", guarantee = Guarantee.TRANSACTION)
+		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
 		@Transactional
 		void on(Order order, Map<String, String> headers) throws Exception {
 			this.ledger.add(order.id());

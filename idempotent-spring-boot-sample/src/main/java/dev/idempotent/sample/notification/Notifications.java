@@ -28,7 +28,7 @@ class Notifications {
 	 * concern here. The event's id commits with it.
 	 */
 	@Transactional
-	@Idempotent(key = "#headers['ce_id']", guarantee = Guarantee.TRANSACTION)
+	@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
 	void on(OrderEvent event, Map<String, String> headers) {
 		EventHeaders header = EventHeaders.of(headers);
 		switch (header.type()) {

@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.util.Objects;
 
 import com.jayway.jsonpath.JsonPath;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an instance has answered.
@@ -32,6 +33,13 @@ record Answer(int status, String location, String body, boolean replayed) {
 	boolean names(String orderId) {
 		return this.status == 201 && this.location.equals("/api/orders/" + orderId)
 				&& JsonPath.read(this.body, "$.orderId").equals(orderId);
+	}
+
+	/**
+	 * The order that this answer names, or {@code null} if it names none.
+	 */
+	@Nullable String orderId() {
+		return (this.status == 201) ? JsonPath.read(this.body, "$.orderId") : null;
 	}
 
 	/**

@@ -86,6 +86,7 @@ class CrashIntegrationTests {
 		assumeTrue(this.lease.isLease());
 		Report report = new CrashRun(this.site, this.lease).run();
 		assertThat(report.violations().of("several orders")).as(report::toString).isPositive();
+		assertThat(report.events().isClean()).as(report::toString).isTrue();
 	}
 
 	private Death halt(String path, String key, String instant) {

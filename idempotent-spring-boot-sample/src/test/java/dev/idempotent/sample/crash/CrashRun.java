@@ -26,6 +26,8 @@ final class CrashRun {
 
 	private final Audit audit;
 
+	private final EventAudit events;
+
 	private final KeyRing keys;
 
 	private final Report report;
@@ -34,6 +36,7 @@ final class CrashRun {
 		this.site = site;
 		this.settings = settings;
 		this.audit = new Audit(site.postgres().jdbc());
+		this.events = new EventAudit(site);
 		this.keys = new KeyRing(settings.guarantee().charAt(0) + "" + settings.seed() + "-", settings.keys());
 		this.report = new Report(settings, site.journal());
 	}
@@ -51,7 +54,7 @@ final class CrashRun {
 			left -= Duration.ofNanos(System.nanoTime() - start).toMillis();
 			System.out.println("Round " + (round + 1) + ": " + this.report.progress());
 		}
-		this.report.counted(this.audit.count(this.keys));
+		this.report.counted(this.audit.count(this.keys), this.events.check());
 		System.out.println(this.report);
 		return this.report;
 	}
@@ -70,6 +73,7 @@ final class CrashRun {
 			this.site.awaitReady();
 			storm.calm();
 			customers.join();
+			this.events.settle(storm.calmSince());
 			audit(storm);
 		}
 		finally {

@@ -4,13 +4,15 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.idempotent.sample.crash.site.ShopInstance;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Places orders, one key each, and asks again until there is an answer, and some more
- * times after it.
+ * times after it. Pays for some.
  */
 final class Customer implements Runnable {
 
@@ -47,6 +49,9 @@ final class Customer implements Runnable {
 			if (oneOf(10)) {
 				askUntilAnswered(key, true, 1);
 			}
+			if (oneOf(3)) {
+				pay(key);
+			}
 			this.keys.answered(key, this.random);
 			KeyHistory old = this.keys.old(this.random);
 			if (old != null) {
@@ -69,10 +74,25 @@ final class Customer implements Runnable {
 	 * @param copies how many times to ask at once
 	 */
 	private void askUntilAnswered(KeyHistory key, boolean altered, int copies) {
+		askUntilAnswered(key, () -> this.sender.send(shop(), key.key(), altered, chaos(key)), copies);
+	}
+
+	/**
+	 * Pays for an order under a key of its own. What comes of it is told by the events.
+	 */
+	private void pay(KeyHistory order) {
+		KeyHistory payment = new KeyHistory(order.key() + "-payment");
+		order.answers()
+			.stream()
+			.findFirst()
+			.map(Answer::orderId)
+			.ifPresent((orderId) -> askUntilAnswered(payment,
+					() -> this.sender.pay(shop(), payment.key(), orderId, chaos(payment)), 1));
+	}
+
+	private void askUntilAnswered(KeyHistory key, Supplier<CompletableFuture<Attempt>> request, int copies) {
 		while (!this.storm.isPastCalm()) {
-			List<CompletableFuture<Attempt>> attempts = this.random.ints(copies)
-				.mapToObj((number) -> this.sender.send(shop(), key.key(), altered, chaos(key)))
-				.toList();
+			List<CompletableFuture<Attempt>> attempts = Stream.generate(request).limit(copies).toList();
 			boolean answered = false;
 			for (CompletableFuture<Attempt> attempt : attempts) {
 				key.add(attempt.join());

@@ -14,7 +14,7 @@ import dev.idempotent.sample.crash.site.ShopInstance;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends orders to instances of the shop and notes what became of them.
+ * Sends orders and payments to instances of the shop and notes what became of them.
  */
 final class OrderSender {
 
@@ -36,28 +36,44 @@ final class OrderSender {
 	}
 
 	/**
-	 * Sends one request.
+	 * Sends an order.
 	 * @param key the key, which is also the name of the one who orders
 	 * @param altered whether to ask for something else under the same key
 	 * @param chaos what to ask for in {@code X-Chaos}, or nothing
 	 * @return what became of it; never fails
 	 */
 	CompletableFuture<Attempt> send(ShopInstance shop, String key, boolean altered, String chaos) {
+		return send(shop, this.path, key, """
+				{"userId": "%s", "item": "Coffee coupon", "amount": %d}
+				""".formatted(key, altered ? 2 : 1), altered, chaos);
+	}
+
+	/**
+	 * Sends a payment.
+	 * @param key the key
+	 * @param orderId what is paid for
+	 * @param chaos what to ask for in {@code X-Chaos}, or nothing
+	 * @return what became of it; never fails
+	 */
+	CompletableFuture<Attempt> pay(ShopInstance shop, String key, String orderId, String chaos) {
+		return send(shop, "/api/orders/" + orderId + "/payment", key, "{\"method\": \"card\"}", false, chaos);
+	}
+
+	private CompletableFuture<Attempt> send(ShopInstance shop, String path, String key, String body, boolean altered,
+			String chaos) {
 		String life = shop.life();
 		long sent = System.currentTimeMillis();
-		return this.http.sendAsync(request(shop, key, altered, chaos), BodyHandlers.ofString())
+		return this.http.sendAsync(request(shop, path, key, body, chaos), BodyHandlers.ofString())
 			.handle((response, failure) -> new Attempt(life, chaos, altered, sent, System.currentTimeMillis(),
 					(failure == null) ? Answer.of(response) : null, describe(failure)));
 	}
 
-	private HttpRequest request(ShopInstance shop, String key, boolean altered, String chaos) {
-		HttpRequest.Builder request = HttpRequest.newBuilder(shop.uri(this.path))
+	private static HttpRequest request(ShopInstance shop, String path, String key, String body, String chaos) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(shop.uri(path))
 			.timeout(PATIENCE)
 			.header("Content-Type", "application/json")
 			.header("Idempotency-Key", key)
-			.POST(BodyPublishers.ofString("""
-					{"userId": "%s", "item": "Coffee coupon", "amount": %d}
-					""".formatted(key, altered ? 2 : 1)));
+			.POST(BodyPublishers.ofString(body));
 		return chaos.isEmpty() ? request.build() : request.header("X-Chaos", chaos).build();
 	}
 

@@ -33,6 +33,8 @@ final class Report {
 
 	private Census census = new Census(0, 0, 0, 0);
 
+	private EventReport events = EventReport.NONE;
+
 	private long longestHeal;
 
 	private long longestHealAlone;
@@ -96,17 +98,22 @@ final class Report {
 	}
 
 	/**
-	 * Adds what is in the database at the end.
+	 * Adds what is there at the end.
 	 */
-	void counted(Census census) {
+	void counted(Census census, EventReport events) {
 		this.census = census;
+		this.events = events;
+	}
+
+	EventReport events() {
+		return this.events;
 	}
 
 	/**
 	 * Whether every promise was kept.
 	 */
 	boolean isClean() {
-		return this.violations.total() == 0 && this.census.isExact();
+		return this.violations.total() == 0 && this.census.isExact() && this.events.isClean();
 	}
 
 	/**
@@ -135,10 +142,11 @@ final class Report {
 				  healed     %d keys in hand at a death; longest %d ms when nothing else went wrong, %d ms in all; \
 				last answer %d ms after everything was up
 				  violations %s
-				%s""".formatted(this.settings.guarantee(), this.settings.seed(), this.census.keys(),
+				%s%s%s""".formatted(this.settings.guarantee(), this.settings.seed(), this.census.keys(),
 				this.census.keysWithOneOrder(), this.census.orders(), this.census.unfinishedRecords(),
 				this.outcomes.total(), this.outcomes, this.faults, this.deaths.total(), this.deaths, this.heals,
-				this.longestHealAlone, this.longestHeal, this.longestSettling, this.violations, histories());
+				this.longestHealAlone, this.longestHeal, this.longestSettling, this.violations, this.events,
+				histories(), this.events.details());
 	}
 
 }

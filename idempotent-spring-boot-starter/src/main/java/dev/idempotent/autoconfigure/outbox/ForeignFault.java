@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.outbox;
 
 import java.time.Duration;
 
+import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.inbox.Postponement;
@@ -27,6 +28,14 @@ final class ForeignFault implements Postponement {
 				|| failure instanceof DataAccessResourceFailureException
 				|| failure instanceof CannotCreateTransactionException;
 		return away ? WHILE_AWAY : null;
+	}
+
+	/**
+	 * A key that was used for something else stays so.
+	 */
+	@Override
+	public boolean isHopeless(Throwable failure) {
+		return failure instanceof IdempotencyMismatchException;
 	}
 
 }

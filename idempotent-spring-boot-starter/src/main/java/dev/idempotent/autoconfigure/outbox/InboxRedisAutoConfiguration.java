@@ -2,7 +2,6 @@ package dev.idempotent.autoconfigure.outbox;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.idempotent.inbox.InboxConfigurationException;
@@ -50,12 +49,7 @@ public final class InboxRedisAutoConfiguration {
 			ObjectProvider<Postponement> postponements, ObjectProvider<PayloadConversion> conversion) {
 		List<Postponement> known = Stream.concat(postponements.orderedStream(), Stream.of(new ForeignFault())).toList();
 		return new RedisStreamInbox(beans, () -> connections(application, details), properties.settings(),
-				(failure) -> known.stream()
-					.map((each) -> each.after(failure))
-					.filter(Objects::nonNull)
-					.findFirst()
-					.orElse(null),
-				conversion.getIfAvailable());
+				new Postponements(known), conversion.getIfAvailable());
 	}
 
 	private static OwnConnections connections(RedisConnectionFactory application,

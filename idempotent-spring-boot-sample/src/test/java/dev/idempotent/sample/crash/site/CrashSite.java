@@ -27,8 +27,11 @@ public final class CrashSite implements AutoCloseable {
 	private static final Duration PATIENCE = Duration.ofSeconds(90);
 
 	private static final List<String> SETTINGS = List.of("--idempotent.lease=" + LEASE.toSeconds() + "s",
-			"--spring.datasource.hikari.connection-timeout=2000", "--spring.datasource.hikari.validation-timeout=1000",
-			"--spring.main.banner-mode=off", "--logging.level.root=warn", "--logging.level.dev.idempotent=info",
+			"--idempotent.outbox.courier.lease=3s", "--idempotent.outbox.courier.full-scan-interval=2s",
+			"--idempotent.outbox.courier.idle-poll-interval=2s", "--idempotent.outbox.redis.timeout=2s",
+			"--idempotent.inbox.claim-idle=3s", "--spring.datasource.hikari.connection-timeout=2000",
+			"--spring.datasource.hikari.validation-timeout=1000", "--spring.main.banner-mode=off",
+			"--logging.level.root=warn", "--logging.level.dev.idempotent=info",
 			"--logging.exception-conversion-word=%wEx{short}");
 
 	private final Journal journal = new Journal();
@@ -48,7 +51,8 @@ public final class CrashSite implements AutoCloseable {
 		arguments.addAll(this.postgres.arguments());
 		ShopBuild build = ShopBuild.unpack(jar, folder, arguments);
 		// The tables are there, and a start should not need the database for them.
-		arguments.addAll(List.of("--spring.sql.init.mode=never", "--idempotent.jdbc.initialize-schema=never"));
+		arguments.addAll(List.of("--spring.sql.init.mode=never", "--idempotent.jdbc.initialize-schema=never",
+				"--idempotent.outbox.initialize-schema=never"));
 		this.instances = IntStream.rangeClosed(1, instances)
 			.mapToObj((number) -> new ShopInstance("shop-" + number, build, arguments, folder, this.journal))
 			.toList();
@@ -85,6 +89,13 @@ public final class CrashSite implements AutoCloseable {
 
 	public KillablePostgres postgres() {
 		return this.postgres;
+	}
+
+	/**
+	 * Opens a view of the stream of the shop's events.
+	 */
+	public OrderStream stream() {
+		return new OrderStream(this.redis.port());
 	}
 
 	public List<ShopInstance> instances() {

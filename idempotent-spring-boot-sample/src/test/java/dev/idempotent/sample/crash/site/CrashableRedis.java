@@ -13,7 +13,17 @@ public interface CrashableRedis extends AutoCloseable {
 	List<String> arguments();
 
 	/**
-	 * Removes every key.
+	 * The port, past the wire, of the server that takes the writes.
+	 */
+	int port();
+
+	/**
+	 * Whether streams outlive every fault: what it has confirmed of them is still there.
+	 */
+	boolean keepsStreams();
+
+	/**
+	 * Removes every key, but for streams if those are kept.
 	 */
 	void flush();
 
@@ -24,7 +34,7 @@ public interface CrashableRedis extends AutoCloseable {
 	void stop(boolean graceful);
 
 	/**
-	 * Starts what was stopped, without what it knew.
+	 * Starts what was stopped, without what it knew, but for streams if those are kept.
 	 */
 	void start();
 

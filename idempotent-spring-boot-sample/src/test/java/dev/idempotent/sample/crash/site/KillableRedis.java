@@ -18,8 +18,8 @@ import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A Redis that keeps its port, loses its memory when it ends, and is reached through a
- * wire.
+ * A Redis that keeps its port, loses its memory when it ends unless it is one that has
+ * written it down, and is reached through a wire.
  */
 final class KillableRedis implements AutoCloseable {
 
@@ -33,11 +33,25 @@ final class KillableRedis implements AutoCloseable {
 
 	private final Path log;
 
+	private final boolean hasMemory;
+
 	private @Nullable ChildProcess process;
 
 	KillableRedis(Path folder, String name) {
+		this(folder, name, false);
+	}
+
+	private KillableRedis(Path folder, String name, boolean hasMemory) {
 		this.data = folder.resolve(name).toAbsolutePath();
 		this.log = folder.resolve(name + ".log");
+		this.hasMemory = hasMemory;
+	}
+
+	/**
+	 * One that starts with what it has written down before.
+	 */
+	static KillableRedis withMemory(Path folder, String name) {
+		return new KillableRedis(folder, name, true);
 	}
 
 	/**
@@ -47,7 +61,7 @@ final class KillableRedis implements AutoCloseable {
 	void start(String... settings) {
 		List<String> command = new ArrayList<>(List.of(executable()));
 		command.addAll(List.of(settings));
-		command.addAll(List.of("--bind", Ports.HOST, "--port", Integer.toString(this.port), "--dir", emptyFolder()));
+		command.addAll(List.of("--bind", Ports.HOST, "--port", Integer.toString(this.port), "--dir", folder()));
 		this.process = ChildProcess.start(command, this.log);
 		Awaitility.await("Redis on port " + this.port).until(() -> Ports.answers(this.port));
 	}
@@ -55,9 +69,11 @@ final class KillableRedis implements AutoCloseable {
 	/**
 	 * A replica has written down what its master sent.
 	 */
-	private String emptyFolder() {
+	private String folder() {
 		try {
-			FileSystemUtils.deleteRecursively(this.data);
+			if (!this.hasMemory) {
+				FileSystemUtils.deleteRecursively(this.data);
+			}
 			return Files.createDirectories(this.data).toString();
 		}
 		catch (IOException ex) {

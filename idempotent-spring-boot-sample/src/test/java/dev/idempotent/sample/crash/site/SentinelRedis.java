@@ -79,6 +79,16 @@ final class SentinelRedis implements CrashableRedis {
 	}
 
 	@Override
+	public int port() {
+		return master().port();
+	}
+
+	@Override
+	public boolean keepsStreams() {
+		return false;
+	}
+
+	@Override
 	public void flush() {
 		master().flush();
 	}

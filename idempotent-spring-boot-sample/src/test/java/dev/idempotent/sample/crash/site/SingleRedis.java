@@ -3,16 +3,26 @@ package dev.idempotent.sample.crash.site;
 import java.nio.file.Path;
 import java.util.List;
 
+import org.awaitility.Awaitility;
+
+import org.springframework.util.Assert;
+
 /**
- * One server.
+ * One server, which writes down what it does before it says that it is done. It forgets
+ * whatever it is told to but its streams: an event that Redis has confirmed and lost is
+ * no event that the outbox has lost.
  */
 final class SingleRedis implements CrashableRedis {
+
+	private static final String FORGET = "EVAL \"for _, key in ipairs(redis.call('KEYS', '*')) do "
+			+ "if redis.call('TYPE', key).ok ~= 'stream' then redis.call('DEL', key) end end "
+			+ "return redis.status_reply('OK')\" 0";
 
 	private final KillableRedis server;
 
 	SingleRedis(Path folder) {
-		this.server = new KillableRedis(folder, "redis");
-		this.server.start("--save", "");
+		this.server = KillableRedis.withMemory(folder, "redis");
+		start();
 	}
 
 	@Override
@@ -22,8 +32,19 @@ final class SingleRedis implements CrashableRedis {
 	}
 
 	@Override
+	public int port() {
+		return this.server.port();
+	}
+
+	@Override
+	public boolean keepsStreams() {
+		return true;
+	}
+
+	@Override
 	public void flush() {
-		this.server.flush();
+		String reply = this.server.ask(FORGET);
+		Assert.state(reply.startsWith("+OK"), () -> "Redis did not forget but answered " + reply);
 	}
 
 	@Override
@@ -33,7 +54,9 @@ final class SingleRedis implements CrashableRedis {
 
 	@Override
 	public void start() {
-		this.server.start("--save", "");
+		this.server.start("--save", "", "--appendonly", "yes", "--appendfsync", "always");
+		Awaitility.await("Redis to read what it had written").until(() -> this.server.ask("PING").startsWith("+PONG"));
+		flush();
 	}
 
 	@Override

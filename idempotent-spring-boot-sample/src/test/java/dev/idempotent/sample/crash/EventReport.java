@@ -1,0 +1,78 @@
+package dev.idempotent.sample.crash;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+import dev.idempotent.sample.crash.EventCheck.Flaw;
+
+/**
+ * What was seen of events since the site was opened.
+ *
+ * @param figures how many there were
+ * @param flaws the promises that were not kept
+ */
+record EventReport(Figures figures, List<Flaw> flaws) {
+
+	private static final int SHOWN_OF_A_KIND = 5;
+
+	static final EventReport NONE = new EventReport(new Figures(0, 0, 0, 0, 0, 0, 0, 0, 0), List.of());
+
+	boolean isClean() {
+		return this.flaws.isEmpty();
+	}
+
+	/**
+	 * Counts the promises that were not kept.
+	 */
+	Tally violations() {
+		Tally tally = new Tally();
+		this.flaws.forEach((flaw) -> tally.count(flaw.kind()));
+		return tally;
+	}
+
+	/**
+	 * The first promises of each kind that were not kept, or nothing.
+	 */
+	String details() {
+		return this.flaws.stream()
+			.collect(Collectors.groupingBy(Flaw::kind))
+			.values()
+			.stream()
+			.flatMap((flaws) -> flaws.stream().limit(SHOWN_OF_A_KIND))
+			.map((flaw) -> flaw.kind() + ": " + flaw.detail() + System.lineSeparator())
+			.collect(Collectors.joining());
+	}
+
+	@Override
+	public String toString() {
+		return """
+				  events     %d committed: order.created %d · order.paid %d
+				  stream     %d entries, %d of them of an event that was there before
+				  consumer   brought %d, %d of them dropped as handled before · notifications %d
+				  quiet      outbox empty %d ms after everything was up, all consumed after %d ms
+				  violations of events %s
+				""".formatted(this.figures.orders() + this.figures.payments(), this.figures.orders(),
+				this.figures.payments(), this.figures.entries(), this.figures.entries() - this.figures.eventIds(),
+				this.figures.brought(), this.figures.dropped(), this.figures.notifications(),
+				this.figures.outboxMillis(), this.figures.consumerMillis(), violations());
+	}
+
+	/**
+	 * How many there were.
+	 *
+	 * @param orders of orders that were committed
+	 * @param payments of payments that were committed
+	 * @param entries of entries in the stream
+	 * @param eventIds of different events in the stream
+	 * @param brought of calls of the consumer that have counted themselves
+	 * @param dropped of those that found their event handled and had no effect
+	 * @param notifications of notifications that the consumer has written
+	 * @param outboxMillis the longest time until the outbox was empty
+	 * @param consumerMillis the longest time until all was consumed
+	 */
+	record Figures(long orders, long payments, long entries, long eventIds, long brought, long dropped,
+			long notifications, long outboxMillis, long consumerMillis) {
+
+	}
+
+}
