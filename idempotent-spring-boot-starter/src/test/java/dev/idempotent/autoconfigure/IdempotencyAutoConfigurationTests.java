@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -106,8 +107,17 @@ class IdempotencyAutoConfigurationTests {
 
 	@Test
 	void canBeSwitchedOff() {
-		this.application.withPropertyValues("idempotent.enabled=false")
+		this.application
+			.withPropertyValues("idempotent.enabled=false", "idempotent.outbox.enabled=false",
+					"idempotent.inbox.enabled=false")
 			.run((context) -> assertThat(ours(context)).isEmpty());
+	}
+
+	@Test
+	void canBeSwitchedOffWithoutLosingEvents() {
+		this.application.withPropertyValues("idempotent.enabled=false")
+			.run((context) -> assertThat(ours(context)).doesNotContain("idempotencyGuard", "idempotencyFilter")
+				.contains(OutboxAutoConfiguration.class.getName()));
 	}
 
 	@Test

@@ -55,20 +55,16 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	@Override
 	public boolean leasesAtBirth() {
-		return statements().dialect() != EventDialect.H2;
+		return joined((connection) -> statements(connection).dialect() != EventDialect.H2);
 	}
 
 	@Override
 	public List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease) {
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
 		try {
-			return statements(connection).insert().insert(connection, events, lease);
+			return joined((connection) -> statements(connection).insert().insert(connection, events, lease));
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw new InvalidDataAccessResourceUsageException(missingTables(), ex);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
 		}
 	}
 
@@ -155,6 +151,20 @@ public final class JdbcOutboxStore implements OutboxStore {
 				+ ", " + this.tables.dead() + "), or has others of these names. Run the script schema-*.sql for your "
 				+ "database (it is in the jar, in " + getClass().getPackageName().replace('.', '/')
 				+ "), or set idempotent.outbox.initialize-schema=always";
+	}
+
+	/**
+	 * Runs work on the connection of the caller's transaction. Another one might never be
+	 * had.
+	 */
+	private <T> T joined(Function<Connection, T> work) {
+		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		try {
+			return work.apply(connection);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, this.dataSource);
+		}
 	}
 
 	private static <E> int eachTable(List<E> events, Function<E, Boolean> parked,

@@ -69,6 +69,16 @@ class CourierLifeTests {
 		}
 	}
 
+	@Test
+	void needsNoConnectionBesideThatOfATransactionToAppend() {
+		try (ConfigurableApplicationContext context = OutboxApplication
+			.start(List.of("idempotent.outbox.courier.enabled=false", "spring.datasource.hikari.maximum-pool-size=1",
+					"spring.datasource.hikari.connection-timeout=500"))) {
+			append(context);
+			assertThat(pending(context)).isOne();
+		}
+	}
+
 	private static void append(ConfigurableApplicationContext context) {
 		new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
 			.executeWithoutResult((status) -> context.getBean(Outbox.class).append(OutboxEvent.of("type", 1)));

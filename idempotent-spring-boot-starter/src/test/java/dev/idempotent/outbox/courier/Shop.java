@@ -68,6 +68,10 @@ final class Shop implements AutoCloseable {
 		return this.context.getBean(OutboxCourier.class);
 	}
 
+	PlatformTransactionManager manager() {
+		return this.context.getBean(PlatformTransactionManager.class);
+	}
+
 	JdbcClient database() {
 		return this.context.getBean(JdbcClient.class);
 	}
@@ -87,7 +91,7 @@ final class Shop implements AutoCloseable {
 	}
 
 	void inTransaction(Consumer<TransactionStatus> work) {
-		new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class)).executeWithoutResult(work);
+		new TransactionTemplate(manager()).executeWithoutResult(work);
 	}
 
 	/**

@@ -12,11 +12,14 @@ import javax.sql.DataSource;
 
 import dev.idempotent.testing.RealPostgres;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -30,10 +33,16 @@ class UnknownCommitIntegrationTests {
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
-	@Test
-	void isDeliveredOnceTheLeaseHasEnded() {
+	/**
+	 * One manager takes it for a rollback, the other one says that it does not know.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { JdbcTransactionManager.class, DataSourceTransactionManager.class })
+	void isDeliveredOnceTheLeaseHasEnded(Class<?> manager) {
 		try (Shop shop = Shop.open(postgres.properties(), Shop.OFTEN, LostAnswers.class,
-				"idempotent.outbox.courier.lease=500ms")) {
+				"idempotent.outbox.courier.lease=500ms",
+				"spring.dao.exceptiontranslation.enabled=" + (manager == JdbcTransactionManager.class))) {
+			assertThat(shop.manager()).isExactlyInstanceOf(manager);
 			LostAnswers.of.set(Thread.currentThread());
 			assertThatException().isThrownBy(() -> shop.append("order.created"));
 			assertThat(LostAnswers.of).hasNullValue();

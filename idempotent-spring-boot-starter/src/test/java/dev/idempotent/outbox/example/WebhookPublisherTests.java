@@ -1,0 +1,83 @@
+package dev.idempotent.outbox.example;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.StoredEvent;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The documentation's example runs.
+ */
+class WebhookPublisherTests {
+
+	private final Queue<String> received = new ConcurrentLinkedQueue<>();
+
+	private final WebhookPublisher publisher = new WebhookPublisher();
+
+	@SuppressWarnings("NullAway.Init")
+	private HttpServer server;
+
+	@BeforeEach
+	void start() throws IOException {
+		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+		this.server.createContext("/", (exchange) -> {
+			String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+			this.received.add(exchange.getRequestHeaders().getFirst("ce-type") + " " + body);
+			int status = Integer.parseInt(exchange.getRequestURI().getPath().substring(1));
+			exchange.sendResponseHeaders(status, -1);
+			exchange.close();
+		});
+		this.server.start();
+	}
+
+	@AfterEach
+	void stop() {
+		this.server.stop(0);
+	}
+
+	@Test
+	void tellsWhatBecameOfEachEvent() {
+		assertThat(this.publisher.publish(List.of(event(204), event(503), event(429), event(410)))).containsExactly(
+				new Outcome.Delivered(), new Outcome.Retry("Answered 503", null),
+				new Outcome.Retry("Answered 429", null), new Outcome.Reject("Answered 410"));
+		assertThat(this.received).hasSize(4).containsOnly("order.created {}");
+	}
+
+	@Test
+	void tellsThatNobodyAnswers() {
+		StoredEvent event = event(204);
+		this.server.stop(0);
+		assertThat(this.publisher.publish(List.of(event))).containsExactly(new Outcome.Unavailable("No answer"));
+	}
+
+	@Test
+	void standsInTheDocumentation() throws IOException {
+		String source = Files.readString(Path.of("src/test/java/dev/idempotent/outbox/example/WebhookPublisher.java"),
+				StandardCharsets.UTF_8);
+		assertThat(Files.readString(Path.of("../docs/publishers.md"), StandardCharsets.UTF_8))
+			.contains(source.substring(source.indexOf("public class")).strip());
+	}
+
+	private StoredEvent event(int status) {
+		String url = "http://localhost:" + this.server.getAddress().getPort() + "/" + status;
+		return new StoredEvent(UUID.randomUUID(), 1, "webhook:" + url, null, "order.created", new byte[] { '{', '}' },
+				Map.of("content-type", "application/json"), 1);
+	}
+
+}
