@@ -11,9 +11,9 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
 
+import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
