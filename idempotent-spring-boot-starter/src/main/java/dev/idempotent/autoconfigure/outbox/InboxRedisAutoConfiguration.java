@@ -24,6 +24,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -43,7 +44,11 @@ public final class InboxRedisAutoConfiguration {
 	 */
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+	/**
+	 * Nobody asks for it, in an application whose beans are lazy.
+	 */
 	@Bean
+	@Lazy(false)
 	RedisStreamInbox redisStreamInbox(ConfigurableListableBeanFactory beans, RedisConnectionFactory application,
 			ObjectProvider<DataRedisConnectionDetails> details, InboxProperties properties,
 			ObjectProvider<Postponement> postponements, ObjectProvider<PayloadConversion> conversion) {

@@ -34,6 +34,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 
@@ -61,7 +63,11 @@ public final class OutboxAutoConfiguration {
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}
 
+	/**
+	 * Made after its tables, even where beans are lazy.
+	 */
 	@Bean
+	@DependsOn("outboxSchema")
 	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables) {
 		return new JdbcOutboxStore(dataSource, tables);
 	}
@@ -90,7 +96,11 @@ public final class OutboxAutoConfiguration {
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 
+	/**
+	 * Nobody asks for it, in an application whose beans are lazy.
+	 */
 	@Bean
+	@Lazy(false)
 	@ConditionalOnBooleanProperty(name = "idempotent.outbox.courier.enabled", matchIfMissing = true)
 	OutboxCourierLifecycle outboxCourierLifecycle(OutboxCourier courier, JdbcOutboxStore store) {
 		return new OutboxCourierLifecycle(courier, store);

@@ -20,6 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
@@ -56,6 +57,7 @@ public final class OutboxMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy(false)
 	SmartInitializingSingleton outboxMethodsCheck(OutboxMethods methods, ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<JdbcOutboxStore> store) {
 		return () -> {

@@ -53,6 +53,15 @@ class CourierLifeTests {
 	}
 
 	@Test
+	void beginsWithAnApplicationWhoseBeansAreLazy() {
+		try (ConfigurableApplicationContext context = OutboxApplication
+			.start(List.of("spring.main.lazy-initialization=true"))) {
+			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog");
+			assertThat(context.getBean(OutboxCourier.class).isRunning()).isTrue();
+		}
+	}
+
+	@Test
 	void beginsAgainAfterAStop() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of())) {
 			OutboxCourier courier = context.getBean(OutboxCourier.class);
