@@ -116,7 +116,7 @@ class GatedHandlers {
 				emitter.complete();
 			}
 			catch (IOException ex) {
-				emitter.completeWithError(ex);
+				// The container ends it by itself, and may have done so already.
 			}
 		});
 		return emitter;
