@@ -64,10 +64,8 @@ public final class IdempotencyKeyServerInterceptor implements ServerInterceptor 
 		Iterator<String> values = sent.iterator();
 		String value = values.next();
 		if (values.hasNext() || !isKey(value)) {
-			call.close(
-					Status.INVALID_ARGUMENT.withDescription(
-							"idempotency-key must be sent once, as 1 to " + MAX_LENGTH + " visible ASCII characters."),
-					new Metadata());
+			call.close(Status.INVALID_ARGUMENT.withDescription("idempotency-key must be sent once, as 1 to "
+					+ MAX_LENGTH + " visible ASCII characters without a comma."), new Metadata());
 			return new ServerCall.Listener<>() {
 			};
 		}
@@ -81,9 +79,12 @@ public final class IdempotencyKeyServerInterceptor implements ServerInterceptor 
 		return this.guard.claimant(key, fingerprint, this.lease, this.retention);
 	}
 
+	/**
+	 * Metadata that was sent twice may arrive as one value with a comma in between.
+	 */
 	private static boolean isKey(String value) {
 		return !value.isEmpty() && value.length() <= MAX_LENGTH
-				&& value.chars().allMatch((character) -> character > ' ' && character < 0x7f);
+				&& value.chars().allMatch((character) -> character > ' ' && character < 0x7f && character != ',');
 	}
 
 }

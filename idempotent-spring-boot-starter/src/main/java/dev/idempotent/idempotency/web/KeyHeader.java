@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the header that carries the key: a string of
  * <a href="https://www.rfc-editor.org/rfc/rfc8941#section-3.3.3">RFC 8941</a> or the same
- * characters bare, 1 to 255 visible ASCII characters.
+ * characters bare, 1 to 255 visible ASCII characters. A bare key has no comma: with one,
+ * it could be two headers that a proxy has merged.
  */
 final class KeyHeader {
 
@@ -35,7 +36,7 @@ final class KeyHeader {
 			throw new RefusedRequestException(Problem.KEY_MALFORMED,
 					"The header " + this.name + " was sent more than once. Send it once.");
 		}
-		String key = value.startsWith("\"") ? unquote(value) : value;
+		String key = value.startsWith("\"") ? unquote(value) : bare(value);
 		if (key.isEmpty() || key.length() > MAX_LENGTH || !key.chars().allMatch(KeyHeader::isVisibleAscii)) {
 			throw malformed();
 		}
@@ -45,6 +46,13 @@ final class KeyHeader {
 	RefusedRequestException missing() {
 		return new RefusedRequestException(Problem.KEY_MISSING, "This operation needs the header " + this.name
 				+ ". Send one unique value per operation, and the same value when you retry it.");
+	}
+
+	private String bare(String value) {
+		if (value.indexOf(',') >= 0) {
+			throw malformed();
+		}
+		return value;
 	}
 
 	private String unquote(String value) {
@@ -67,8 +75,10 @@ final class KeyHeader {
 	}
 
 	private RefusedRequestException malformed() {
-		return new RefusedRequestException(Problem.KEY_MALFORMED, "The value of the header " + this.name
-				+ " must be 1 to " + MAX_LENGTH + " visible ASCII characters, bare or as a quoted string.");
+		return new RefusedRequestException(Problem.KEY_MALFORMED,
+				"The value of the header " + this.name + " must be 1 to " + MAX_LENGTH
+						+ " visible ASCII characters: bare and without a comma, or as a quoted string."
+						+ " Two headers that were merged into one have a comma between them.");
 	}
 
 	private static boolean isVisibleAscii(int character) {

@@ -23,6 +23,7 @@ class KeyHeaderTests {
 			"a\\"b",           a"b
 			"a\\\\b",          a\\b
 			k;v=1,             k;v=1
+			'"a,b"',           'a,b'
 			~!@#$%^&*(),       ~!@#$%^&*()
 			""")
 	void readsBareAndQuotedKeysAlike(String value, String key) {
@@ -31,7 +32,8 @@ class KeyHeaderTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "\"\"", "\"", "\"abc", "\"abc\\\"", "\"a\\b\"", "\"abc\";v=1", "\"a\"b\"",
-			"\"a\" \"b\"", "a b", "\"a b\"", "a\tb", "a\u0000b", "a\u007fb", "ключ", "a\u00a0b" })
+			"\"a\" \"b\"", "a b", "\"a b\"", "a\tb", "a,b", "a,", ",a", ",", "a,\"b\"", "\"a\",\"b\"", "\"a\",b",
+			"a\u0000b", "a\u007fb", "ключ", "a\u00a0b" })
 	void refusesWhatIsNoKey(String value) {
 		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(requestWith(value)))
 			.satisfies((ex) -> assertThat(ex.problem()).isEqualTo(Problem.KEY_MALFORMED));
@@ -51,6 +53,12 @@ class KeyHeaderTests {
 		request.addHeader("idempotency-key", "k");
 		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(request))
 			.satisfies((ex) -> assertThat(ex.detail()).contains("Idempotency-Key", "more than once"));
+	}
+
+	@Test
+	void refusesTwoHeadersThatAProxyHasMerged() {
+		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(requestWith("a,b")))
+			.satisfies((ex) -> assertThat(ex.detail()).contains("Idempotency-Key", "comma", "quoted string"));
 	}
 
 	@Test
