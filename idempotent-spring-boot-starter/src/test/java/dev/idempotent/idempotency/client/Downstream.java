@@ -105,6 +105,11 @@ public final class Downstream implements AutoCloseable {
 				case SILENCE -> {
 				}
 				case HALF_AN_ANSWER -> answer(exchange, 200, BODY.length + 1);
+				case 401 -> {
+					// Without a challenge, Jetty's client takes it for no answer.
+					exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
+					answer(exchange, status, BODY.length);
+				}
 				case 204, 304 -> exchange.sendResponseHeaders(status, -1);
 				default -> answer(exchange, status, BODY.length);
 			}
