@@ -35,7 +35,7 @@ import org.springframework.util.unit.DataSize;
 record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
 		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
 		@DefaultValue("16MB") DataSize maxHeldResponse,
-		@DefaultValue("100-400,402,404-407,410-424,426-428,430-499") List<String> storedStatuses,
+		@DefaultValue("100-400,402,404-407,410-411,413-424,426-427,430-499") List<String> storedStatuses,
 		@DefaultValue("10s") Duration waitTimeout) {
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);

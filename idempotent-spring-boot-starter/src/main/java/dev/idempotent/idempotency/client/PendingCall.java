@@ -14,7 +14,7 @@ import org.springframework.http.client.ClientHttpResponse;
  */
 final class PendingCall {
 
-	private static final Set<Integer> COME_AGAIN = Set.of(401, 403, 408, 409, 425, 429);
+	private static final Set<Integer> COME_AGAIN = Set.of(401, 403, 408, 409, 412, 425, 428, 429);
 
 	private static final int FIRST_ERROR = 500;
 

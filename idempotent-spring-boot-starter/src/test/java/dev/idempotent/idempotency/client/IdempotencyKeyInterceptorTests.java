@@ -116,7 +116,7 @@ class IdempotencyKeyInterceptorTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 401, 403, 408, 409, 425, 429, 500, 502, 503, 504, 599, Downstream.SILENCE,
+	@ValueSource(ints = { 401, 403, 408, 409, 412, 425, 428, 429, 500, 502, 503, 504, 599, Downstream.SILENCE,
 			Downstream.HALF_AN_ANSWER })
 	void repeatsTheKeyOfACallWithoutAnAnswerThatWouldBeRepeated(int status) {
 		this.downstream.willAnswer(status, status);

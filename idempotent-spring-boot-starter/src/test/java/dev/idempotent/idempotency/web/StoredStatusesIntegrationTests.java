@@ -54,7 +54,7 @@ class StoredStatusesIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 200, 202, 400, 402, 404, 410, 422, 499 })
+	@ValueSource(ints = { 200, 202, 400, 402, 404, 410, 411, 413, 422, 426, 427, 430, 499 })
 	void storesAnswersBelow500(int status) {
 		assertThat(text(byDefault.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
 		HttpResponse<byte[]> retry = byDefault.post("/answers/" + status, "", KEY, this.key);
@@ -63,7 +63,7 @@ class StoredStatusesIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 401, 403, 408, 409, 425, 429, 500, 503 })
+	@ValueSource(ints = { 401, 403, 408, 409, 412, 425, 428, 429, 500, 503 })
 	void runsAgainAfterAnswersThatAreNotStored(int status) {
 		assertThat(text(byDefault.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
 		HttpResponse<byte[]> retry = byDefault.post("/answers/" + status, "", KEY, this.key);
