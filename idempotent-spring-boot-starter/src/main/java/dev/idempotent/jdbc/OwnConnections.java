@@ -2,6 +2,9 @@ package dev.idempotent.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -17,6 +20,15 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
  * back as they came.
  */
 public final class OwnConnections {
+
+	/**
+	 * The tables can be empty for hours and full a moment later, before PostgreSQL has
+	 * statistics of them. A plan that was kept from the empty table reads the full one
+	 * from end to end, and a new one that relies on the statistics may do so as well.
+	 */
+	private static final List<String> POSTGRESQL_TRANSACTION = List.of("set transaction isolation level read committed",
+			"set local plan_cache_mode = force_custom_plan", "set local enable_seqscan = off",
+			"set local enable_bitmapscan = off");
 
 	private final DataSource dataSource;
 
@@ -41,7 +53,8 @@ public final class OwnConnections {
 	}
 
 	/**
-	 * Runs work in one transaction at READ COMMITTED.
+	 * Runs work in one transaction at READ COMMITTED, whose statements PostgreSQL plans
+	 * each time, by indexes.
 	 * @param <T> the type of the work's result
 	 * @param work what to do with a connection
 	 * @return what the work returned
@@ -50,19 +63,43 @@ public final class OwnConnections {
 	public <T extends @Nullable Object> T runInTransaction(Function<Connection, T> work) {
 		return run(false, (connection) -> {
 			try {
-				int isolation = connection.getTransactionIsolation();
-				connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-				try {
-					return commit(connection, work);
-				}
-				finally {
-					connection.setTransactionIsolation(isolation);
-				}
+				return Database.of(connection).equals(Optional.of(Database.POSTGRESQL))
+						? commit(connection, (begun) -> work.apply(prepared(begun)))
+						: commitReadCommitted(connection, work);
 			}
 			catch (SQLException ex) {
 				throw StatementFailures.translate("", ex);
 			}
 		});
+	}
+
+	/**
+	 * Sends all settings at once. They end with the transaction, so that they also hold
+	 * behind a pooler, and the next user of the session does not have them.
+	 */
+	private static Connection prepared(Connection connection) {
+		try (Statement statement = connection.createStatement()) {
+			for (String each : POSTGRESQL_TRANSACTION) {
+				statement.addBatch(each);
+			}
+			statement.executeBatch();
+			return connection;
+		}
+		catch (SQLException ex) {
+			throw StatementFailures.translate("", ex);
+		}
+	}
+
+	private static <T extends @Nullable Object> T commitReadCommitted(Connection connection,
+			Function<Connection, T> work) throws SQLException {
+		int isolation = connection.getTransactionIsolation();
+		connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+		try {
+			return commit(connection, work);
+		}
+		finally {
+			connection.setTransactionIsolation(isolation);
+		}
 	}
 
 	private static <T extends @Nullable Object> T commit(Connection connection, Function<Connection, T> work)

@@ -14,8 +14,8 @@ import dev.idempotent.outbox.ClaimScope;
 import dev.idempotent.outbox.EventLease;
 
 /**
- * Claims due events: on PostgreSQL with one statement, elsewhere within the transaction
- * of its caller.
+ * Claims due events within the transaction of its caller: on PostgreSQL with one
+ * statement, elsewhere with two.
  */
 final class EventClaims {
 

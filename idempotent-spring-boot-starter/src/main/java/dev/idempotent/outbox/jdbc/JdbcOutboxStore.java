@@ -71,10 +71,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
 		Statements statements = statements();
-		Function<Connection, List<EventRow>> claim = (connection) -> statements.claims()
-			.claim(connection, lease, scope);
-		List<EventRow> rows = (statements.dialect() == EventDialect.POSTGRESQL) ? this.connections.run(claim)
-				: this.connections.runInTransaction(claim);
+		List<EventRow> rows = this.connections
+			.runInTransaction((connection) -> statements.claims().claim(connection, lease, scope));
 		List<HeldEvent> claimed = new ArrayList<>();
 		List<FailedEvent> unreadable = new ArrayList<>();
 		for (EventRow row : rows) {
@@ -92,12 +90,9 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	@Override
 	public int delivered(List<HeldEvent> events) {
-		Statements statements = statements();
-		return eachTable(events, HeldEvent::parked, (parked, some) -> {
-			Function<Connection, Integer> delete = (connection) -> statements.held().delete(connection, parked, some);
-			return (statements.dialect() == EventDialect.POSTGRESQL) ? this.connections.run(delete)
-					: this.connections.runInTransaction(delete);
-		});
+		HeldRows held = statements().held();
+		return eachTable(events, HeldEvent::parked, (parked, some) -> this.connections
+			.runInTransaction((connection) -> held.delete(connection, parked, some)));
 	}
 
 	@Override

@@ -1,0 +1,158 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.OutboxRow.Place;
+import dev.idempotent.outbox.OutboxStoreSteps;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RowReads;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the statements of an outbox read that was idle when many events came, before the
+ * database has statistics of them: the driver has prepared each statement on the server
+ * by then, and the server has planned it for an empty table.
+ */
+class PostgresBurstIntegrationTests extends OutboxStoreSteps {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	/**
+	 * More than it takes the driver and the server, five each, to keep a statement's
+	 * plan.
+	 */
+	private static final int IDLE = 12;
+
+	private static final int BURST = 30_000;
+
+	private static final int BATCH = 500;
+
+	/**
+	 * For each row of a batch, by each of a verb's statements, and those that are gone.
+	 */
+	private static final long FEW = 10 * BATCH;
+
+	private static HikariDataSource pool;
+
+	private StoreOnTables tables;
+
+	private RowReads reads;
+
+	@BeforeAll
+	static void connect() {
+		pool = postgres.connect();
+		pool.setMaximumPoolSize(1);
+		pool.setConnectionTimeout(5000);
+	}
+
+	@BeforeEach
+	void createTables() {
+		this.tables = StoreOnTables.create(pool, "postgresql", this.publisher.replace('-', '_') + "_");
+		this.reads = new RowReads(pool);
+		for (Place place : Place.values()) {
+			template().execute("alter table " + this.tables.table(place) + " set (autovacuum_enabled = false)");
+			template().execute("vacuum " + this.tables.table(place));
+		}
+		for (int i = 0; i < IDLE; i++) {
+			idle();
+		}
+	}
+
+	/**
+	 * Does all that there is to do with one event at a time.
+	 */
+	private void idle() {
+		assertThat(claimAbove(0, BATCH)).isEmpty();
+		assertThat(claimParked(BATCH)).isEmpty();
+		store().parkDelayed(BATCH);
+		store().delivered(appendLeased("delivered at once"));
+		append("parked");
+		park(claimAbove(0, BATCH), Duration.ZERO);
+		park(claimParked(BATCH), Duration.ZERO);
+		store().delivered(claimParked(BATCH));
+		append("buried");
+		bury(claimAbove(0, BATCH));
+		append("released");
+		store().release(claimAbove(0, BATCH));
+		store().delivered(claimAbove(0, BATCH));
+	}
+
+	@Override
+	protected StoreOnTables tested() {
+		return this.tables;
+	}
+
+	@Test
+	void readsOnlyTheEventsThatItClaimsAndDeletes() {
+		fill(Place.EVENT);
+		for (int i = 0; i < 3; i++) {
+			List<HeldEvent> held = claim(Place.EVENT);
+			assertThat(reading(Place.EVENT, "delete", () -> store().delivered(held))).isEqualTo(BATCH);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "EVENT", "WAITING" })
+	void readsOnlyTheEventsThatItMoves(Place place) {
+		fill(place);
+		for (int i = 0; i < 3; i++) {
+			List<HeldEvent> released = claim(place);
+			assertThat(reading(place, "release", () -> store().release(released))).isEqualTo(BATCH);
+			List<HeldEvent> parked = claim(place);
+			assertThat(reading(place, "park", () -> park(parked, LONG))).isEqualTo(BATCH);
+			List<HeldEvent> buried = claim(place);
+			assertThat(reading(place, "bury", () -> bury(buried))).isEqualTo(BATCH);
+			List<HeldEvent> delivered = claim(place);
+			assertThat(reading(place, "delete", () -> store().delivered(delivered))).isEqualTo(BATCH);
+		}
+	}
+
+	@Test
+	void readsNewEventsOnceToFindThoseForLater() {
+		fill(Place.EVENT);
+		assertThat(this.reads.atMost(BURST + FEW, this.tables.table(Place.EVENT), "the search",
+				() -> store().parkDelayed(BATCH)))
+			.isZero();
+	}
+
+	private List<HeldEvent> claim(Place place) {
+		List<HeldEvent> held = reading(place, "claim",
+				() -> (place == Place.EVENT) ? claimAbove(0, BATCH) : claimParked(BATCH));
+		assertThat(held).hasSize(BATCH);
+		return held;
+	}
+
+	private <T> T reading(Place place, String verb, Supplier<T> work) {
+		return this.reads.atMost(FEW, this.tables.table(place), "one " + verb, work);
+	}
+
+	private void fill(Place place) {
+		boolean waiting = (place == Place.WAITING);
+		template().update("insert into " + this.tables.table(place)
+				+ " (id, event_id, topic, type, content_type, payload, headers, created_at, available_at, attempts) "
+				+ "select "
+				+ (waiting ? "-i" : "nextval(pg_get_serial_sequence('" + this.tables.table(place) + "', 'id'))")
+				+ ", gen_random_uuid(), ?, 'type', 'application/json', '', '{}', clock_timestamp(), "
+				+ "clock_timestamp() - interval '1 hour', 1 from generate_series(1, ?) i", this.publisher + ":orders",
+				BURST);
+	}
+
+	private JdbcTemplate template() {
+		return this.tables.template();
+	}
+
+}
