@@ -36,11 +36,39 @@ public sealed interface Outcome {
 
 	/**
 	 * The broker did not answer, which is not the event's fault: the attempt is not
-	 * counted, and nothing more is sent to this publisher for a while.
+	 * counted, and little more is sent there until it answers again.
 	 *
 	 * @param reason why, in a sentence
+	 * @param scope how much is unavailable
 	 */
-	record Unavailable(String reason) implements Outcome {
+	record Unavailable(String reason, Scope scope) implements Outcome {
+
+		/**
+		 * Says that the whole publisher is unavailable.
+		 * @param reason why, in a sentence
+		 */
+		public Unavailable(String reason) {
+			this(reason, Scope.PUBLISHER);
+		}
+
+	}
+
+	/**
+	 * How much is unavailable.
+	 */
+	enum Scope {
+
+		/**
+		 * Everything that the publisher serves, such as the whole broker. If other events
+		 * of the same batch were answered, it is taken for {@link #DESTINATION}.
+		 */
+		PUBLISHER,
+
+		/**
+		 * The event's topic: others of the publisher go on being served.
+		 */
+		DESTINATION
+
 	}
 
 }

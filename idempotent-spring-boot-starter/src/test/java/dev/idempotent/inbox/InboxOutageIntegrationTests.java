@@ -27,6 +27,9 @@ class InboxOutageIntegrationTests {
 	static final RealRedis redis = RealRedis.dedicated();
 
 	@RegisterExtension
+	static final RealRedis other = RealRedis.dedicated();
+
+	@RegisterExtension
 	static final StallingProxy network = StallingProxy.before(redis);
 
 	private TestStream stream;
@@ -74,6 +77,21 @@ class InboxOutageIntegrationTests {
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1);
 		assertThat(output).containsOnlyOnce("Redis has lost the group " + TestStream.GROUP);
+	}
+
+	@Test
+	void goesOnAtTheNextMasterBehindTheSameAddress() {
+		try {
+			redis.follow(other);
+			network.leadTo(other);
+			this.stream = new TestStream(other.connect(), this.stream.name());
+			this.stream.add("second");
+			await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+		}
+		finally {
+			network.leadTo(redis);
+			redis.lead();
+		}
 	}
 
 	@Test

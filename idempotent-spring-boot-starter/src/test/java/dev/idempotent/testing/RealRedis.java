@@ -88,12 +88,35 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 	 * Removes every key.
 	 */
 	public void flush() {
+		command("FLUSHALL");
+	}
+
+	/**
+	 * Makes this server a replica, which refuses writes on the connections that there
+	 * are.
+	 */
+	public void follow(RealRedis master) {
+		Assert.state(!this.shared, "Other tests use the shared Redis");
+		command("REPLICAOF " + master.host() + " " + master.port());
+	}
+
+	/**
+	 * Makes this server a master.
+	 */
+	public void lead() {
+		command("REPLICAOF NO ONE");
+	}
+
+	/**
+	 * Sends a command that is answered with OK.
+	 */
+	public void command(String line) {
 		// No client: one that saw the server stop could still be waiting to reconnect.
 		try (Socket socket = new Socket(host(), port())) {
 			socket.setSoTimeout(REPLY_TIMEOUT_MILLIS);
-			socket.getOutputStream().write("FLUSHALL\r\n".getBytes(StandardCharsets.US_ASCII));
-			String reply = new String(socket.getInputStream().readNBytes(5), StandardCharsets.US_ASCII);
-			Assert.state(reply.equals("+OK\r\n"), () -> "Redis did not flush but answered " + reply);
+			socket.getOutputStream().write((line + "\r\n").getBytes(StandardCharsets.US_ASCII));
+			String reply = new String(socket.getInputStream().readNBytes(3), StandardCharsets.US_ASCII);
+			Assert.state(reply.equals("+OK"), () -> "Redis did not do " + line + " but answered " + reply);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

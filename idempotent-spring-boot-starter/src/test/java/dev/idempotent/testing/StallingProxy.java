@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -24,11 +25,13 @@ import org.springframework.util.Assert;
  */
 public final class StallingProxy implements BeforeAllCallback, AfterAllCallback, RedisTopology {
 
-	private final Supplier<InetSocketAddress> target;
+	private final AtomicInteger accepted = new AtomicInteger();
 
 	private final Set<StallingLink> links = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean dropsNextReply = new AtomicBoolean();
+
+	private volatile Supplier<InetSocketAddress> target;
 
 	private volatile @Nullable String answer;
 
@@ -121,6 +124,20 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 	}
 
 	/**
+	 * Leads new connections to another server; those that there are stay where they are.
+	 */
+	public void leadTo(RealRedis redis) {
+		this.target = () -> new InetSocketAddress(redis.host(), redis.port());
+	}
+
+	/**
+	 * How many connections have been made.
+	 */
+	public int accepted() {
+		return this.accepted.get();
+	}
+
+	/**
 	 * Answers each request itself, until {@link #resume()}.
 	 * @param reply a line of the Redis protocol
 	 */
@@ -177,6 +194,7 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 	private void accept(ServerSocket from) throws IOException {
 		while (!from.isClosed()) {
 			StallingLink link = new StallingLink(this, from.accept());
+			this.accepted.incrementAndGet();
 			this.links.add(link);
 			start(link::forwardRequests);
 		}

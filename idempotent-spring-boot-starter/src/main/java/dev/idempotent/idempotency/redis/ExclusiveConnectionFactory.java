@@ -10,7 +10,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvid
 
 /**
  * A connection for each thread that uses one, kept for the next. As soon as one of them
- * falls silent all are replaced.
+ * falls silent, or is refused by a server that is no longer the master, all are replaced.
  */
 final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 
@@ -22,7 +22,7 @@ final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 	@Override
 	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
 		IdleConnections connections = new IdleConnections(super.doCreateConnectionProvider(client, codec));
-		client.addListener(new CommandTimeoutListener(connections::retireAll));
+		client.addListener(new CommandFailureListener(connections::retireAll, connections::retireAll));
 		return connections;
 	}
 

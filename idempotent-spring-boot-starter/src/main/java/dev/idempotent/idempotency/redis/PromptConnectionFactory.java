@@ -26,7 +26,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * One connection for all threads, made in the background, so that they wait for an
  * unreachable Redis together: Spring Data connects under a lock, where each would wait
  * its time-out after the others'. A connection that has fallen silent is replaced, which
- * the operating system takes a quarter of an hour to notice.
+ * the operating system takes a quarter of an hour to notice; so is one whose server has
+ * become a replica, while the same address may lead to the next master.
  */
 final class PromptConnectionFactory extends LettuceConnectionFactory {
 
@@ -67,7 +68,7 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 		AbstractRedisClient client = super.createClient();
 		// Of a Cluster, Lettuce asks the other nodes what became of a silent one.
 		if (!isClusterAware()) {
-			client.addListener(new CommandTimeoutListener(this::suspectSilence));
+			client.addListener(new CommandFailureListener(this::suspectSilence, this::suspectServer));
 		}
 		return client;
 	}
@@ -106,15 +107,23 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 		}
 	}
 
+	private synchronized void suspectServer() {
+		CompletableFuture<Void> unused = CompletableFuture.runAsync(this::replace, this.connector);
+	}
+
 	private void replaceIfSilent() {
 		StatefulRedisConnection<byte[], byte[]> suspect = Objects.requireNonNull(super.getSharedConnection());
 		try {
 			suspect.sync().ping();
 		}
 		catch (RedisCommandTimeoutException ex) {
-			resetConnection();
-			forgetConnection();
+			replace();
 		}
+	}
+
+	private void replace() {
+		resetConnection();
+		forgetConnection();
 	}
 
 	private synchronized void forgetConnection() {

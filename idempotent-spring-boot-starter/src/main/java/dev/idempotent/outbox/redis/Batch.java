@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 
 import dev.idempotent.lettuce.OwnConnection;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.StoredEvent;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
@@ -33,10 +34,16 @@ final class Batch {
 
 	private final @Nullable AsyncCommand<byte[], byte[], Long> confirmation;
 
-	private boolean answered = true;
+	/**
+	 * In a Cluster another node serves other streams.
+	 */
+	private final Scope scope;
 
-	Batch(List<StoredEvent> events, RedisStreamOptions options) {
+	private boolean usable = true;
+
+	Batch(List<StoredEvent> events, RedisStreamOptions options, boolean cluster) {
 		this.options = options;
+		this.scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
 		this.additions = new ArrayList<>(events.size());
 		events.forEach((event) -> this.additions.add(addition(event)));
 		this.confirmation = options.waitsForReplicas() ? confirmation() : null;
@@ -71,23 +78,23 @@ final class Batch {
 	}
 
 	/**
-	 * Tells whether every command has got its reply, so that the connection can be used
-	 * on.
+	 * Tells whether every command has got its reply from a server that takes entries, so
+	 * that the connection can be used on.
 	 */
-	boolean isAnswered() {
-		return this.answered;
+	boolean leavesUsable() {
+		return this.usable;
 	}
 
 	private Outcome outcome(AsyncCommand<byte[], byte[], ?> addition, long deadline) {
 		Throwable failure = failureOf(addition, deadline);
-		return (failure != null) ? Refusal.of(failure) : new Outcome.Delivered();
+		return (failure != null) ? Refusal.of(failure, this.scope) : new Outcome.Delivered();
 	}
 
 	private @Nullable Outcome lack(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {
 		Throwable failure = failureOf(confirmation, deadline);
 		if (failure != null) {
 			return new Outcome.Unavailable(
-					"Redis did not say which replicas have the entries (%s)".formatted(Refusal.of(failure)));
+					"Redis did not say which replicas have the entries (%s)".formatted(Refusal.codeOrClass(failure)));
 		}
 		long confirmed = confirmation.join();
 		return (confirmed >= this.options.waitReplicas()) ? null
@@ -111,7 +118,7 @@ final class Batch {
 			Thread.currentThread().interrupt();
 			failure = new RedisException("Interrupted", ex);
 		}
-		this.answered &= failure == null || Refusal.isReply(failure);
+		this.usable &= failure == null || Refusal.leavesUsable(failure);
 		return failure;
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import dev.idempotent.lettuce.OwnConnection;
 import dev.idempotent.lettuce.OwnConnections;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.StoredEvent;
 import io.lettuce.core.RedisException;
 
@@ -34,17 +35,17 @@ final class PipelinedAppender implements StreamAppender {
 		long start = System.nanoTime();
 		try {
 			OwnConnection connection = connection();
-			Batch batch = new Batch(events, this.options);
+			Batch batch = new Batch(events, this.options, connection.isCluster());
 			try {
 				batch.send(connection);
 				return batch.await(start + this.connections.timeout().toNanos());
 			}
 			finally {
-				takeBack(connection, batch.isAnswered());
+				takeBack(connection, batch.leavesUsable());
 			}
 		}
 		catch (RedisException ex) {
-			return new ArrayList<>(Collections.nCopies(events.size(), Refusal.unreachable(ex)));
+			return new ArrayList<>(Collections.nCopies(events.size(), Refusal.unreachable(ex, Scope.PUBLISHER)));
 		}
 	}
 
@@ -57,8 +58,8 @@ final class PipelinedAppender implements StreamAppender {
 		return (kept != null) ? kept : this.connections.connect();
 	}
 
-	private void takeBack(OwnConnection connection, boolean answered) {
-		if (answered && connection.isOpen()) {
+	private void takeBack(OwnConnection connection, boolean usable) {
+		if (usable && connection.isOpen()) {
 			this.idle.add(connection);
 		}
 		else {

@@ -1,14 +1,17 @@
 package dev.idempotent.outbox.redis;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.StoredEvent;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStreamCommands.TrimOptions;
@@ -17,9 +20,15 @@ import org.springframework.data.redis.connection.stream.StreamRecords;
 
 /**
  * Adds one event after the other by whatever client the application has. Stops at the
- * first sign that Redis is away: the rest would cost a time-out each.
+ * first sign that Redis is away, or the node that has a stream: the rest would cost a
+ * time-out each.
  */
 final class PlainAppender implements StreamAppender {
+
+	/**
+	 * No destination is blank.
+	 */
+	private static final String EVERYTHING = "";
 
 	private final RedisConnectionFactory application;
 
@@ -34,12 +43,14 @@ final class PlainAppender implements StreamAppender {
 	@Override
 	public List<Outcome> append(List<StoredEvent> events) {
 		Outcome[] outcomes = new Outcome[events.size()];
-		Outcome last = new Outcome.Delivered();
+		Map<String, Outcome.Unavailable> away = new HashMap<>();
 		for (int i = 0; i < outcomes.length; i++) {
-			if (!(last instanceof Outcome.Unavailable)) {
-				last = append(events.get(i));
+			String destination = events.get(i).destination();
+			Outcome known = away.getOrDefault(EVERYTHING, away.get(destination));
+			outcomes[i] = (known != null) ? known : append(events.get(i));
+			if (outcomes[i] instanceof Outcome.Unavailable unavailable) {
+				away.put((unavailable.scope() == Scope.PUBLISHER) ? EVERYTHING : destination, unavailable);
 			}
-			outcomes[i] = last;
 		}
 		return List.of(outcomes);
 	}
@@ -49,14 +60,16 @@ final class PlainAppender implements StreamAppender {
 	private Outcome append(StoredEvent event) {
 		Map<byte[], byte[]> fields = new LinkedHashMap<>();
 		EntryFields.forEach(event, fields::put);
+		Scope scope = Scope.PUBLISHER;
 		try (RedisConnection connection = this.application.getConnection()) {
+			scope = (connection instanceof RedisClusterConnection) ? Scope.DESTINATION : Scope.PUBLISHER;
 			connection.streamCommands()
 				.xAdd(StreamRecords.newRecord().in(EntryFields.bytes(event.destination())).ofBytes(fields),
 						this.options);
 			return new Outcome.Delivered();
 		}
 		catch (DataAccessException ex) {
-			return Refusal.of(ex);
+			return Refusal.of(ex, scope);
 		}
 	}
 

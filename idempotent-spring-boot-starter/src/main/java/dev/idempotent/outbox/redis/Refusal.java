@@ -1,12 +1,10 @@
 package dev.idempotent.outbox.redis;
 
-import java.io.IOException;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
+import dev.idempotent.lettuce.ErrorReply;
 import dev.idempotent.outbox.Outcome;
-import org.jspecify.annotations.Nullable;
+import dev.idempotent.outbox.Outcome.Scope;
 
 /**
  * Whose fault it is that an event was not added.
@@ -14,55 +12,51 @@ import org.jspecify.annotations.Nullable;
 final class Refusal {
 
 	/**
-	 * An error of the server begins with its code; no client's words do. What follows may
-	 * be data.
-	 */
-	private static final Pattern CODE = Pattern.compile("-?([A-Z]{3,})(?: .*)?", Pattern.DOTALL);
-
-	/**
 	 * What no event can help: the server's state, the Cluster's, or the application's
 	 * credentials.
 	 */
 	private static final Set<String> OF_THE_SERVER = Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "OOM",
-			"NOREPLICAS", "MISCONF", "BUSY", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS");
+			"NOREPLICAS", "MISCONF", "BUSY", "UNKILLABLE", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS", "NOPERM");
+
+	/**
+	 * What an operator can forbid or a Cluster can lack for some keys alone.
+	 */
+	private static final Set<String> OF_THE_STREAM = Set.of("NOPERM", "TRYAGAIN", "MOVED", "ASK");
 
 	private Refusal() {
 	}
 
-	static Outcome of(Throwable failure) {
-		String code = codeIn(failure);
+	/**
+	 * Tells what became of an event.
+	 * @param scope what is unavailable if the server does not serve it
+	 */
+	static Outcome of(Throwable failure, Scope scope) {
+		String code = ErrorReply.codeOf(failure);
 		if (code == null) {
-			return unreachable(failure);
+			return unreachable(failure, scope);
 		}
 		if (OF_THE_SERVER.contains(code)) {
-			return new Outcome.Unavailable("Redis takes no entries now (" + code + ")");
+			return new Outcome.Unavailable("Redis takes no entries now (" + code + ")",
+					OF_THE_STREAM.contains(code) ? Scope.DESTINATION : scope);
 		}
 		return new Outcome.Retry("Redis refused the entry (" + code + ")", null);
 	}
 
-	static Outcome unreachable(Throwable failure) {
-		return new Outcome.Unavailable("Redis did not answer (" + failure.getClass().getSimpleName() + ")");
+	static Outcome unreachable(Throwable failure, Scope scope) {
+		return new Outcome.Unavailable("Redis did not answer (" + failure.getClass().getSimpleName() + ")", scope);
+	}
+
+	static String codeOrClass(Throwable failure) {
+		String code = ErrorReply.codeOf(failure);
+		return (code != null) ? code : failure.getClass().getSimpleName();
 	}
 
 	/**
-	 * Tells whether the connection is at its place in the conversation: an error came as
-	 * the reply.
+	 * Tells whether the connection can be used on: an error came as the reply, and
+	 * another connection would be told the same.
 	 */
-	static boolean isReply(Throwable failure) {
-		return codeIn(failure) != null;
-	}
-
-	private static @Nullable String codeIn(Throwable failure) {
-		for (Throwable each = failure; each != null; each = each.getCause()) {
-			if (each instanceof IOException) {
-				return null;
-			}
-			Matcher matcher = CODE.matcher(String.valueOf(each.getMessage()));
-			if (matcher.matches()) {
-				return matcher.group(1);
-			}
-		}
-		return null;
+	static boolean leavesUsable(Throwable failure) {
+		return ErrorReply.codeOf(failure) != null && !ErrorReply.callsForReconnect(failure);
 	}
 
 }

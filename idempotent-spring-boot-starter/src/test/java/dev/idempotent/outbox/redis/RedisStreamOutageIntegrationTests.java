@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -107,7 +108,7 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "WRONGTYPE secret", "ERR secret", "NOPERM secret" })
+	@ValueSource(strings = { "WRONGTYPE secret", "ERR secret" })
 	void givesTheErrorsCodeAlone(String error) {
 		network.answer("-" + error);
 		assertThat(publishOne()).isEqualTo(
@@ -121,6 +122,18 @@ class RedisStreamOutageIntegrationTests {
 			assertThat(plain.publish(Events.numbered("orders", 3))).hasSize(3)
 				.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "READONLY, 1", "MASTERDOWN, 1", "LOADING, 1", "CLUSTERDOWN, 1", "NOAUTH, 1", "NOPERM, 1", "OOM, 0",
+			"WRONGTYPE, 0" })
+	void connectsAnewAfterARefusalThatAnotherServerMayNotRepeat(String code, int connections) {
+		int before = network.accepted();
+		network.answer("-" + code + " secret");
+		assertThat(publishOne()).isNotEqualTo(DELIVERED);
+		network.resume();
+		assertThat(publishOne()).isEqualTo(DELIVERED);
+		assertThat(network.accepted() - before).isEqualTo(connections);
 	}
 
 	private Outcome publishOne() {

@@ -1,0 +1,84 @@
+package dev.idempotent.outbox.redis;
+
+import java.time.Duration;
+import java.util.List;
+
+import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisStreamPublisher} behind one address that leads to another master
+ * after a failover, as managed services have it, while the old master lives on.
+ */
+class RedisEndpointFailoverIntegrationTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	@RegisterExtension
+	static final RealRedis first = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final RealRedis second = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final StallingProxy endpoint = StallingProxy.before(first);
+
+	@Test
+	void deliversToTheNextMasterOnceTheOldOneRefusesWrites() {
+		LettuceConnectionFactory application = new LettuceConnectionFactory(endpoint.host(), endpoint.port());
+		application.afterPropertiesSet();
+		try (RedisStreamPublisher publisher = publisher(application)) {
+			assertThat(publisher.publish(Events.numbered("before", 1))).containsOnly(DELIVERED);
+			first.follow(second);
+			endpoint.leadTo(second);
+			assertThat(publisher.publish(Events.numbered("refused", 1))).containsOnly(
+					new Outcome.Unavailable("Redis takes no entries now (READONLY)", Scope.PUBLISHER));
+			await().until(() -> publisher.publish(Events.numbered("after", 1)).equals(List.of(DELIVERED)));
+			assertThat(new Streams(second.connect()).payloads("after")).containsExactly("0");
+		}
+		finally {
+			application.destroy();
+			first.lead();
+		}
+	}
+
+	@Test
+	void countsNoAttemptWhereTheUserMayNotWrite() {
+		second.command("ACL SETUSER reader on >secret ~* +@all -xadd");
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(second.host(), second.port());
+		server.setUsername("reader");
+		server.setPassword("secret");
+		LettuceConnectionFactory application = new LettuceConnectionFactory(server);
+		application.afterPropertiesSet();
+		try (RedisStreamPublisher publisher = publisher(application)) {
+			assertThat(publisher.publish(Events.numbered("forbidden", 2))).containsOnly(
+					new Outcome.Unavailable("Redis takes no entries now (NOPERM)", Scope.DESTINATION));
+			second.command("ACL SETUSER reader +xadd");
+			assertThat(publisher.publish(Events.numbered("forbidden", 2))).containsOnly(DELIVERED);
+		}
+		finally {
+			application.destroy();
+			second.command("ACL SETUSER reader off");
+		}
+	}
+
+	private static RedisStreamPublisher publisher(LettuceConnectionFactory application) {
+		return RedisStreamPublisher.pipelined(OwnConnections.to(application, TIMEOUT), PLAIN);
+	}
+
+}
