@@ -30,25 +30,21 @@ final class Delivery {
 
 	/**
 	 * Attempts to deliver an entry.
-	 * @return whether the entry is done and to be acknowledged; what else becomes of it
-	 * has been told to Redis
+	 * @return what Redis has been told of it, unless it is done
 	 */
-	boolean attempt(GroupConsumer consumer, Entry entry) {
+	Result attempt(GroupConsumer consumer, Entry entry) {
 		if (entry.deliveries() == 0) {
 			logger.warn("Entry {} for the {} was trimmed from the stream before it was done: it is lost. "
 					+ "Let the stream keep more", entry.id(), this.subscription);
-			return true;
+			return Result.DONE;
 		}
 		if (entry.deliveries() > this.settings.maxDeliveries()) {
 			// It was counted before each attempt: one that ends its process ends here.
 			bury(consumer, entry, null);
-			return false;
+			return Result.SETTLED;
 		}
 		Throwable failure = call(entry);
-		if (failure != null) {
-			settle(consumer, entry, failure);
-		}
-		return failure == null;
+		return (failure != null) ? settle(consumer, entry, failure) : Result.DONE;
 	}
 
 	private @Nullable Throwable call(Entry entry) {
@@ -65,7 +61,7 @@ final class Delivery {
 		}
 	}
 
-	private void settle(GroupConsumer consumer, Entry entry, Throwable failure) {
+	private Result settle(GroupConsumer consumer, Entry entry, Throwable failure) {
 		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
 		Duration postponed = this.postponement.after(failure);
 		if (failure instanceof UnreadablePayloadException) {
@@ -73,6 +69,7 @@ final class Delivery {
 		}
 		else if (postponed != null) {
 			handBack(consumer, entry, postponed, entry.deliveries() - 1);
+			return Result.POSTPONED;
 		}
 		else if (entry.deliveries() >= this.settings.maxDeliveries() || this.postponement.isHopeless(failure)) {
 			bury(consumer, entry, failure);
@@ -83,6 +80,7 @@ final class Delivery {
 			handBack(consumer, entry, BackOff.after(entry.deliveries(), FIRST_RETRY, this.settings.claimIdle()),
 					entry.deliveries());
 		}
+		return Result.SETTLED;
 	}
 
 	private void handBack(GroupConsumer consumer, Entry entry, Duration delay, long deliveries) {
@@ -99,6 +97,29 @@ final class Delivery {
 						Entry.bytes(this.subscription.stream()), Entry.bytes("inbox_group"),
 						Entry.bytes(this.subscription.group()), Entry.bytes("inbox_id"), Entry.bytes(entry.id()),
 						Entry.bytes("inbox_deliveries"), Entry.bytes(entry.deliveries())));
+	}
+
+	/**
+	 * How an attempt has ended.
+	 */
+	enum Result {
+
+		/**
+		 * The entry is done and to be acknowledged.
+		 */
+		DONE,
+
+		/**
+		 * The failure was not the entry's fault: it is delivered again, without counting
+		 * this attempt.
+		 */
+		POSTPONED,
+
+		/**
+		 * The failure was counted: the entry is delivered again, or is dead.
+		 */
+		SETTLED
+
 	}
 
 }

@@ -18,6 +18,7 @@ import io.lettuce.core.XGroupCreateArgs;
 import io.lettuce.core.XReadArgs;
 import io.lettuce.core.XReadArgs.StreamOffset;
 import io.lettuce.core.cluster.SlotHash;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one consumer of a group can ask of Redis, on one connection. Each verb throws
@@ -64,26 +65,34 @@ final class GroupConsumer {
 	}
 
 	/**
-	 * Reads entries that no consumer was brought yet.
-	 * @param wait how long to wait for the first one, at least a millisecond
+	 * Reads one entry that no consumer was brought yet. What is read is a consumer's own,
+	 * so that a worker that reads ahead would keep entries from workers that are free.
+	 * @param wait how long to wait for it; zero does not wait
+	 * @return the entry, or {@code null} if there is none
 	 */
 	@SuppressWarnings("unchecked")
-	List<Entry> read(int count, Duration wait) {
+	@Nullable Entry read(Duration wait) {
+		XReadArgs one = XReadArgs.Builder.count(1);
 		List<StreamMessage<byte[], byte[]>> messages = await(this.connection.commands()
-			.xreadgroup(Consumer.from(this.group, this.name), XReadArgs.Builder.block(wait).count(count),
+			.xreadgroup(Consumer.from(this.group, this.name), wait.isZero() ? one : one.block(wait),
 					StreamOffset.lastConsumed(this.stream)));
-		return messages.stream().map(GroupConsumer::entry).toList();
+		return messages.isEmpty() ? null : entry(messages.get(0));
 	}
 
 	/**
-	 * Takes over entries that nobody has worked on for a while.
-	 * @return those entries; one that was trimmed has no deliveries
+	 * Takes over one entry that nobody has worked on for a while. One that ends its
+	 * process must not count deliveries of others.
+	 * @param after the id of the entry after which to look first, or {@code null} to
+	 * begin with the oldest
+	 * @return the entry, without deliveries if it was trimmed, or {@code null} if there
+	 * is none
 	 */
-	List<Entry> claim(int count, Duration idle) {
-		List<List<Object>> replies = await(this.connection.commands()
+	@Nullable Entry claim(Duration idle, @Nullable String after) {
+		byte[] from = Entry.bytes((after != null) ? "(" + after : "-");
+		List<Object> reply = await(this.connection.commands()
 			.eval(LuaScript.CLAIM.text(), ScriptOutputType.MULTI, new byte[][] { this.stream },
-					ofGroup(this.name, millis(idle), Entry.bytes(count))));
-		return replies.stream().map(GroupConsumer::entry).toList();
+					ofGroup(this.name, millis(idle), from)));
+		return reply.isEmpty() ? null : entry(reply);
 	}
 
 	void acknowledge(String id) {
@@ -98,9 +107,8 @@ final class GroupConsumer {
 		run(LuaScript.HAND_BACK, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
 	}
 
-	void renew(Collection<String> ids) {
-		run(LuaScript.RENEW,
-				Stream.concat(Stream.of(this.name), ids.stream().map(Entry::bytes)).toArray(byte[][]::new));
+	void renew(String id) {
+		run(LuaScript.RENEW, this.name, Entry.bytes(id));
 	}
 
 	/**

@@ -2,7 +2,6 @@ package dev.idempotent.inbox;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -11,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import dev.idempotent.lettuce.OwnConnection;
 import dev.idempotent.lettuce.OwnConnections;
 import io.lettuce.core.RedisCommandExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,18 +22,13 @@ final class Worker implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisStreamInbox.class);
 
-	private static final int BATCH = 10;
-
-	/**
-	 * One that ends its process must not count deliveries of others.
-	 */
-	private static final int CLAIMED_AT_ONCE = 1;
-
-	private static final Duration SECOND = Duration.ofSeconds(1);
-
 	private static final Duration FIRST_RECONNECT = Duration.ofMillis(100);
 
 	private static final Duration LONGEST_RECONNECT = Duration.ofSeconds(5);
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
 
 	private static final Duration FORGOTTEN = Duration.ofHours(1);
 
@@ -51,16 +46,18 @@ final class Worker implements Runnable {
 
 	private final CountDownLatch stop;
 
-	private final Hand hand = new Hand();
+	private final EntrySource source;
+
+	private volatile @Nullable String inHand;
 
 	/**
 	 * Entries that are done, of which Redis may not know.
 	 */
 	private final Queue<String> done = new ArrayDeque<>();
 
-	private long lastClaim = System.nanoTime();
-
 	private int failures;
+
+	private int postponed;
 
 	Worker(Subscription subscription, OwnConnections connections, Delivery delivery, InboxSettings settings,
 			Outage outage, CountDownLatch stop) {
@@ -68,6 +65,7 @@ final class Worker implements Runnable {
 		this.connections = connections;
 		this.delivery = delivery;
 		this.settings = settings;
+		this.source = new EntrySource(settings.claimIdle());
 		this.outage = outage;
 		this.stop = stop;
 	}
@@ -85,7 +83,7 @@ final class Worker implements Runnable {
 				pause(BackOff.after(this.failures, FIRST_RECONNECT, LONGEST_RECONNECT));
 			}
 			finally {
-				this.hand.putDownAll();
+				this.inHand = null;
 			}
 		}
 		if (this.failures > 0) {
@@ -94,13 +92,13 @@ final class Worker implements Runnable {
 	}
 
 	/**
-	 * Says for the entries in hand that they are being worked on.
+	 * Says for the entry in hand that it is being worked on.
 	 * @param connection another one than this worker's, which may be blocked
 	 */
 	void renew(OwnConnection connection) {
-		var ids = this.hand.ids();
-		if (!ids.isEmpty()) {
-			consumer(connection).renew(ids);
+		String id = this.inHand;
+		if (id != null) {
+			consumer(connection).renew(id);
 		}
 	}
 
@@ -121,7 +119,10 @@ final class Worker implements Runnable {
 		acknowledgeDone(consumer);
 		consumer.tidy(false, FORGOTTEN);
 		while (isWanted()) {
-			bring(consumer, next(consumer));
+			Entry entry = next(consumer);
+			if (entry != null) {
+				bring(consumer, entry);
+			}
 			if (this.failures > 0) {
 				this.failures = 0;
 				this.outage.end();
@@ -130,21 +131,9 @@ final class Worker implements Runnable {
 		consumer.tidy(true, FORGOTTEN);
 	}
 
-	/**
-	 * Old entries are asked for at least each second, and new ones whenever there are no
-	 * old ones.
-	 */
-	private List<Entry> next(GroupConsumer consumer) {
-		Duration poll = pollInterval();
+	private @Nullable Entry next(GroupConsumer consumer) {
 		try {
-			if (System.nanoTime() - this.lastClaim > poll.toNanos()) {
-				List<Entry> abandoned = consumer.claim(CLAIMED_AT_ONCE, this.settings.claimIdle());
-				if (!abandoned.isEmpty()) {
-					return abandoned;
-				}
-				this.lastClaim = System.nanoTime();
-			}
-			return consumer.read(BATCH, poll);
+			return this.source.next(consumer);
 		}
 		catch (RedisCommandExecutionException ex) {
 			if (!GroupConsumer.isGroupLost(ex)) {
@@ -152,23 +141,33 @@ final class Worker implements Runnable {
 			}
 			logger.warn("Redis has lost the {}; it is made anew from the first entry", this.subscription);
 			consumer.createGroup();
-			return List.of();
+			return null;
 		}
 	}
 
-	private void bring(GroupConsumer consumer, List<Entry> entries) {
-		this.hand.take(entries);
-		for (Entry entry : entries) {
-			if (isWanted()) {
-				if (this.delivery.attempt(consumer, entry)) {
-					this.done.add(entry.id());
-					acknowledgeDone(consumer);
-				}
-			}
-			else {
-				consumer.handBack(entry.id(), this.settings.claimIdle(), Math.max(0, entry.deliveries() - 1));
-			}
-			this.hand.putDown(entry);
+	private void bring(GroupConsumer consumer, Entry entry) {
+		if (!isWanted()) {
+			consumer.handBack(entry.id(), this.settings.claimIdle(), Math.max(0, entry.deliveries() - 1));
+			return;
+		}
+		this.inHand = entry.id();
+		Delivery.Result result = this.delivery.attempt(consumer, entry);
+		if (result == Delivery.Result.DONE) {
+			this.done.add(entry.id());
+			acknowledgeDone(consumer);
+		}
+		this.inHand = null;
+		pace(result);
+	}
+
+	/**
+	 * Entries that are postponed one after the other share a cause, such as a database
+	 * that is away. It is not asked as often as this worker can.
+	 */
+	private void pace(Delivery.Result result) {
+		this.postponed = (result == Delivery.Result.POSTPONED) ? this.postponed + 1 : 0;
+		if (this.postponed > 1) {
+			pause(BackOff.after(this.postponed - 1, FIRST_PAUSE, LONGEST_PAUSE));
 		}
 	}
 
@@ -181,11 +180,6 @@ final class Worker implements Runnable {
 
 	private GroupConsumer consumer(OwnConnection connection) {
 		return new GroupConsumer(connection, this.connections.timeout(), this.subscription, this.name);
-	}
-
-	private Duration pollInterval() {
-		Duration half = this.settings.claimIdle().dividedBy(2);
-		return (half.compareTo(SECOND) > 0) ? SECOND : half;
 	}
 
 	private boolean isWanted() {

@@ -1,13 +1,11 @@
--- Says that entries are being worked on, so that nobody takes them over. Leaves those alone
--- that another consumer has taken over or that were acknowledged, and counts no delivery.
+-- Says that an entry is being worked on, so that nobody takes it over. Does nothing to an
+-- entry that another consumer has taken over or that was acknowledged, and counts no
+-- delivery.
 local stream = KEYS[1]
-local group, consumer = ARGV[1], ARGV[2]
+local group, consumer, id = ARGV[1], ARGV[2], ARGV[3]
 redis.replicate_commands()
-local renewed = 0
-for i = 3, #ARGV do
-	if #redis.call('XPENDING', stream, group, ARGV[i], ARGV[i], 1, consumer) > 0 then
-		redis.call('XCLAIM', stream, group, consumer, 0, ARGV[i], 'JUSTID')
-		renewed = renewed + 1
-	end
+if #redis.call('XPENDING', stream, group, id, id, 1, consumer) == 0 then
+	return 0
 end
-return renewed
+redis.call('XCLAIM', stream, group, consumer, 0, id, 'JUSTID')
+return 1

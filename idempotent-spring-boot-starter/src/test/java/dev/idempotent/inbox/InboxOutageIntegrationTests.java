@@ -1,6 +1,7 @@
 package dev.idempotent.inbox;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
@@ -110,6 +111,31 @@ class InboxOutageIntegrationTests {
 		// An hour would pass until it is taken over.
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
 		assertThat(this.calls.count("second")).isOne();
+	}
+
+	@Test
+	void leavesAnEntryToOthersThatArrivesWhenItIsStopped() {
+		network.hold();
+		this.stream.add("second");
+		CountDownLatch stopped = new CountDownLatch(1);
+		this.instance.getBean(RedisStreamInbox.class).stop(stopped::countDown);
+		await().until(InboxOutageIntegrationTests::isStopWaiting);
+		network.resume();
+		await().until(() -> stopped.getCount() == 0);
+		assertThat(this.calls.ids()).doesNotContain("second");
+		// Not in an hour, and not counted.
+		Calls others = new Calls();
+		try (ConfigurableApplicationContext other = InboxApplication.start(OrderListener.class, redis, others,
+				this.stream.property(), "idempotent.inbox.claim-idle=1h", "idempotent.inbox.max-deliveries=1")) {
+			await().until(() -> others.count("second") == 1 && this.stream.pending() == 0);
+		}
+	}
+
+	private static boolean isStopWaiting() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.anyMatch((thread) -> thread.getName().equals("inbox-stop") && thread.getState() == Thread.State.WAITING);
 	}
 
 	/**
