@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonPointer;
-import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -77,8 +76,9 @@ public final class CanonicalJson {
 
 	private static @Nullable String onlyValue(JsonParser parser, Set<JsonPointer> ignored) {
 		CanonicalText text = new CanonicalText();
+		IgnoredMembers ignoredMembers = new IgnoredMembers(ignored);
 		while (parser.nextToken() != null) {
-			if (isIgnored(parser, ignored)) {
+			if (ignoredMembers.begins(parser)) {
 				parser.nextToken();
 				parser.skipChildren();
 				continue;
@@ -89,11 +89,6 @@ public final class CanonicalJson {
 			}
 		}
 		return null;
-	}
-
-	private static boolean isIgnored(JsonParser parser, Set<JsonPointer> ignored) {
-		return !ignored.isEmpty() && parser.currentToken() == JsonToken.PROPERTY_NAME
-				&& ignored.contains(parser.streamReadContext().pathAsPointer());
 	}
 
 }

@@ -1,0 +1,79 @@
+package dev.idempotent.idempotency.json;
+
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import com.sun.management.ThreadMXBean;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.core.JsonPointer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What {@link CanonicalJson} costs by the length of a document: it must not matter how
+ * the length is used. Memory is counted, as it is the same on a busy machine.
+ */
+class CanonicalJsonCostTests {
+
+	private static final int LENGTH = 20_000;
+
+	private static final int TIMES_LONGER = 4;
+
+	private static final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+	private static final Set<JsonPointer> IGNORED = Stream.of("/requestedAt", "/a/0/b", "/n/n/n/n")
+		.map(JsonPointer::compile)
+		.collect(Collectors.toUnmodifiableSet());
+
+	static Stream<Named<IntFunction<String>>> documents() {
+		return Stream.of(Named.of("members below a long name", CanonicalJsonCostTests::belowALongName),
+				Named.of("members below 100 long names", CanonicalJsonCostTests::belowManyLongNames),
+				Named.of("members with long names", (length) -> object(length / 1_000, (i) -> "n".repeat(1_000) + i)),
+				Named.of("members with short names", (length) -> object(length / 10, "%06x"::formatted)),
+				Named.of("members in reverse order", (length) -> object(length / 10, (i) -> "%06x".formatted(-i))),
+				Named.of("objects in an array", (length) -> "[" + "{\"b\":[]},".repeat(length / 9) + "1]"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("documents")
+	void growsWithTheLengthAndNotWithItsSquare(IntFunction<String> document) {
+		long cost = cost(document.apply(LENGTH));
+		assertThat(cost(document.apply(TIMES_LONGER * LENGTH))).isLessThan(2 * TIMES_LONGER * cost);
+	}
+
+	private static long cost(String json) {
+		byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
+		long[] costs = new long[3];
+		for (int i = 0; i < costs.length; i++) {
+			long before = threads.getCurrentThreadAllocatedBytes();
+			assertThat(CanonicalJson.of(bytes, IGNORED)).isNotNull();
+			costs[i] = threads.getCurrentThreadAllocatedBytes() - before;
+		}
+		Arrays.sort(costs);
+		return costs[costs.length / 2];
+	}
+
+	private static String belowALongName(int length) {
+		return "{\"" + "n".repeat(length / 2) + "\":" + object(length / 20, "%06x"::formatted) + "}";
+	}
+
+	private static String belowManyLongNames(int length) {
+		return ("{\"" + "n".repeat(length / 200) + "\":").repeat(100) + object(length / 20, "%06x"::formatted)
+				+ "}".repeat(100);
+	}
+
+	private static String object(int members, IntFunction<String> name) {
+		return IntStream.range(0, members)
+			.mapToObj((i) -> "\"" + name.apply(i) + "\":1")
+			.collect(Collectors.joining(",", "{", "}"));
+	}
+
+}
