@@ -103,6 +103,17 @@ final class IdempotencyRecords {
 	}
 
 	/**
+	 * Keeps the response of a key whose record the same transaction has inserted.
+	 * @return {@code false} if that record is no longer there
+	 */
+	boolean completeOwn(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
+			StoredResponse response, Duration retention) {
+		RecordSql sql = sql(connection);
+		return new RecordStatements(connection, sql).change(sql.complete(), fingerprint.version(), fingerprint.digest(),
+				response.bytes(), retention.toMillis(), key.digest(), token);
+	}
+
+	/**
 	 * Frees a PENDING key.
 	 */
 	boolean release(Connection connection, IdempotencyKey key, String token) {

@@ -8,6 +8,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyTransaction;
 import dev.idempotent.idempotency.StoredResponse;
@@ -90,14 +91,14 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 
 	@Override
 	public void commit(StoredResponse response, Duration retention) {
-		boolean written = false;
+		boolean prepared = false;
 		try {
 			this.status.flush();
-			complete(response, retention);
-			written = true;
+			RecordCompletion.beforeCommit(() -> complete(response, retention));
+			prepared = true;
 		}
 		finally {
-			if (!written) {
+			if (!prepared) {
 				rollback();
 			}
 		}
@@ -119,10 +120,9 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 	}
 
 	private void complete(StoredResponse response, Duration retention) {
-		boolean completed = run((connection) -> this.records.complete(connection, this.key, this.fingerprint,
-				this.token, response, retention));
-		if (!completed) {
-			throw new IllegalStateException("The record of key " + this.key + " was changed by its own transaction");
+		if (!run((connection) -> this.records.completeOwn(connection, this.key, this.fingerprint, this.token, response,
+				retention))) {
+			throw new IdempotencyClaimLostException(this.key);
 		}
 	}
 

@@ -6,6 +6,7 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.WorkRolledBackException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -97,6 +98,15 @@ final class AnswerWriter {
 			Problem.ROLLED_BACK.send(this.response,
 					"Nothing was done: the transaction was rolled back, because a part of the work had failed or because its "
 							+ "status is none that is stored.");
+		}
+	}
+
+	void claimLost(IdempotencyClaimLostException ex) throws IOException {
+		logger.error("The work of a handler under Guarantee.TRANSACTION was rolled back", ex);
+		if (mayAnswer()) {
+			Problem.ROLLED_BACK.send(this.response,
+					"The transaction of the work ended before its handler did, and the rest was rolled back. "
+							+ "Send the request again.");
 		}
 	}
 

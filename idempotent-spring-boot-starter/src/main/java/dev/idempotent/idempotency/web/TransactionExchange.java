@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -143,6 +144,11 @@ final class TransactionExchange extends Exchange {
 		}
 		catch (WorkRolledBackException ex) {
 			this.undone = true;
+			if (ex.getCause() instanceof IdempotencyClaimLostException lost) {
+				free(request);
+				answer(request, holding).claimLost(lost);
+				return;
+			}
 			this.start.restore(holding);
 			handlingFailed(this.commitFailures.resolve(request, holding, ex.getCause()));
 			answerWhatNobodyDid(request, holding);

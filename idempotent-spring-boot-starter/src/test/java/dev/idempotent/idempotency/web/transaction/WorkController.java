@@ -162,7 +162,7 @@ class WorkController {
 	private ResponseEntity<?> passAtTheCommit(int run) {
 		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 			@Override
-			public void beforeCommit(boolean readOnly) {
+			public void beforeCompletion() {
 				try {
 					pass(run);
 				}
