@@ -33,6 +33,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	private final OwnConnections connections;
 
+	private final RepeatedTransaction transactions;
+
 	private final OutboxTables tables;
 
 	private volatile @Nullable Statements statements;
@@ -45,6 +47,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	public JdbcOutboxStore(DataSource dataSource, OutboxTables tables) {
 		this.dataSource = OwnConnections.withoutTransactions(dataSource);
 		this.connections = new OwnConnections(dataSource);
+		this.transactions = new RepeatedTransaction(this.connections);
 		this.tables = tables;
 	}
 
@@ -71,8 +74,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
 		Statements statements = statements();
-		List<EventRow> rows = this.connections
-			.runInTransaction((connection) -> statements.claims().claim(connection, lease, scope));
+		List<EventRow> rows = this.transactions
+			.run((connection) -> statements.claims().claim(connection, lease, scope));
 		List<HeldEvent> claimed = new ArrayList<>();
 		List<FailedEvent> unreadable = new ArrayList<>();
 		for (EventRow row : rows) {
@@ -91,35 +94,35 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public int delivered(List<HeldEvent> events) {
 		HeldRows held = statements().held();
-		return eachTable(events, HeldEvent::parked, (parked, some) -> this.connections
-			.runInTransaction((connection) -> held.delete(connection, parked, some)));
+		return eachTable(events, HeldEvent::parked,
+				(parked, some) -> this.transactions.run((connection) -> held.delete(connection, parked, some)));
 	}
 
 	@Override
 	public int release(List<HeldEvent> events) {
 		HeldRows held = statements().held();
-		return eachTable(events, HeldEvent::parked, (parked, some) -> this.connections.runInTransaction(
-				(connection) -> held.release(connection, parked, held.lock(connection, parked, some).keySet())));
+		return eachTable(events, HeldEvent::parked, (parked, some) -> this.transactions
+			.run((connection) -> held.release(connection, parked, held.lock(connection, parked, some).keySet())));
 	}
 
 	@Override
 	public int park(List<ParkedEvent> events) {
 		FailedRows failed = statements().failed();
-		return eachTable(events, (event) -> event.failed().held().parked(), (parked, some) -> this.connections
-			.runInTransaction((connection) -> failed.park(connection, parked, some)));
+		return eachTable(events, (event) -> event.failed().held().parked(),
+				(parked, some) -> this.transactions.run((connection) -> failed.park(connection, parked, some)));
 	}
 
 	@Override
 	public int bury(List<FailedEvent> events) {
 		FailedRows failed = statements().failed();
-		return eachTable(events, (event) -> event.held().parked(), (parked, some) -> this.connections
-			.runInTransaction((connection) -> failed.bury(connection, parked, some)));
+		return eachTable(events, (event) -> event.held().parked(),
+				(parked, some) -> this.transactions.run((connection) -> failed.bury(connection, parked, some)));
 	}
 
 	@Override
 	public int parkDelayed(int limit) {
 		FailedRows failed = statements().failed();
-		return this.connections.runInTransaction((connection) -> failed.parkDelayed(connection, limit));
+		return this.transactions.run((connection) -> failed.parkDelayed(connection, limit));
 	}
 
 	/**
