@@ -6,6 +6,7 @@ import java.util.List;
 
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.StoredEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * The events of one transaction. Begins with it, so that it knows how far the transaction
  * is when the first event comes. Collects them until the commit begins, then inserts them
- * at once; those of a part that is rolled back to a savepoint before are dropped.
+ * at once; those of a part that is rolled back to a savepoint are dropped.
  */
 final class EventCollection implements TransactionSynchronization {
 
@@ -28,7 +29,7 @@ final class EventCollection implements TransactionSynchronization {
 
 	private final List<Written> written = new ArrayList<>();
 
-	private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
+	private final IdentityHashMap<Object, Mark> savepoints = new IdentityHashMap<>();
 
 	private Phase phase = Phase.OPEN;
 
@@ -85,15 +86,29 @@ final class EventCollection implements TransactionSynchronization {
 
 	@Override
 	public void savepoint(Object savepoint) {
-		this.savepoints.put(savepoint, this.collected.size());
+		this.savepoints.put(savepoint, new Mark(this.collected.size(), this.written.size()));
 	}
 
+	/**
+	 * Comes before the database rolls back.
+	 */
 	@Override
 	public void savepointRollback(Object savepoint) {
-		int kept = this.savepoints.getOrDefault(savepoint, 0);
-		if (kept < this.collected.size()) {
-			this.collected.subList(kept, this.collected.size()).clear();
+		Mark mark = this.savepoints.getOrDefault(savepoint, Mark.BEGINNING);
+		if (this.phase != Phase.OPEN && mark.collected() > 0) {
+			throw new OutboxTransactionException("The commit has begun, so the events that were appended before the "
+					+ "savepoint have been written after it, and rolling back to it would lose them: "
+					+ "roll back the whole transaction, or to a savepoint of this phase");
 		}
+		dropFrom(this.collected, mark.collected());
+		dropFrom(this.written, mark.written()).forEach(Written::cancel);
+	}
+
+	private static <T> List<T> dropFrom(List<T> all, int kept) {
+		List<T> behind = all.subList(Math.min(kept, all.size()), all.size());
+		List<T> dropped = List.copyOf(behind);
+		behind.clear();
+		return dropped;
 	}
 
 	@Override
@@ -157,6 +172,15 @@ final class EventCollection implements TransactionSynchronization {
 	private enum Phase {
 
 		OPEN, WRITTEN, COMMITTED
+
+	}
+
+	/**
+	 * How much there was at a savepoint.
+	 */
+	private record Mark(int collected, int written) {
+
+		static final Mark BEGINNING = new Mark(0, 0);
 
 	}
 

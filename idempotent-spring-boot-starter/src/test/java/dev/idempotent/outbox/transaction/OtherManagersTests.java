@@ -8,6 +8,7 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
+import dev.idempotent.outbox.RecordingPublisher;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -16,7 +17,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -25,6 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * An event commits with a transaction on the outbox's own database or with none.
@@ -73,11 +74,14 @@ class OtherManagersTests {
 		context.getBean(Outbox.class).append(OutboxEvent.of(type, 1));
 	}
 
+	/**
+	 * What has been published before a later event.
+	 */
 	private static List<String> events(ConfigurableApplicationContext context) {
-		return JdbcClient.create(context.getBean("own", DataSource.class))
-			.sql("select type from outbox_event order by id")
-			.query(String.class)
-			.list();
+		RecordingPublisher publisher = context.getBean(RecordingPublisher.class);
+		transaction(context, "ownManager").executeWithoutResult((status) -> append(context, "last"));
+		await().until(() -> publisher.types().contains("last"));
+		return publisher.types().stream().filter((type) -> !type.equals("last")).toList();
 	}
 
 	private static TransactionTemplate transaction(ConfigurableApplicationContext context, String manager) {
@@ -85,7 +89,7 @@ class OtherManagersTests {
 	}
 
 	private static ConfigurableApplicationContext start() {
-		return OutboxApplication.start(List.of("idempotent.outbox.courier.enabled=false"), Databases.class);
+		return OutboxApplication.start(List.of("idempotent.outbox.courier.workers=1"), Databases.class);
 	}
 
 	@Configuration(proxyBeanMethods = false)

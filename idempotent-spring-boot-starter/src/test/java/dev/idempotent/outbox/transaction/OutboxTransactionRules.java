@@ -2,11 +2,13 @@ package dev.idempotent.outbox.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Consumer;
 
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
+import dev.idempotent.outbox.RecordingPublisher;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,12 +25,16 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 /**
- * Which events a transaction leaves behind. Nobody delivers them here.
+ * Which events of a transaction are published. Everything that the outbox hands over goes
+ * through one queue here, so that it has all been published when a later event has.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 abstract class OutboxTransactionRules {
+
+	private static final String LAST = "last of ";
 
 	@SuppressWarnings("NullAway.Init")
 	private ConfigurableApplicationContext context;
@@ -40,13 +46,13 @@ abstract class OutboxTransactionRules {
 
 	@BeforeAll
 	void start() {
-		this.context = start(
-				List.of("idempotent.outbox.courier.enabled=false", "idempotent.outbox.table-prefix=rules_"));
+		this.context = start(List.of("idempotent.outbox.courier.workers=1", "idempotent.outbox.table-prefix=rules_"));
 	}
 
 	@BeforeEach
 	void forget() {
-		database().sql("delete from rules_event").update();
+		publishAll();
+		publisher().published().clear();
 	}
 
 	@AfterAll
@@ -81,7 +87,7 @@ abstract class OutboxTransactionRules {
 		inTransaction((outbox) -> {
 			append("first");
 			append("second");
-			assertThat(events()).isEmpty();
+			assertThat(rows()).isZero();
 		});
 		assertThat(events()).hasSize(2);
 	}
@@ -160,8 +166,8 @@ abstract class OutboxTransactionRules {
 			outbox.append(OutboxEvent.of("mutable", payload));
 			payload.add("changed");
 		});
-		assertThat(database().sql("select payload from rules_event").query(byte[].class).single()).asString()
-			.isEqualTo("[\"as it was\"]");
+		publishAll();
+		assertThat(publisher().published().get(0).payload()).asString().isEqualTo("[\"as it was\"]");
 	}
 
 	ConfigurableApplicationContext context() {
@@ -177,10 +183,28 @@ abstract class OutboxTransactionRules {
 	}
 
 	/**
-	 * The types of the events that this connection can see.
+	 * The types of the events that have been published, in their order.
 	 */
 	List<String> events() {
-		return database().sql("select type from rules_event order by id").query(String.class).list();
+		publishAll();
+		return publisher().types().stream().filter((type) -> !type.startsWith(LAST)).toList();
+	}
+
+	/**
+	 * How many rows of events this connection can see.
+	 */
+	private int rows() {
+		return database().sql("select count(*) from rules_event").query(Integer.class).single();
+	}
+
+	private void publishAll() {
+		String last = LAST + UUID.randomUUID();
+		inTransaction((outbox) -> append(last));
+		await().until(() -> publisher().types().contains(last));
+	}
+
+	private RecordingPublisher publisher() {
+		return this.context.getBean(RecordingPublisher.class);
 	}
 
 	void inTransaction(Consumer<Outbox> work) {

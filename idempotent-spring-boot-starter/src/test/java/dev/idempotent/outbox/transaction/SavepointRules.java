@@ -2,12 +2,14 @@ package dev.idempotent.outbox.transaction;
 
 import java.util.Objects;
 
+import dev.idempotent.outbox.OutboxTransactionException;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Which events the parts of a transaction leave behind that roll back by themselves.
@@ -58,6 +60,52 @@ abstract class SavepointRules extends LateEventRules {
 			});
 		});
 		assertThat(events()).containsExactly("late");
+	}
+
+	@Test
+	void dropsTheLateEventsOfANestedTransactionAlone() {
+		inTransaction((outbox) -> {
+			append("early");
+			beforeCommit(() -> {
+				append("late");
+				template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
+					append("lost");
+					nested.setRollbackOnly();
+				});
+				template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> append("nested"));
+			});
+		});
+		assertThat(events()).containsExactly("early", "late", "nested");
+	}
+
+	@Test
+	void dropsLateEventsBehindASavepointFromBeforeTheFirst() {
+		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			Object savepoint = status.createSavepoint();
+			append("lost");
+			beforeCommit(() -> {
+				append("late and lost");
+				status.rollbackToSavepoint(savepoint);
+				append("late");
+			});
+		});
+		assertThat(events()).containsExactly("late");
+	}
+
+	/**
+	 * The rows of what came before the savepoint are behind it.
+	 */
+	@Test
+	void refusesToRollBackBehindEventsThatItHasToKeep() {
+		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
+			append("before");
+			Object savepoint = status.createSavepoint();
+			append("behind");
+			beforeCommit(() -> assertThatExceptionOfType(OutboxTransactionException.class)
+				.isThrownBy(() -> status.rollbackToSavepoint(savepoint))
+				.withMessageContaining("savepoint"));
+		});
+		assertThat(events()).containsExactly("before", "behind");
 	}
 
 }
