@@ -21,6 +21,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class EventCollection implements TransactionSynchronization {
 
+	/**
+	 * Binds a collection to its thread: to look for it among all synchronizations sorts
+	 * them, with each event.
+	 */
+	private static final Object KEY = new Object();
+
 	private final OutboxStore store;
 
 	private final HandOffs handOffs;
@@ -43,6 +49,9 @@ final class EventCollection implements TransactionSynchronization {
 	 */
 	static void begin(OutboxStore store, HandOffs handOffs) {
 		EventCollection collection = new EventCollection(store, handOffs);
+		// One may be left that has not been told of its end.
+		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+		collection.resume();
 		TransactionSynchronizationManager.registerSynchronization(collection);
 		TransactionSynchronizationManager.registerSynchronization(collection.new Last());
 	}
@@ -52,15 +61,8 @@ final class EventCollection implements TransactionSynchronization {
 	 * is not found.
 	 */
 	static @Nullable EventCollection current() {
-		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-			return null;
-		}
-		for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
-			if (each instanceof EventCollection collection) {
-				return collection;
-			}
-		}
-		return null;
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				? (EventCollection) TransactionSynchronizationManager.getResource(KEY) : null;
 	}
 
 	boolean isCommitted() {
@@ -82,6 +84,16 @@ final class EventCollection implements TransactionSynchronization {
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void suspend() {
+		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+	}
+
+	@Override
+	public void resume() {
+		TransactionSynchronizationManager.bindResource(KEY, this);
 	}
 
 	@Override
@@ -121,6 +133,7 @@ final class EventCollection implements TransactionSynchronization {
 	 */
 	@Override
 	public void afterCompletion(int status) {
+		suspend();
 		if (status == STATUS_COMMITTED) {
 			commit();
 		}

@@ -2,6 +2,7 @@ package dev.idempotent.outbox.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.outbox.OutboxTransactionException;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,37 @@ abstract class LateEventRules extends OutboxTransactionRules {
 		assertThat(events()).containsExactly("later");
 	}
 
+	@Test
+	void sortsNoSynchronizationForAnEvent() {
+		AtomicInteger asked = new AtomicInteger();
+		inTransaction((outbox) -> {
+			for (int i = 0; i < 100; i++) {
+				TransactionSynchronizationManager.registerSynchronization(new Counted(asked));
+			}
+			asked.set(0);
+			append("early");
+			beforeCommit(() -> {
+				asked.set(0);
+				append("late");
+				assertThat(asked).hasValue(0);
+			});
+			assertThat(asked).hasValue(0);
+		});
+		assertThat(events()).containsExactly("early", "late");
+	}
+
+	@Test
+	void takesEventsAgainWhenItsTransactionIsResumed() {
+		inTransaction((outbox) -> {
+			append("before");
+			template(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
+				.executeWithoutResult((status) -> template(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+					.executeWithoutResult((inner) -> append("inner")));
+			append("after");
+		});
+		assertThat(events()).containsExactly("inner", "before", "after");
+	}
+
 	/**
 	 * As listeners of {@code TransactionPhase.BEFORE_COMMIT} do.
 	 */
@@ -80,6 +112,19 @@ abstract class LateEventRules extends OutboxTransactionRules {
 			}
 
 		});
+	}
+
+	/**
+	 * Counts how often it is asked for its order.
+	 */
+	private record Counted(AtomicInteger asked) implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			this.asked.incrementAndGet();
+			return 0;
+		}
+
 	}
 
 	/**
