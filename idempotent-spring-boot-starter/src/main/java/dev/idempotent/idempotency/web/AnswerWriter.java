@@ -41,7 +41,13 @@ final class AnswerWriter {
 	}
 
 	void refused(RefusedRequestException ex) throws IOException {
-		if (mayAnswer()) {
+		if (!mayAnswer()) {
+			return;
+		}
+		if (ex.problem() == Problem.OVERLOADED) {
+			ex.problem().sendRetryable(this.response, ex.detail());
+		}
+		else {
 			ex.problem().send(this.response, ex.detail());
 		}
 	}

@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Bidder;
@@ -38,7 +37,9 @@ public final class IdempotencyFilter implements Filter {
 
 	private static final int LARGE_BODY = 16 * 1024;
 
-	private final Semaphore turns = new Semaphore(Runtime.getRuntime().availableProcessors());
+	private static final Duration MAX_WAIT_FOR_A_TURN = Duration.ofSeconds(10);
+
+	private final Turns turns = new Turns(Runtime.getRuntime().availableProcessors(), MAX_WAIT_FOR_A_TURN);
 
 	private final IdempotencyGuard guard;
 
@@ -152,25 +153,13 @@ public final class IdempotencyFilter implements Filter {
 		return operation.terms().waits() ? bidder.claimOrWait(this.waitTimeout) : bidder.claim();
 	}
 
-	/**
-	 * While it is compared by meaning, a body takes a processor and up to forty times its
-	 * memory: large ones take turns.
-	 */
 	private Identity identify(IdempotentOperation operation, ReadRequest read) {
-		boolean large = read.body().length > LARGE_BODY;
-		if (large) {
-			this.turns.acquireUninterruptibly();
-		}
-		try {
+		Supplier<Identity> identity = () -> {
 			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
 					operation.ignored());
 			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
-		}
-		finally {
-			if (large) {
-				this.turns.release();
-			}
-		}
+		};
+		return (read.body().length > LARGE_BODY) ? this.turns.take(identity) : identity.get();
 	}
 
 	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {

@@ -32,6 +32,8 @@ enum Problem {
 
 	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused"),
 
+	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests"),
+
 	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable"),
 
 	STORE_FAILED(HttpStatus.INTERNAL_SERVER_ERROR, "Idempotency store failed"),

@@ -73,7 +73,10 @@ class BoundedMemoryIntegrationTests {
 		List<byte[]> documents = List.copyOf(HostileJson.documents().values());
 		for (int i = 0; i < REQUESTS / CLIENTS; i++) {
 			BodyPublisher document = BodyPublishers.ofByteArray(documents.get(i % documents.size()));
-			assertThat(post(application, PATHS.get(i % PATHS.size()), document)).isLessThan(500);
+			// 503 if the machine is so slow that a document had no turn within ten
+			// seconds.
+			assertThat(post(application, PATHS.get(i % PATHS.size()), document))
+				.matches((status) -> status < 500 || status == 503);
 		}
 		BodyPublisher upload = BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(Zeros::new), UPLOAD);
 		assertThat(post(application, "/uploads", upload)).isEqualTo(200);

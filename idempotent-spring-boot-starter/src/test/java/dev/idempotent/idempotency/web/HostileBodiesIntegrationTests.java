@@ -9,7 +9,13 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 
@@ -144,6 +150,22 @@ class HostileBodiesIntegrationTests {
 		assertThat(this.operations.runs()).isZero();
 	}
 
+	@Test
+	void doNotHoldUpTheBodiesOfOthersWhateverMembersAreIgnored() {
+		String names = "\"" + "n".repeat(500_000) + "\":"
+				+ IntStream.range(0, 40_000)
+					.mapToObj("\"%06x\":1"::formatted)
+					.collect(Collectors.joining(",", "{", "}"));
+		List<CompletableFuture<HttpResponse<byte[]>>> attacks = IntStream
+			.range(0, 2 * Runtime.getRuntime().availableProcessors())
+			.mapToObj((i) -> application.postAsync("/ignoring", "{" + names + "}", "Idempotency-Key", this.key + i))
+			.toList();
+		HttpRequest.Builder other = request("/bytes", "text/plain", BodyPublishers.ofByteArray(new byte[20_000]));
+		assertThat(application.send(other.timeout(Duration.ofSeconds(30)).build()).statusCode()).isEqualTo(200);
+		assertThat(attacks)
+			.allSatisfy((attack) -> assertThat(attack.get(30, TimeUnit.SECONDS).statusCode()).isEqualTo(200));
+	}
+
 	private void assertRunsOnce(String contentType, byte[] body) {
 		HttpResponse<byte[]> first = post("/bytes", contentType, BodyPublishers.ofByteArray(body));
 		HttpResponse<byte[]> retry = post("/bytes", contentType, BodyPublishers.ofByteArray(body));
@@ -184,6 +206,12 @@ class HostileBodiesIntegrationTests {
 		@Idempotent
 		String count(@RequestBody(required = false) byte[] body) {
 			return ((body != null) ? body.length : 0) + " bytes in " + this.operations.either();
+		}
+
+		@PostMapping("/ignoring")
+		@Idempotent(ignore = "/requestedAt")
+		String ignoring(@RequestBody byte[] body) {
+			return body.length + " bytes in " + this.operations.either();
 		}
 
 		@PostMapping("/form")
