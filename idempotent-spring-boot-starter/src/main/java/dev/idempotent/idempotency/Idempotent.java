@@ -69,14 +69,15 @@ public @interface Idempotent {
 	/**
 	 * How long the claim on a key holds if its owner falls silent, such as {@code 30s}.
 	 * It is renewed while the method runs.
-	 * @return a duration, or an empty string for {@code idempotent.lease}
+	 * @return a duration, or an empty string for {@code idempotent.lease}, or for the
+	 * retention if that is shorter
 	 */
 	String lease() default "";
 
 	/**
-	 * How long a completed key is replayed, such as {@code 24h}; at least the lease. Must
-	 * be stated with {@link KeySource#FINGERPRINT}, which merges honest equal requests
-	 * for that long.
+	 * How long a completed key is replayed, such as {@code 24h}; at least a stated lease.
+	 * Must be stated with {@link KeySource#FINGERPRINT}, which merges honest equal
+	 * requests for that long.
 	 * @return a duration, or an empty string for {@code idempotent.retention}
 	 */
 	String retention() default "";

@@ -74,12 +74,6 @@ class AnnotationMistakesTests {
 	}
 
 	@Test
-	void includeARetentionShorterThanTheLeaseOfTheProperties() {
-		assertStops(MistakenHandlers.VeryShortRetention.class, "retention of PT1S, shorter than its lease of PT30S",
-				"at least as long");
-	}
-
-	@Test
 	void includeAFingerprintWithoutARetention() {
 		assertStops(MistakenHandlers.FingerprintWithoutRetention.class, "states no retention", "retention = \"1m\"");
 	}

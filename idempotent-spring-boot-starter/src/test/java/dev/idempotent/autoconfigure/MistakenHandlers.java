@@ -127,16 +127,6 @@ final class MistakenHandlers {
 	}
 
 	@RestController
-	static class VeryShortRetention {
-
-		@Idempotent(retention = "1s")
-		@PostMapping("/orders")
-		void place(String order) {
-		}
-
-	}
-
-	@RestController
 	static class FingerprintWithoutRetention {
 
 		@Idempotent(from = KeySource.FINGERPRINT)

@@ -39,8 +39,8 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 */
 	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
 		String described = describe(type, method);
-		Duration lease = duration(described, "lease", annotation.lease(), defaults.lease());
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
+		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
 		if (retention.compareTo(lease) < 0) {
 			throw mistake(described, "has a retention of " + retention + ", shorter than its lease of " + lease,
 					"Let the retention be at least as long as the lease.", null);
@@ -106,6 +106,10 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 */
 	public boolean waits() {
 		return this.onPending == OnPending.WAIT;
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) <= 0) ? one : other;
 	}
 
 	private static Duration duration(String described, String attribute, String text, Duration byDefault) {

@@ -106,7 +106,7 @@ class Operations {
 	}
 
 	@PostMapping("/merged")
-	@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+	@Idempotent(from = KeySource.FINGERPRINT, retention = "20s")
 	String merged() {
 		return "run " + this.runs.incrementAndGet();
 	}
