@@ -14,8 +14,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * The runs that have taken part in one transaction: their keys are settled when it has
- * ended, as it has ended. A part that is rolled back to a savepoint takes its runs with
- * it.
+ * ended, as it has ended. A part that is rolled back to a savepoint frees the keys of its
+ * runs at once.
  */
 final class TransactionEnd implements TransactionSynchronization {
 
@@ -77,7 +77,7 @@ final class TransactionEnd implements TransactionSynchronization {
 	@Override
 	public void savepointRollback(Object savepoint) {
 		int kept = this.savepoints.getOrDefault(savepoint, 0);
-		this.runs.stream().skip(kept).forEach((run) -> run.undone = true);
+		this.runs.stream().skip(kept).forEach(Run::undo);
 	}
 
 	@Override
@@ -131,8 +131,21 @@ final class TransactionEnd implements TransactionSynchronization {
 			return this.result;
 		}
 
+		/**
+		 * Frees the key: the work will not be committed, whatever follows.
+		 */
+		void undo() {
+			if (!this.undone) {
+				this.undone = true;
+				this.settlement.rolledBack();
+			}
+		}
+
 		private void settle(int status) {
-			StoredResponse stored = this.undone ? null : this.result;
+			if (this.undone) {
+				return;
+			}
+			StoredResponse stored = this.result;
 			if (status == STATUS_UNKNOWN) {
 				this.settlement.unknown();
 			}

@@ -96,6 +96,23 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "LEASE", "TRANSACTION" })
+	void freesTheKeyAtOnceWhenItIsRolledBackToASavepoint(Guarantee guarantee) {
+		run(guarantee, (shop) -> {
+			shop.inTransaction(() -> {
+				assertThatIllegalStateException().isThrownBy(() -> shop.nested(() -> {
+					shop.place("k");
+					throw new IllegalStateException("The nested part fails afterwards");
+				}));
+				shop.inAnotherTransaction(() -> assertThat(shop.place("k")).isEqualTo(2));
+				assertThat(shop.place("k")).isEqualTo(2);
+			});
+			assertThat(shop.effects().committed()).containsExactly("k");
+			assertThat(shop.place("k")).isEqualTo(2);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "LEASE", "TRANSACTION" })
 	void freesTheKeyOfAMethodThatFails(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			assertThatIllegalArgumentException().isThrownBy(() -> shop.place("bad"));
