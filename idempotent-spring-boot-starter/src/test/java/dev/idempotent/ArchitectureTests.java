@@ -116,7 +116,7 @@ class ArchitectureTests {
 	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, PLACEMENT, "java..",
 			"org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
-			"org.springframework.transaction.support..", "org.springframework.util..", "tools.jackson..");
+			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule placementKnowsAdviceAlone = room(PLACEMENT, "java..", "org.jspecify..",

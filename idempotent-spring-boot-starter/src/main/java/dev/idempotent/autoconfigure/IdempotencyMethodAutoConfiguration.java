@@ -26,6 +26,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
@@ -69,9 +70,11 @@ public final class IdempotencyMethodAutoConfiguration {
 	@Bean
 	MethodEnvironment idempotentMethodEnvironment(IdempotencyGuard guard, IdempotencyNamespace namespace,
 			OperationDefaults defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
-			ObjectProvider<IdempotencyTransactionSource> transactionSource) {
+			ObjectProvider<IdempotencyTransactionSource> transactionSource,
+			ObjectProvider<TransactionAttributeSource> attributes) {
 		return new MethodEnvironment(guard, namespace.name(), defaults, properties.waitTimeout(),
-				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable());
+				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(),
+				attributes.getIfUnique());
 	}
 
 	@Bean

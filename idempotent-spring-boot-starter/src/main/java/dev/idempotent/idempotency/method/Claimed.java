@@ -24,6 +24,8 @@ abstract class Claimed implements TransactionEnd.Settlement {
 
 	private TransactionEnd.@Nullable Run joined;
 
+	private boolean undoneByFailure;
+
 	Claimed(IdempotencyKey key, Fingerprint fingerprint, Bidder bidder) {
 		this.key = key;
 		this.fingerprint = fingerprint;
@@ -41,8 +43,10 @@ abstract class Claimed implements TransactionEnd.Settlement {
 	/**
 	 * Takes part in the transaction that is open, if the work does.
 	 */
-	void enter(boolean asynchronous) {
-		this.joined = asynchronous ? null : TransactionEnd.enter(this.key, this.fingerprint, this);
+	void enter(Participation participation) {
+		this.undoneByFailure = participation == Participation.NESTS;
+		this.joined = (participation == Participation.APART) ? null
+				: TransactionEnd.enter(this.key, this.fingerprint, this);
 	}
 
 	boolean isJoined() {
@@ -74,6 +78,9 @@ abstract class Claimed implements TransactionEnd.Settlement {
 	void fail() {
 		if (this.joined == null) {
 			rolledBack();
+		}
+		else if (this.undoneByFailure) {
+			this.joined.undo();
 		}
 	}
 

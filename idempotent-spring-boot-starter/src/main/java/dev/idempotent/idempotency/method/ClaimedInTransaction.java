@@ -20,8 +20,8 @@ final class ClaimedInTransaction extends Claimed {
 	}
 
 	@Override
-	void enter(boolean asynchronous) {
-		super.enter(asynchronous);
+	void enter(Participation participation) {
+		super.enter(participation);
 		if (!isJoined()) {
 			throw new IllegalStateException(
 					"The transaction of key " + key() + " does not tell its end. Let its manager "

@@ -72,7 +72,7 @@ final class IdempotentRuns {
 	private static @Nullable Object run(Operation operation, Claimed claimed, Work work) throws Throwable {
 		boolean ended = false;
 		try {
-			claimed.enter(operation.asynchronous());
+			claimed.enter(operation.participation());
 			Object result = claimed.proceed(work);
 			if (operation.asynchronous() && result instanceof CompletionStage<?> stage) {
 				ended = true;

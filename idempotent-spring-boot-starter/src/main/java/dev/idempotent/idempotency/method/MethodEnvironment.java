@@ -8,6 +8,8 @@ import dev.idempotent.idempotency.operation.OperationDefaults;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
 /**
  * What the runs of methods and code need.
  *
@@ -18,9 +20,11 @@ import tools.jackson.databind.json.JsonMapper;
  * @param json writes and reads results, and writes arguments
  * @param transactionSource knows the transactions of methods, or {@code null} without a
  * database
+ * @param attributes reads {@code @Transactional}; {@code null} if it has no effect
  */
 public record MethodEnvironment(IdempotencyGuard guard, String namespace, OperationDefaults defaults,
-		Duration waitTimeout, JsonMapper json, @Nullable IdempotencyTransactionSource transactionSource) {
+		Duration waitTimeout, JsonMapper json, @Nullable IdempotencyTransactionSource transactionSource,
+		@Nullable TransactionAttributeSource attributes) {
 
 	/**
 	 * Leaves the names of types out of stored data, whatever the mapper does elsewhere.

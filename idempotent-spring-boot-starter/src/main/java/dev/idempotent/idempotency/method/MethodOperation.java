@@ -22,6 +22,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 /**
  * An annotated method: how to find the key of a call, and how to run it.
@@ -48,7 +49,8 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 				? transactions(type, method, described, environment) : null;
 		ResultCodec codec = new ResultCodec(environment.json(), resultType(type, method, environment.json()),
 				described);
-		return new MethodOperation(described, new Operation(terms, codec, asynchronous, transactions),
+		Participation participation = participation(type, method, asynchronous, transactions, environment);
+		return new MethodOperation(described, new Operation(terms, codec, asynchronous, participation, transactions),
 				key(described, annotation.key(), names), arguments(described, names, annotation.ignore()));
 	}
 
@@ -126,6 +128,20 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 			throw OperationTerms.noDatabase(described);
 		}
 		return environment.transactionSource().joiningTransactionsOf(type, method);
+	}
+
+	/**
+	 * Under {@link Guarantee#TRANSACTION} the method's own transaction has begun before the
+	 * advice runs: that is the one to join.
+	 */
+	private static Participation participation(Class<?> type, Method method, boolean asynchronous,
+			@Nullable IdempotencyTransactions transactions, MethodEnvironment environment) {
+		if (asynchronous) {
+			return Participation.APART;
+		}
+		TransactionAttributeSource attributes = environment.attributes();
+		return (transactions != null || attributes == null) ? Participation.JOINS
+				: Participation.of(attributes.getTransactionAttribute(method, type));
 	}
 
 	private static JavaType resultType(Class<?> type, Method method, JsonMapper json) {

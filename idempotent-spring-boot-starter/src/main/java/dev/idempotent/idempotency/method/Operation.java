@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param terms what its annotation or its template asks for
  * @param codec keeps its results
  * @param asynchronous whether it returns a future
+ * @param participation how its work relates to a transaction of its caller
  * @param transactions in which it runs, or {@code null} under a lease alone
  */
-record Operation(OperationTerms terms, ResultCodec codec, boolean asynchronous,
+record Operation(OperationTerms terms, ResultCodec codec, boolean asynchronous, Participation participation,
 		@Nullable IdempotencyTransactions transactions) {
 }

@@ -127,7 +127,7 @@ class IdempotencyTemplateTests {
 		this.application.run((context) -> {
 			MethodEnvironment environment = context.getBean(MethodEnvironment.class);
 			IdempotencyTemplate template = new IdempotencyTemplate(new MethodEnvironment(environment.guard(), "shop",
-					environment.defaults(), MINUTE, environment.json(), null))
+					environment.defaults(), MINUTE, environment.json(), null, null))
 				.withGuarantee(Guarantee.TRANSACTION);
 			assertThatExceptionOfType(IdempotencyConfigurationException.class)
 				.isThrownBy(() -> template.execute("import", "k", String.class, () -> ""))
