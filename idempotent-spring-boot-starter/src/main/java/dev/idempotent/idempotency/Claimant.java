@@ -129,7 +129,7 @@ public final class Claimant implements Bidder {
 			Claim claim = this.store.store()
 				.claim(this.bid.key(), this.bid.fingerprint(), this.bid.token(), this.bid.lease());
 			this.store.answered();
-			this.granted = claim instanceof Claim.Acquired;
+			this.granted = claim instanceof Claim.Acquired && this.store.keepsDuplicatesAway();
 			return claim;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {

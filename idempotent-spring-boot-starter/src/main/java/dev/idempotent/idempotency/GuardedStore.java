@@ -33,6 +33,13 @@ final class GuardedStore {
 		return this.store;
 	}
 
+	/**
+	 * Tells whether duplicates are refused here before they come to a database.
+	 */
+	boolean keepsDuplicatesAway() {
+		return !(this.store instanceof NoStore);
+	}
+
 	boolean isDispensable() {
 		return this.onFailure == OnStoreFailure.PROCEED;
 	}

@@ -79,6 +79,27 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
+	void boundsTheClaimsThatWaitWhereNothingInFrontKeepsDuplicatesAway() {
+		claimant(this.key).claim();
+		assertThat(this.database.contended).isFalse();
+		IdempotencyStore alone = new ForwardingStore() {
+			@Override
+			protected IdempotencyStore target() {
+				return TransactionalClaimantTests.this.memory;
+			}
+
+			@Override
+			public boolean isDatabase() {
+				return true;
+			}
+		};
+		try (IdempotencyGuard withoutFront = new IdempotencyGuard(alone, OnStoreFailure.REJECT, LEASE)) {
+			withoutFront.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE, this.database).claim();
+			assertThat(this.database.contended).isTrue();
+		}
+	}
+
+	@Test
 	void freesTheKeyInFrontWhenTheDatabaseIsUnreachable() {
 		this.database.unreachable = true;
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -168,6 +189,8 @@ class TransactionalClaimantTests {
 
 		private int begun;
 
+		private boolean contended;
+
 		private boolean unreachable;
 
 		private int deadConnections;
@@ -183,6 +206,7 @@ class TransactionalClaimantTests {
 				throw new IdempotencyStoreUnavailableException("Told to be", null);
 			}
 			this.begun++;
+			this.contended = contended;
 			return new Open(this.answer);
 		}
 
