@@ -8,6 +8,9 @@ import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencySweepers;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -42,7 +45,11 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 @EnableConfigurationProperties(IdempotencyJdbcProperties.class)
 public final class IdempotencyJdbcAutoConfiguration {
 
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyJdbcAutoConfiguration.class);
+
 	private static final int FEW_WAITERS = 2;
+
+	private static final int FEW_CONNECTIONS = 4;
 
 	@Bean
 	TableScript idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
@@ -69,10 +76,15 @@ public final class IdempotencyJdbcAutoConfiguration {
 		if (properties.maxWaiters() != null) {
 			return properties.maxWaiters();
 		}
+		Integer connections = connections(dataSource, pools);
+		return (connections != null) ? Math.max(1, connections / 4) : FEW_WAITERS;
+	}
+
+	private static @Nullable Integer connections(DataSource dataSource,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
 		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
 			.getDataSourcePoolMetadata(dataSource);
-		Integer connections = (pool != null) ? pool.getMax() : null;
-		return (connections != null) ? Math.max(1, connections / 4) : FEW_WAITERS;
+		return (pool != null) ? pool.getMax() : null;
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -84,15 +96,25 @@ public final class IdempotencyJdbcAutoConfiguration {
 		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyJdbcProperties properties,
 				JdbcIdempotencySweepers sweepers) {
 			sweepers.sweep(dataSource);
-			return new JdbcIdempotencyStore(dataSource, properties.table());
+			return new JdbcIdempotencyStore(dataSource, properties.table(), UnpooledConnections.of(dataSource));
 		}
 
 		/**
 		 * When the migrations of all other beans have run.
 		 */
 		@Bean
-		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties) {
-			return () -> new JdbcIdempotencyStore(dataSource, properties.table()).verify();
+		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties,
+				ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			return () -> {
+				new JdbcIdempotencyStore(dataSource, properties.table()).verify();
+				Integer connections = connections(dataSource, pools);
+				if (connections != null && connections < FEW_CONNECTIONS) {
+					logger.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
+							+ "that is called within a transaction takes a second one for its key: as many callers at "
+							+ "once refuse each other after 2 seconds. Raise the size of the pool "
+							+ "(spring.datasource.hikari.maximum-pool-size)", connections);
+				}
+			};
 		}
 
 	}

@@ -20,6 +20,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final RunningClaims running = new RunningClaims();
 
+	private final LeaseRenewals renewals = new LeaseRenewals();
+
 	private final Set<IdempotencyKey> deciding = ConcurrentHashMap.newKeySet();
 
 	private final DatabaseOutage databaseOutage = new DatabaseOutage();
@@ -116,6 +118,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	DatabaseOutage databaseOutage() {
 		return this.databaseOutage;
+	}
+
+	LeaseRenewals renewals() {
+		return this.renewals;
 	}
 
 	RunningClaims running() {

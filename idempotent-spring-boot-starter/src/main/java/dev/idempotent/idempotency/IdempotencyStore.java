@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 
 /**
  * Keeps the state of keys:
@@ -60,6 +62,16 @@ public interface IdempotencyStore {
 	 * @return {@code false} if the token does not hold a claim on the key
 	 */
 	boolean renew(IdempotencyKey key, String token, Duration lease);
+
+	/**
+	 * Lets the leases of many claims start anew in one step. Only asked of a store that
+	 * {@link #isDatabase()}.
+	 * @param held the claims
+	 * @return those that were renewed for certain; the others are asked for one by one
+	 */
+	default Set<HeldKey> renewTogether(List<HeldKey> held) {
+		return Set.of();
+	}
 
 	/**
 	 * Tells whether the keys are in the database that has the last word under

@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency;
 
+import java.util.concurrent.Future;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +24,12 @@ final class LeaseRenewal {
 
 	private final Settlement settlement;
 
+	private final HeldKey held;
+
+	private final long start = System.nanoTime();
+
+	private volatile long lastRenewal = this.start;
+
 	/**
 	 * Creates a renewal.
 	 * @param decides whether the store has the last word on the key
@@ -32,18 +40,51 @@ final class LeaseRenewal {
 		this.decides = decides;
 		this.bid = bid;
 		this.settlement = settlement;
+		this.held = new HeldKey(bid.key(), bid.token(), bid.lease());
 	}
 
 	void begin() {
-		long start = System.nanoTime();
-		this.settlement.renewBy(() -> this.guard.background()
-			.every(this.bid.lease().dividedBy(RENEWALS_PER_LEASE),
-					() -> this.settlement.whileOpen(() -> renew(start))));
+		this.settlement.renewBy(() -> {
+			this.guard.renewals().add(this);
+			Future<?> schedule = this.guard.background()
+				.every(this.bid.lease().dividedBy(RENEWALS_PER_LEASE), this::renewWhenDue);
+			return () -> {
+				schedule.cancel(false);
+				this.guard.renewals().remove(this);
+			};
+		});
 	}
 
-	private void renew(long start) {
+	HeldKey held() {
+		return this.held;
+	}
+
+	/**
+	 * Tells whether a quarter of the time between two renewals is over.
+	 */
+	boolean isSoonDue() {
+		long elapsed = System.nanoTime() - this.lastRenewal;
+		return elapsed > this.bid.lease().toNanos() / RENEWALS_PER_LEASE / 4 && !isOverdrawn();
+	}
+
+	void renewed() {
+		this.lastRenewal = System.nanoTime();
+	}
+
+	private boolean isOverdrawn() {
+		return System.nanoTime() - this.start > this.guard.maxRun().toNanos();
+	}
+
+	private void renewWhenDue() {
+		boolean together = this.store.store().isDatabase() && !isOverdrawn();
+		if (!together || !this.guard.renewals().renewWithOthers(this, this.store.store())) {
+			this.settlement.whileOpen(this::renew);
+		}
+	}
+
+	private void renew() {
 		try {
-			if (System.nanoTime() - start > this.guard.maxRun().toNanos()) {
+			if (isOverdrawn()) {
 				this.settlement.stopRenewal();
 				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
 						this.bid.key(), this.guard.maxRun());
@@ -51,6 +92,7 @@ final class LeaseRenewal {
 			else if (!this.store.store().renew(this.bid.key(), this.bid.token(), this.bid.lease())) {
 				takeBack();
 			}
+			renewed();
 			this.store.answered();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {

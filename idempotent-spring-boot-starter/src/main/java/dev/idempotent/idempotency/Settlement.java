@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency;
 
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
@@ -16,13 +15,14 @@ final class Settlement {
 
 	private boolean settled;
 
-	private @Nullable Future<?> renewal;
+	private @Nullable Runnable stopRenewal;
 
 	/**
 	 * Renews from now on until it is settled.
+	 * @param begin begins to renew and returns what ends that
 	 */
-	void renewBy(Supplier<Future<?>> renewal) {
-		whileOpen(() -> this.renewal = renewal.get());
+	void renewBy(Supplier<Runnable> begin) {
+		whileOpen(() -> this.stopRenewal = begin.get());
 	}
 
 	/**
@@ -69,8 +69,8 @@ final class Settlement {
 	}
 
 	private void cancelRenewal() {
-		if (this.renewal != null) {
-			this.renewal.cancel(false);
+		if (this.stopRenewal != null) {
+			this.stopRenewal.run();
 		}
 	}
 

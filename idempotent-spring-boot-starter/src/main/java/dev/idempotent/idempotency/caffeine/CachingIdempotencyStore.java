@@ -1,12 +1,15 @@
 package dev.idempotent.idempotency.caffeine;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.HeldKey;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
@@ -77,6 +80,11 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
 		return this.store.renew(key, token, lease);
+	}
+
+	@Override
+	public Set<HeldKey> renewTogether(List<HeldKey> held) {
+		return this.store.renewTogether(held);
 	}
 
 	@Override

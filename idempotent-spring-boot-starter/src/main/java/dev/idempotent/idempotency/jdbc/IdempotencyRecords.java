@@ -4,9 +4,14 @@ import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.HeldKey;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
@@ -146,6 +151,22 @@ final class IdempotencyRecords {
 		// MySQL may count a row as unchanged whose new lease ends when the old one did.
 		RecordRow row = statements.find(key);
 		return row != null && !row.isExpired() && row.isHeldBy(token);
+	}
+
+	/**
+	 * Lets the leases of PENDING keys start anew, in one batch.
+	 * @return those of which the database says so
+	 */
+	Set<HeldKey> renew(Connection connection, List<HeldKey> held) {
+		RecordSql sql = sql(connection);
+		boolean[] changed = new RecordStatements(connection, sql).changeEach(sql.renew().plain(),
+				held.stream()
+					.map((one) -> new Object[] { one.lease().toMillis(), one.key().digest(), one.token() })
+					.toList());
+		return IntStream.range(0, changed.length)
+			.filter((i) -> changed[i])
+			.mapToObj(held::get)
+			.collect(Collectors.toSet());
 	}
 
 	/**

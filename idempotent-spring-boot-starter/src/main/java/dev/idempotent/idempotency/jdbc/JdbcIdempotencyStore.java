@@ -1,15 +1,19 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.KeptConnection;
 import dev.idempotent.jdbc.OwnConnections;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.HeldKey;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -31,7 +35,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
  * MariaDB or H2. Every verb commits by itself on a connection of its own and takes no
  * part in a transaction of its caller.
  */
-public final class JdbcIdempotencyStore implements IdempotencyStore {
+public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyStore.class);
 
@@ -45,6 +49,10 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
 
 	private final OwnConnections connections;
 
+	private final @Nullable KeptConnection renewals;
+
+	private final AtomicBoolean renewalsFail = new AtomicBoolean();
+
 	private final String table;
 
 	private final IdempotencyRecords records;
@@ -56,7 +64,21 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
 	 * @param table the name of the table, in its schema if need be
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table) {
-		this.connections = new OwnConnections(dataSource);
+		this(dataSource, table, null);
+	}
+
+	/**
+	 * Creates a store that renews leases on a connection outside of the pool, which the
+	 * work that is renewed may have emptied.
+	 * @param dataSource where all other connections come from
+	 * @param table the name of the table, in its schema if need be
+	 * @param unpooled opens connections to the same database; {@code null} to renew
+	 * through the pool
+	 */
+	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
+		this.connections = new OwnConnections(
+				new SecondConnections(OwnConnections.withoutTransactions(dataSource)));
+		this.renewals = (unpooled != null) ? new KeptConnection(unpooled) : null;
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
 	}
@@ -89,6 +111,31 @@ public final class JdbcIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
 		return run(key, (connection) -> this.records.renew(connection, key, token, lease));
+	}
+
+	@Override
+	public Set<HeldKey> renewTogether(List<HeldKey> held) {
+		try {
+			Set<HeldKey> renewed = (this.renewals != null)
+					? this.renewals.run((connection) -> this.records.renew(connection, held))
+					: this.connections.runInTransaction((connection) -> this.records.renew(connection, held));
+			this.renewalsFail.set(false);
+			return renewed;
+		}
+		catch (DataAccessException ex) {
+			if (this.renewalsFail.compareAndSet(false, true)) {
+				logger.warn("The leases of {} keys could not be renewed together; they are renewed one by one, "
+						+ "through the application's pool", held.size(), ex);
+			}
+			return Set.of();
+		}
+	}
+
+	@Override
+	public void close() {
+		if (this.renewals != null) {
+			this.renewals.close();
+		}
 	}
 
 	@Override

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,26 @@ final class RecordStatements {
 
 	boolean change(String sql, @Nullable Object... values) {
 		return run(sql, (statement) -> statement.executeUpdate() == 1, values);
+	}
+
+	/**
+	 * Changes one row or none for each set of values.
+	 */
+	boolean[] changeEach(String sql, List<Object[]> rows) {
+		return run(sql, (statement) -> {
+			for (Object[] values : rows) {
+				for (int i = 0; i < values.length; i++) {
+					set(statement, i + 1, values[i]);
+				}
+				statement.addBatch();
+			}
+			int[] counts = statement.executeBatch();
+			boolean[] changed = new boolean[rows.size()];
+			for (int i = 0; i < changed.length; i++) {
+				changed[i] = counts[i] == 1;
+			}
+			return changed;
+		});
 	}
 
 	@Nullable RecordRow find(IdempotencyKey key) {

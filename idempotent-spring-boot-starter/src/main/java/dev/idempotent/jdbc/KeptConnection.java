@@ -1,0 +1,119 @@
+package dev.idempotent.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.jdbc.support.JdbcUtils;
+
+/**
+ * One connection that is kept open for one task, so that the task never waits for a pool
+ * that others have emptied. Opened when it is needed first, and again when it has died.
+ */
+public final class KeptConnection implements AutoCloseable {
+
+	/**
+	 * Longer than any batch takes; a server that falls silent must not hold the task up.
+	 */
+	private static final int REPLY_TIMEOUT_MILLIS = 5000;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final DataSource dataSource;
+
+	private @Nullable Connection connection;
+
+	private boolean closed;
+
+	/**
+	 * Creates a connection that is not open yet.
+	 * @param dataSource opens connections that are in no pool
+	 */
+	public KeptConnection(DataSource dataSource) {
+		this.dataSource = dataSource;
+	}
+
+	/**
+	 * Runs repeatable work in one transaction. Repeats it on a new connection if the one
+	 * that was kept has died.
+	 * @param <T> the type of the work's result
+	 * @param work what to do with the connection
+	 * @return what the work returned
+	 * @throws DataAccessException if there is no connection, or the work failed
+	 */
+	public <T> T run(Function<Connection, T> work) {
+		this.lock.lock();
+		try {
+			if (this.connection != null) {
+				try {
+					return commit(this.connection, work);
+				}
+				catch (DataAccessException | SQLException ex) {
+					drop();
+				}
+			}
+			return commit(open(), work);
+		}
+		catch (SQLException ex) {
+			drop();
+			throw StatementFailures.translate("", ex);
+		}
+		catch (RuntimeException ex) {
+			drop();
+			throw ex;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Closes the connection for good.
+	 */
+	@Override
+	public void close() {
+		this.lock.lock();
+		try {
+			this.closed = true;
+			drop();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private Connection open() throws SQLException {
+		if (this.closed) {
+			throw new DataAccessResourceFailureException("The connection has been closed for good");
+		}
+		Connection opened = this.dataSource.getConnection();
+		this.connection = opened;
+		opened.setAutoCommit(false);
+		try {
+			opened.setNetworkTimeout(Runnable::run, REPLY_TIMEOUT_MILLIS);
+		}
+		catch (SQLException | RuntimeException ex) {
+			// Embedded databases have no network.
+		}
+		return opened;
+	}
+
+	private static <T> T commit(Connection connection, Function<Connection, T> work) throws SQLException {
+		T result = work.apply(connection);
+		connection.commit();
+		return result;
+	}
+
+	private void drop() {
+		JdbcUtils.closeConnection(this.connection);
+		this.connection = null;
+	}
+
+}
