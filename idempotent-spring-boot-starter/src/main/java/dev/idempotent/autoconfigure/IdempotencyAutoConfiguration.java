@@ -45,7 +45,7 @@ public final class IdempotencyAutoConfiguration {
 
 	@Bean
 	OperationDefaults idempotencyDefaults(IdempotencyProperties properties) {
-		return new OperationDefaults(properties.guarantee(), properties.lease(), properties.retention());
+		return new OperationDefaults(properties.guarantee().guarantee(), properties.lease(), properties.retention());
 	}
 
 	private static IdempotencyConfigurationException noStore(IdempotencyProperties.@Nullable Store asked) {

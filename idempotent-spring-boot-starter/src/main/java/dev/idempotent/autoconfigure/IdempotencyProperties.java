@@ -33,7 +33,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("idempotent")
 record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace, @Nullable Store store,
-		@DefaultValue("lease") Guarantee guarantee, @DefaultValue("30s") Duration lease,
+		@DefaultValue("lease") DefaultGuarantee guarantee, @DefaultValue("30s") Duration lease,
 		@DefaultValue("24h") Duration retention, @DefaultValue("10m") Duration maxRun,
 		@DefaultValue("release") OnError onError, @DefaultValue("reject") OnStoreFailure onStoreFailure) {
 
@@ -46,10 +46,6 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 					"Let idempotent.retention be at least as long as idempotent.lease.", null);
 		}
 		requireDuration("idempotent.retention", retention);
-		if (guarantee == Guarantee.DEFAULT) {
-			throw new IdempotencyConfigurationException("idempotent.guarantee names itself as the default.",
-					"Set idempotent.guarantee to lease or transaction, or leave it out.", null);
-		}
 	}
 
 	static void requireDuration(String property, Duration value) {
@@ -61,6 +57,27 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 			throw new IdempotencyConfigurationException("%s is %s, longer than ten years.".formatted(property, value),
 					"Set %s to ten years (3650d) or less.".formatted(property), null);
 		}
+	}
+
+	/**
+	 * What an operation can have that names no guarantee.
+	 */
+	enum DefaultGuarantee {
+
+		/**
+		 * The store alone decides.
+		 */
+		LEASE,
+
+		/**
+		 * The record of the key commits in the database transaction of the work.
+		 */
+		TRANSACTION;
+
+		Guarantee guarantee() {
+			return Guarantee.valueOf(name());
+		}
+
 	}
 
 	/**

@@ -27,29 +27,27 @@ class ConfigurationMistakesTests {
 				IdempotencyWebAutoConfiguration.class));
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					idempotent.lease                 | 0s          | no time at all                | to a millisecond or more
-					idempotent.lease                 | -30s        | no time at all                | to a millisecond or more
-					idempotent.lease                 | 999us       | no time at all                | to a millisecond or more
-					idempotent.retention             | 29s         | shorter than idempotent.lease | at least as long
-					idempotent.retention             | -1s         | shorter than idempotent.lease | at least as long
-					idempotent.retention             | 4000d       | longer than ten years         | 3650d
-					idempotent.retention             | 106751991167300d | longer than ten years    | 3650d
-					idempotent.max-run               | 0s          | no time at all                | to a millisecond or more
-					idempotent.jdbc.max-waiters      | 0           | is 0                          | at least 1
-					idempotent.jdbc.table            | a; drop b   | no name of a table            | letters, digits
-					idempotent.jdbc.lock-timeout     | 0s          | no time at all                | 30s
-					idempotent.guarantee             | default     | names itself                  | idempotent.guarantee to lease
-					idempotent.redis.timeout         | 0ms         | no time at all                | to a millisecond or more
-					idempotent.redis.timeout         | -500ms      | no time at all                | to a millisecond or more
-					idempotent.web.header            | ' '         | no header can be called       | Name the header
-					idempotent.web.header            | My Key      | no header can be called       | Name the header
-					idempotent.web.max-request-body  | -1B         | held in memory                | between 0 and 512MB
-					idempotent.web.max-request-body  | 513MB       | held in memory                | between 0 and 512MB
-					idempotent.web.max-response-body | -1B         | held in memory                | between 0 and 512MB
-					idempotent.web.max-response-body | 513MB       | held in memory                | between 0 and 512MB
-					""")
+	@CsvSource(delimiter = '|', textBlock = """
+			idempotent.lease                 | 0s          | no time at all                | to a millisecond or more
+			idempotent.lease                 | -30s        | no time at all                | to a millisecond or more
+			idempotent.lease                 | 999us       | no time at all                | to a millisecond or more
+			idempotent.retention             | 29s         | shorter than idempotent.lease | at least as long
+			idempotent.retention             | -1s         | shorter than idempotent.lease | at least as long
+			idempotent.retention             | 4000d       | longer than ten years         | 3650d
+			idempotent.retention             | 106751991167300d | longer than ten years    | 3650d
+			idempotent.max-run               | 0s          | no time at all                | to a millisecond or more
+			idempotent.jdbc.max-waiters      | 0           | is 0                          | at least 1
+			idempotent.jdbc.table            | a; drop b   | no name of a table            | letters, digits
+			idempotent.jdbc.lock-timeout     | 0s          | no time at all                | 30s
+			idempotent.redis.timeout         | 0ms         | no time at all                | to a millisecond or more
+			idempotent.redis.timeout         | -500ms      | no time at all                | to a millisecond or more
+			idempotent.web.header            | ' '         | no header can be called       | Name the header
+			idempotent.web.header            | My Key      | no header can be called       | Name the header
+			idempotent.web.max-request-body  | -1B         | held in memory                | between 0 and 512MB
+			idempotent.web.max-request-body  | 513MB       | held in memory                | between 0 and 512MB
+			idempotent.web.max-response-body | -1B         | held in memory                | between 0 and 512MB
+			idempotent.web.max-response-body | 513MB       | held in memory                | between 0 and 512MB
+			""")
 	void stopTheApplicationWithTheNameOfThePropertyAndWhatToDo(String property, String value, String mistake,
 			String action) {
 		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
@@ -70,6 +68,13 @@ class ConfigurationMistakesTests {
 		this.application.withPropertyValues("spring.application.name=shop", property + "=abc")
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("Failed to bind properties under '" + property + "'"));
+	}
+
+	@Test
+	void includeADefaultGuaranteeThatNamesItself() {
+		this.application.withPropertyValues("spring.application.name=shop", "idempotent.guarantee=default")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("Failed to bind properties under 'idempotent.guarantee'"));
 	}
 
 	@ParameterizedTest

@@ -49,6 +49,16 @@ class ConfigurationTableTests {
 			.allSatisfy((property) -> assertThat(property.path("description").asString("")).isNotBlank().endsWith("."));
 	}
 
+	/**
+	 * Editors complete the constants of an enumeration.
+	 */
+	@Test
+	void offersNoGuaranteeThatIsRefused() throws ClassNotFoundException, IOException {
+		String type = properties().get("idempotent.guarantee").get("type").asString();
+		assertThat(Class.forName(type).getEnumConstants()).extracting(Object::toString)
+			.containsExactly("LEASE", "TRANSACTION");
+	}
+
 	@Test
 	void listsEveryAttributeOfTheAnnotation() throws IOException {
 		assertThat(table("## Use it").keySet()).containsExactlyInAnyOrderElementsOf(
