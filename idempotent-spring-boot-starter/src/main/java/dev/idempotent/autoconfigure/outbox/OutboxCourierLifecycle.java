@@ -37,7 +37,7 @@ final class OutboxCourierLifecycle implements SmartLifecycle {
 			this.courier.start();
 		}
 		else {
-			logger.debug("The outbox rests until it is used. {}", this.store.missingTables());
+			logger.debug("The outbox rests until it is used: {}", this.store.missingTables());
 		}
 	}
 

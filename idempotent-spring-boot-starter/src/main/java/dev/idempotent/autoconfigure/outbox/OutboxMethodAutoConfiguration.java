@@ -83,8 +83,9 @@ public final class OutboxMethodAutoConfiguration {
 
 	private static void requireTables(JdbcOutboxStore store) {
 		if (!store.hasTables()) {
-			throw new OutboxConfigurationException("There is a @TransactionalOutbox method.",
-					store.missingTables() + ".", null);
+			throw new OutboxConfigurationException(
+					"There is a @TransactionalOutbox method, and " + store.missingTables() + ".",
+					store.howToCreateTables() + ".", null);
 		}
 	}
 

@@ -67,7 +67,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 			return joined((connection) -> statements(connection).insert().insert(connection, events, lease));
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
-			throw new InvalidDataAccessResourceUsageException(missingTables(), ex);
+			throw new InvalidDataAccessResourceUsageException(
+					"No event was appended: " + missingTables() + ". " + howToCreateTables(), ex);
 		}
 	}
 
@@ -141,13 +142,21 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Says what to do when the tables are missing.
-	 * @return a sentence for operators
+	 * Says which tables are missing.
+	 * @return a clause for operators
 	 */
 	public String missingTables() {
-		return "The database lacks the tables of the outbox (" + this.tables.event() + ", " + this.tables.waiting()
-				+ ", " + this.tables.dead() + "), or has others of these names. Run the script schema-*.sql for your "
-				+ "database (it is in the jar, in " + getClass().getPackageName().replace('.', '/')
+		return "the database lacks the tables of the outbox (" + this.tables.event() + ", " + this.tables.waiting()
+				+ ", " + this.tables.dead() + "), or has others of these names";
+	}
+
+	/**
+	 * Says what to do when the tables are missing.
+	 * @return a sentence for operators, without the full stop
+	 */
+	public String howToCreateTables() {
+		return "Run the script schema-*.sql for your database (it is in the jar, in "
+				+ getClass().getPackageName().replace('.', '/')
 				+ "), or set idempotent.outbox.initialize-schema=always";
 	}
 

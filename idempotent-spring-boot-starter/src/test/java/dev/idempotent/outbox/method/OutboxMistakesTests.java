@@ -57,9 +57,11 @@ class OutboxMistakesTests {
 			.withPropertyValues("idempotent.outbox.initialize-schema=never")
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(OutboxConfigurationException.class)
+				.hasMessageContaining("the database lacks the tables of the outbox (outbox_event, ")
 				.extracting((failure) -> ((OutboxConfigurationException) failure).getAction())
 				.asString()
-				.contains("schema-*.sql", "idempotent.outbox.initialize-schema=always"));
+				.startsWith("Run the script schema-*.sql")
+				.endsWith("or set idempotent.outbox.initialize-schema=always."));
 	}
 
 	@Test
