@@ -98,6 +98,20 @@ public final class OwnClientSettings {
 		return client(application, resources, timeout, UnaryOperator.identity());
 	}
 
+	/**
+	 * Says why no connection was made.
+	 * @param failure what connecting has ended in
+	 * @return the innermost reason: the others only say that there is none
+	 */
+	public static String describe(Throwable failure) {
+		Throwable reason = failure;
+		while (reason.getCause() != null) {
+			reason = reason.getCause();
+		}
+		String message = reason.getMessage();
+		return "Could not connect to Redis: " + ((message != null) ? message : reason.getClass().getName());
+	}
+
 	static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
 			Duration timeout, UnaryOperator<ClientOptions> changes) {
 		var client = LettuceClientConfiguration.builder()

@@ -68,7 +68,10 @@ public final class OwnConnections implements AutoCloseable {
 		try {
 			return new OwnConnection(opening.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS));
 		}
-		catch (ExecutionException | TimeoutException ex) {
+		catch (ExecutionException ex) {
+			throw new RedisConnectionException(OwnClientSettings.describe(ex), ex);
+		}
+		catch (TimeoutException ex) {
 			giveUp(opening);
 			throw new RedisConnectionException("Not connected to Redis within " + this.timeout, ex);
 		}

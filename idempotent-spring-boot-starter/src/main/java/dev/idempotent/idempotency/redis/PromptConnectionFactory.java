@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
+import dev.idempotent.lettuce.OwnClientSettings;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.api.StatefulConnection;
@@ -84,7 +85,10 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 		try {
 			return connection.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
-		catch (ExecutionException | TimeoutException ex) {
+		catch (ExecutionException ex) {
+			throw new RedisConnectionFailureException(OwnClientSettings.describe(ex), ex);
+		}
+		catch (TimeoutException ex) {
 			throw new RedisConnectionFailureException("Not connected to Redis within " + this.timeout, ex);
 		}
 		catch (InterruptedException ex) {
