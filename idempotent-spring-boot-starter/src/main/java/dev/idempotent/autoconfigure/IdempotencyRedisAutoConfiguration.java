@@ -14,12 +14,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
-import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
-import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -43,12 +42,11 @@ public final class IdempotencyRedisAutoConfiguration {
 		return connect(application, masterReplica, properties);
 	}
 
-	/**
-	 * An application that fails to start is not to connect first.
-	 */
 	@Bean
-	ApplicationListener<ApplicationReadyEvent> idempotencyEvictionCheck(IdempotencyRedisConnection connection) {
-		return (event) -> connection.warnOfEviction();
+	@Lazy(false)
+	IdempotencyRedisLifecycle idempotencyRedisLifecycle(IdempotencyRedisConnection connection,
+			IdempotencyRedisProperties properties) {
+		return new IdempotencyRedisLifecycle(connection, properties.timeout());
 	}
 
 	@Bean

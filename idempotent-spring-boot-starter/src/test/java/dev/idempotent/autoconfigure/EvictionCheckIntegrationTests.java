@@ -7,43 +7,23 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
-import static org.awaitility.Awaitility.await;
 
 /**
  * When an application asks its Redis whether it evicts keys.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class EvictionCheckIntegrationTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
-
-	@Test
-	void asksWhenTheApplicationHasStarted(CapturedOutput output) {
-		try (RedisConnection connection = redis.connect().getConnection()) {
-			connection.serverCommands().setConfig("maxmemory-policy", "allkeys-lru");
-		}
-		WebApplication application = WebApplication.start(Application.class, redis);
-		try {
-			await().untilAsserted(() -> assertThat(output).contains("set maxmemory-policy noeviction"));
-		}
-		finally {
-			application.close();
-		}
-	}
 
 	@Test
 	void asksNothingWhenTheApplicationDoesNotStart() {
@@ -57,12 +37,6 @@ class EvictionCheckIntegrationTests {
 	private static String connectionsReceived(RedisConnection connection) {
 		Properties stats = Objects.requireNonNull(connection.serverCommands().info("stats"));
 		return stats.getProperty("total_connections_received");
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Application {
-
 	}
 
 	@RestController

@@ -6,7 +6,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * What the server does when its memory is full. Asked by INFO, which servers in the cloud
@@ -22,25 +21,20 @@ final class EvictionPolicy {
 	}
 
 	/**
-	 * Warns if keys may be evicted. Says nothing while the server does not answer, or may
-	 * not.
+	 * Warns if keys may be evicted.
+	 * @throws RuntimeException if the server does not answer, or may not
 	 */
-	static void warnIfKeysAreEvicted(RedisConnectionFactory factory) {
-		try (RedisConnection connection = factory.getConnection()) {
-			Properties memory = connection.serverCommands().info("memory");
-			if (memory != null) {
-				memory.stringPropertyNames()
-					.stream()
-					// In a Cluster each name begins with its node.
-					.filter((name) -> name.endsWith("maxmemory_policy"))
-					.map(memory::getProperty)
-					.filter((policy) -> !policy.equals(HARMLESS))
-					.distinct()
-					.forEach(EvictionPolicy::warn);
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Redis did not tell its maxmemory-policy", ex);
+	static void warnIfKeysAreEvicted(RedisConnection connection) {
+		Properties memory = connection.serverCommands().info("memory");
+		if (memory != null) {
+			memory.stringPropertyNames()
+				.stream()
+				// In a Cluster each name begins with its node.
+				.filter((name) -> name.endsWith("maxmemory_policy"))
+				.map(memory::getProperty)
+				.filter((policy) -> !policy.equals(HARMLESS))
+				.distinct()
+				.forEach(EvictionPolicy::warn);
 		}
 	}
 

@@ -55,13 +55,13 @@ public final class IdempotencyRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Asks the server in the background whether it evicts keys when its memory is full,
-	 * and warns if so. Connects on the way; a server that is down is not waited for.
+	 * Connects, and asks the server whether it evicts keys when its memory is full. Warns
+	 * if it does, does not tell, or is away.
+	 * @param timeout the time-out of a connection that is in use; the first one may take
+	 * ten times as long, and twenty times with a time-out of the application
 	 */
-	public void warnOfEviction() {
-		Thread thread = new Thread(() -> EvictionPolicy.warnIfKeysAreEvicted(this.factory), "idempotency-redis-check");
-		thread.setDaemon(true);
-		thread.start();
+	public void warmUp(Duration timeout) {
+		new RedisWarmUp(this.factory, timeout).await();
 	}
 
 	public RedisConnectionFactory factory() {
