@@ -24,11 +24,16 @@ import org.springframework.http.HttpHeaders;
  * and the body before compression.
  */
 @SuppressWarnings("ArrayRecordComponent")
-record CapturedResponse(int status, List<Header> headers, byte[] body) {
+record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable Redirect redirect) {
 
 	static final String REPLAYED = "Idempotent-Replayed";
 
 	private static final byte FORMAT = 1;
+
+	/**
+	 * What earlier versions cannot read is only written where it is needed.
+	 */
+	private static final byte FORMAT_OF_REDIRECTS = 2;
 
 	/**
 	 * Hop by hop (RFC 9110, section 7.6.1), of the moment, or of the one connection.
@@ -37,7 +42,13 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 			"keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding",
 			"upgrade");
 
-	static CapturedResponse of(HttpServletResponse response, byte[] body) {
+	/**
+	 * Captures an answer.
+	 * @param response its status and headers
+	 * @param body its body
+	 * @param redirect the redirect that is yet to be sent with it, if any
+	 */
+	static CapturedResponse of(HttpServletResponse response, byte[] body, @Nullable Redirect redirect) {
 		List<Header> headers = new ArrayList<>();
 		if (response.getContentType() != null) {
 			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType()));
@@ -47,7 +58,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 				response.getHeaders(name).forEach((value) -> headers.add(new Header(name, value)));
 			}
 		}
-		return new CapturedResponse(response.getStatus(), headers, body);
+		return new CapturedResponse(response.getStatus(), headers, body, redirect);
 	}
 
 	private static boolean isKept(String lowerCaseName) {
@@ -79,8 +90,13 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 		}
 		response.setHeader(REPLAYED, "true");
 		if (this.body.length > 0) {
-			response.setContentLength(this.body.length);
+			if (this.redirect == null) {
+				response.setContentLength(this.body.length);
+			}
 			response.getOutputStream().write(this.body);
+		}
+		if (this.redirect != null) {
+			this.redirect.sendTo(response);
 		}
 	}
 
@@ -88,7 +104,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 		try {
 			ByteArrayOutputStream bytes = new ByteArrayOutputStream(this.body.length + 256);
 			DataOutputStream out = new DataOutputStream(bytes);
-			out.writeByte(FORMAT);
+			out.writeByte((this.redirect != null) ? FORMAT_OF_REDIRECTS : FORMAT);
 			out.writeInt(this.status);
 			out.writeInt(this.headers.size());
 			for (Header header : this.headers) {
@@ -96,6 +112,10 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 				write(out, header.value().getBytes(StandardCharsets.UTF_8));
 			}
 			write(out, this.body);
+			if (this.redirect != null) {
+				write(out, this.redirect.location().getBytes(StandardCharsets.UTF_8));
+				out.writeBoolean(this.redirect.clearBuffer());
+			}
 			return StoredResponse.of(bytes.toByteArray());
 		}
 		catch (IOException ex) {
@@ -110,7 +130,8 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 	static @Nullable CapturedResponse decode(StoredResponse stored) {
 		try {
 			DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored.bytes()));
-			if (!stored.isKept() || in.readByte() != FORMAT) {
+			int format = stored.isKept() ? in.readByte() : 0;
+			if (format != FORMAT && format != FORMAT_OF_REDIRECTS) {
 				return null;
 			}
 			int status = in.readInt();
@@ -119,7 +140,9 @@ record CapturedResponse(int status, List<Header> headers, byte[] body) {
 			for (int i = 0; i < count; i++) {
 				headers.add(new Header(readText(in), readText(in)));
 			}
-			return new CapturedResponse(status, headers, read(in));
+			byte[] body = read(in);
+			Redirect redirect = (format == FORMAT) ? null : new Redirect(readText(in), status, in.readBoolean());
+			return new CapturedResponse(status, headers, body, redirect);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("A stored response is cut short", ex);

@@ -52,8 +52,8 @@ final class HeldBody extends ServletOutputStream {
 		return this.tooLong;
 	}
 
-	boolean isEmpty() {
-		return this.held.size() == 0;
+	int size() {
+		return this.held.size();
 	}
 
 	byte[] held() {
@@ -74,10 +74,12 @@ final class HeldBody extends ServletOutputStream {
 	}
 
 	/**
-	 * Leaves the body empty, whatever else is written.
+	 * Leaves the body as it is, or empty, whatever else is written.
 	 */
-	void end() {
-		discard();
+	void end(boolean empty) {
+		if (empty) {
+			discard();
+		}
 		this.ended = true;
 	}
 
@@ -85,10 +87,17 @@ final class HeldBody extends ServletOutputStream {
 	 * Sends what is held, with its length.
 	 */
 	void sendHeld() throws IOException {
+		if (this.held.size() > 0 && !this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
+			this.target.setContentLength(this.held.size());
+		}
+		sendPart();
+	}
+
+	/**
+	 * Sends what is held, as the beginning of an answer that is not complete yet.
+	 */
+	void sendPart() throws IOException {
 		if (this.held.size() > 0) {
-			if (!this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
-				this.target.setContentLength(this.held.size());
-			}
 			this.held.writeTo(this.target.getOutputStream());
 		}
 	}

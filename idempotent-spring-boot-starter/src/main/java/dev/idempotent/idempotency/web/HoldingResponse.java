@@ -8,15 +8,15 @@ import java.util.function.BooleanSupplier;
 
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpHeaders;
+import org.springframework.util.Assert;
 
 /**
  * A response whose body is held back until it has been stored, unless it has to stream.
  */
-final class HoldingResponse extends HttpServletResponseWrapper {
+final class HoldingResponse extends RedirectHoldingResponse {
 
 	private final HeldBody body;
 
@@ -76,7 +76,7 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	 */
 	boolean isUntouched() {
 		flushWriter();
-		return getStatus() == SC_OK && !this.errorSent && !isStreaming() && !isTooLong() && this.body.isEmpty();
+		return getStatus() == SC_OK && !this.errorSent && !isStreaming() && !isTooLong() && this.body.size() == 0;
 	}
 
 	/**
@@ -84,7 +84,7 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	 */
 	CapturedResponse capture() {
 		finishWriting();
-		return CapturedResponse.of(this, this.body.held());
+		return CapturedResponse.of(this, this.body.held(), redirect());
 	}
 
 	/**
@@ -92,7 +92,32 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 	 */
 	void sendHeld() throws IOException {
 		finishWriting();
-		this.body.sendHeld();
+		Redirect redirect = redirect();
+		if (redirect == null) {
+			this.body.sendHeld();
+		}
+		else {
+			this.body.sendPart();
+			redirect.sendTo((HttpServletResponse) getResponse());
+		}
+	}
+
+	/**
+	 * Takes back whatever was done to the response, a redirect included.
+	 */
+	void beginAnew() {
+		withdrawRedirect();
+		reset();
+	}
+
+	/**
+	 * Takes a redirect back, for an answer to what went wrong after it.
+	 */
+	void withdrawRedirect() {
+		if (redirect() != null) {
+			hold(null);
+			this.body.begin();
+		}
 	}
 
 	@Override
@@ -135,6 +160,7 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void resetBuffer() {
+		requireNoRedirect();
 		flushWriter();
 		super.resetBuffer();
 		this.body.discard();
@@ -142,6 +168,7 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void reset() {
+		requireNoRedirect();
 		super.reset();
 		this.body.begin();
 		this.streamGiven = false;
@@ -150,47 +177,36 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 
 	@Override
 	public void sendError(int status) throws IOException {
+		requireNoRedirect();
 		super.sendError(status);
 		this.errorSent = true;
 	}
 
 	@Override
 	public void sendError(int status, String message) throws IOException {
+		requireNoRedirect();
 		super.sendError(status, message);
 		this.errorSent = true;
 	}
 
-	@Override
-	public void sendRedirect(String location) throws IOException {
-		super.sendRedirect(location);
-		endBody();
-	}
-
-	@Override
-	public void sendRedirect(String location, int status) throws IOException {
-		super.sendRedirect(location, status);
-		endBody();
-	}
-
-	@Override
-	public void sendRedirect(String location, boolean clearBuffer) throws IOException {
-		super.sendRedirect(location, clearBuffer);
-		if (clearBuffer) {
-			endBody();
-		}
-	}
-
+	/**
+	 * Holds the redirect as it holds the body. A body that stays has to fit into what
+	 * containers buffer before they commit.
+	 */
 	@Override
 	public void sendRedirect(String location, int status, boolean clearBuffer) throws IOException {
-		super.sendRedirect(location, status, clearBuffer);
-		if (clearBuffer) {
-			endBody();
-		}
-	}
-
-	private void endBody() {
+		Assert.state(!isCommitted(), "The response has been committed");
 		flushWriter();
-		this.body.end();
+		Assert.state(clearBuffer || this.body.size() <= getBufferSize() / 4,
+				"The body is too long to be kept with a redirect");
+		Redirect stated = new Redirect(location, status, clearBuffer);
+		if (isStreaming()) {
+			stated.sendTo((HttpServletResponse) getResponse());
+		}
+		else {
+			this.body.end(clearBuffer);
+			hold(stated);
+		}
 	}
 
 	private void flushWriter() {
@@ -206,12 +222,19 @@ final class HoldingResponse extends HttpServletResponseWrapper {
 
 	/**
 	 * What the container does with its own writer: the content type tells in which
-	 * encoding the text was written, whatever the handler has set since.
+	 * encoding the text was written, whatever the handler has set since. JSON is in UTF-8
+	 * unless it says otherwise.
 	 */
 	private void stateWriterEncoding() {
-		if (this.writer != null) {
+		if (this.writer != null && !isUtf8Json()) {
 			setCharacterEncoding(this.writerEncoding);
 		}
+	}
+
+	private boolean isUtf8Json() {
+		String type = getContentType();
+		return type != null && type.contains("json") && !type.contains("charset")
+				&& this.writerEncoding.equalsIgnoreCase("UTF-8");
 	}
 
 }

@@ -25,8 +25,8 @@ record ResponseStart(Map<String, Collection<String>> headers) {
 	/**
 	 * Takes back whatever was done to the response since.
 	 */
-	void restore(HttpServletResponse response) {
-		response.reset();
+	void restore(HoldingResponse response) {
+		response.beginAnew();
 		this.headers.forEach((name, values) -> values.forEach((value) -> response.addHeader(name, value)));
 	}
 

@@ -39,6 +39,8 @@ final class TransactionExchange extends Exchange {
 
 	private boolean undone;
 
+	private @Nullable HoldingResponse held;
+
 	private ResponseStart start = new ResponseStart(Map.of());
 
 	TransactionExchange(TransactionalClaimant claimant, boolean entryIsNoted, ResponsePolicy policy,
@@ -65,12 +67,18 @@ final class TransactionExchange extends Exchange {
 	void handlingFailed(Exception failure) {
 		super.handlingFailed(failure);
 		this.failed = true;
+		if (this.held != null) {
+			// What it promised will be undone.
+			this.held.withdrawRedirect();
+		}
 	}
 
 	@Override
 	HoldingResponse hold(HttpServletRequest request, HttpServletResponse response) {
 		this.start = ResponseStart.of(response);
-		return HoldingResponse.whole(response, this.policy.maxHeld());
+		HoldingResponse holding = HoldingResponse.whole(response, this.policy.maxHeld());
+		this.held = holding;
+		return holding;
 	}
 
 	@Override

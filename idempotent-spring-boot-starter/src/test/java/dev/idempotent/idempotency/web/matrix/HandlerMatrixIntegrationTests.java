@@ -90,6 +90,10 @@ class HandlerMatrixIntegrationTests {
 			302 | POST | /redirect-name
 			302 | POST | /send-redirect
 			302 | POST | /write-and-redirect
+			301 | POST | /redirect/301
+			302 | POST | /redirect-and-keep/302
+			303 | POST | /redirect-and-keep/303
+			302 | POST | /redirect-and-return
 			200 | POST | /forward-name/text
 			200 | POST | /forward-name/callable
 			202 | POST | /forward-by-dispatcher/entity

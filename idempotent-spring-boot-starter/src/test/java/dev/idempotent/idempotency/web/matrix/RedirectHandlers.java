@@ -7,7 +7,9 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
+import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.servlet.view.RedirectView;
 
@@ -41,6 +43,34 @@ class RedirectHandlers {
 		response.getWriter().write("before");
 		response.sendRedirect("/read");
 		response.getWriter().write("after");
+	}
+
+	@PostMapping("/redirect/{status}")
+	@Idempotent
+	void redirectWithStatus(@PathVariable int status, HttpServletResponse response) throws IOException {
+		response.setHeader("X-Before", "1");
+		response.sendRedirect("../read", status);
+		response.setHeader("X-After", "1");
+		response.setStatus(HttpServletResponse.SC_OK);
+	}
+
+	@PostMapping("/redirect-and-keep/{status}")
+	@Idempotent
+	void redirectAndKeepTheBody(@PathVariable int status, HttpServletResponse response) throws IOException {
+		response.getWriter().write("kept");
+		if (status == HttpServletResponse.SC_FOUND) {
+			response.sendRedirect("https://example.org/read", false);
+		}
+		else {
+			response.sendRedirect("read", status, false);
+		}
+	}
+
+	@PostMapping("/redirect-and-return")
+	@Idempotent
+	ResponseEntity<String> redirectAndReturn(HttpServletResponse response) throws IOException {
+		response.sendRedirect("/read");
+		return ResponseEntity.accepted().header("X-After", "1").body("not written");
 	}
 
 	@PostMapping("/forward-name/{handler}")

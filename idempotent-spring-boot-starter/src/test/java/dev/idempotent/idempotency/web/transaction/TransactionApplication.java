@@ -17,7 +17,8 @@ import org.springframework.context.annotation.Import;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({ WorkController.class, WorkController.Advice.class, Works.class, TroubledWorks.class, SlowErrorPage.class })
+@Import({ WorkController.class, WorkController.Advice.class, RedirectingController.class, Works.class,
+		TroubledWorks.class, SlowErrorPage.class })
 class TransactionApplication {
 
 	private static final String[] SETTINGS = { "idempotent.jdbc.initialize-schema=always",

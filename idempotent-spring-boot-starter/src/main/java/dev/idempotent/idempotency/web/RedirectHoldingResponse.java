@@ -1,0 +1,165 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.util.Locale;
+
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A response that holds a redirect back, because some containers would send it at once.
+ * It behaves from then on as a committed one does: its status and headers stay as they
+ * are.
+ */
+abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
+
+	private @Nullable Redirect redirect;
+
+	RedirectHoldingResponse(HttpServletResponse response) {
+		super(response);
+	}
+
+	@Nullable Redirect redirect() {
+		return this.redirect;
+	}
+
+	void hold(@Nullable Redirect redirect) {
+		this.redirect = redirect;
+	}
+
+	void requireNoRedirect() {
+		if (this.redirect != null) {
+			throw new IllegalStateException("The response has been redirected");
+		}
+	}
+
+	@Override
+	public boolean isCommitted() {
+		return this.redirect != null || super.isCommitted();
+	}
+
+	@Override
+	public int getStatus() {
+		return (this.redirect != null) ? this.redirect.status() : super.getStatus();
+	}
+
+	@Override
+	public void sendRedirect(String location) throws IOException {
+		sendRedirect(location, SC_FOUND, true);
+	}
+
+	@Override
+	public void sendRedirect(String location, int status) throws IOException {
+		sendRedirect(location, status, true);
+	}
+
+	@Override
+	public void sendRedirect(String location, boolean clearBuffer) throws IOException {
+		sendRedirect(location, SC_FOUND, clearBuffer);
+	}
+
+	@Override
+	public abstract void sendRedirect(String location, int status, boolean clearBuffer) throws IOException;
+
+	@Override
+	public void setStatus(int status) {
+		if (this.redirect == null) {
+			super.setStatus(status);
+		}
+	}
+
+	@Override
+	public void setHeader(String name, @Nullable String value) {
+		if (this.redirect == null) {
+			super.setHeader(name, value);
+		}
+	}
+
+	@Override
+	public void addHeader(String name, String value) {
+		if (this.redirect == null) {
+			super.addHeader(name, value);
+		}
+	}
+
+	@Override
+	public void setIntHeader(String name, int value) {
+		if (this.redirect == null) {
+			super.setIntHeader(name, value);
+		}
+	}
+
+	@Override
+	public void addIntHeader(String name, int value) {
+		if (this.redirect == null) {
+			super.addIntHeader(name, value);
+		}
+	}
+
+	@Override
+	public void setDateHeader(String name, long date) {
+		if (this.redirect == null) {
+			super.setDateHeader(name, date);
+		}
+	}
+
+	@Override
+	public void addDateHeader(String name, long date) {
+		if (this.redirect == null) {
+			super.addDateHeader(name, date);
+		}
+	}
+
+	@Override
+	public void addCookie(Cookie cookie) {
+		if (this.redirect == null) {
+			super.addCookie(cookie);
+		}
+	}
+
+	@Override
+	public void setContentType(@Nullable String type) {
+		if (this.redirect == null) {
+			super.setContentType(type);
+		}
+	}
+
+	@Override
+	public void setContentLength(int length) {
+		if (this.redirect == null) {
+			super.setContentLength(length);
+		}
+	}
+
+	@Override
+	public void setContentLengthLong(long length) {
+		if (this.redirect == null) {
+			super.setContentLengthLong(length);
+		}
+	}
+
+	@Override
+	public void setCharacterEncoding(@Nullable String encoding) {
+		if (this.redirect == null) {
+			super.setCharacterEncoding(encoding);
+		}
+	}
+
+	@Override
+	public void setCharacterEncoding(@Nullable Charset encoding) {
+		if (this.redirect == null) {
+			super.setCharacterEncoding(encoding);
+		}
+	}
+
+	@Override
+	public void setLocale(Locale locale) {
+		if (this.redirect == null) {
+			super.setLocale(locale);
+		}
+	}
+
+}

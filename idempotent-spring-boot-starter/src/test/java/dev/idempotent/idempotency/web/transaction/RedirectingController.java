@@ -1,0 +1,83 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.io.IOException;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.Gate;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.stereotype.Controller;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/**
+ * Handlers that send the client elsewhere once their work is done, as the forms of a
+ * website do.
+ */
+@Controller
+class RedirectingController {
+
+	private final Works works;
+
+	private volatile @Nullable Gate gate;
+
+	RedirectingController(Works works) {
+		this.works = works;
+	}
+
+	void holdUpAt(@Nullable Gate closed) {
+		this.gate = closed;
+	}
+
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@PostMapping("/redirects/by-name/{end}")
+	String byName(@PathVariable String end, @RequestParam String name) {
+		work(end, name);
+		return "redirect:/thanks";
+	}
+
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@PostMapping("/redirects/by-response/{end}")
+	void byResponse(@PathVariable String end, @RequestParam String name, HttpServletResponse response)
+			throws IOException {
+		work(end, name);
+		response.sendRedirect("/thanks", HttpServletResponse.SC_SEE_OTHER);
+		if (end.equals("throws-after")) {
+			throw new TroubledWorks.DeclinedException();
+		}
+	}
+
+	private void work(String end, String name) {
+		this.works.write(name);
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				pass();
+				if (end.equals("fails")) {
+					throw new TroubledWorks.DeclinedException();
+				}
+				if (end.equals("breaks")) {
+					throw new IllegalStateException("The commit has failed");
+				}
+			}
+		});
+	}
+
+	private void pass() {
+		try {
+			Gate closed = this.gate;
+			if (closed != null) {
+				closed.pass();
+			}
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

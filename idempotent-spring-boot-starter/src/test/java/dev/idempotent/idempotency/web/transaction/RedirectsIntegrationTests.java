@@ -1,0 +1,145 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A redirect is an answer like any other: it leaves after the commit, or never.
+ */
+@ParameterizedClass
+@ValueSource(strings = { "tomcat", "jetty" })
+class RedirectsIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication application;
+
+	@Parameter
+	@SuppressWarnings("NullAway.Init")
+	String container;
+
+	private final String name = "work-" + UUID.randomUUID();
+
+	private final String key = UUID.randomUUID().toString();
+
+	@BeforeParameterizedClassInvocation
+	static void start(String container) {
+		application = TransactionApplication.start(TransactionApplication.class, redis, postgres,
+				WebApplication.WITH_DATABASE, "test.container=" + container,
+				"server.forward-headers-strategy=framework");
+	}
+
+	@AfterParameterizedClassInvocation
+	static void stop() {
+		application.close();
+	}
+
+	@AfterEach
+	void openGate() {
+		application.bean(RedirectingController.class).holdUpAt(null);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "by-name, 302", "by-response, 303" })
+	void areSentAndReplayedAsTheContainerSendsThem(String handler, int status) {
+		HttpResponse<byte[]> first = post(handler + "/commits");
+		HttpResponse<byte[]> retry = post(handler + "/commits");
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(first.headers().allValues("Location")).containsExactly(thanks());
+		assertThat(retry.statusCode()).isEqualTo(status);
+		assertThat(retry.headers().allValues("Location")).containsExactly(thanks());
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(rows()).isOne();
+	}
+
+	@Test
+	void keepToTheHostThatAProxyStates() {
+		HttpResponse<byte[]> first = application.post(path("by-name/commits"), "{}", "Idempotency-Key", this.key,
+				"X-Forwarded-Host", "shop.example", "X-Forwarded-Proto", "https");
+		assertThat(first.headers().allValues("Location")).containsExactly("https://shop.example/thanks");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "by-name/fails, 402", "by-response/fails, 402", "by-response/throws-after, 402", "by-name/breaks, 500",
+			"by-response/breaks, 500" })
+	void neverLeaveForWorkThatIsUndone(String path, int status) {
+		HttpResponse<byte[]> first = post(path);
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(first.headers().firstValue("Location")).isEmpty();
+		assertThat(rows()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "by-name", "by-response" })
+	void leaveOnceTheCommitHasEnded(String handler) throws Exception {
+		Gate gate = new Gate();
+		application.bean(RedirectingController.class).holdUpAt(gate);
+		try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port())) {
+			client.getOutputStream().write(head(path(handler + "/commits")));
+			client.getOutputStream().flush();
+			gate.awaitEntry();
+			InputStream answer = client.getInputStream();
+			client.setSoTimeout(200);
+			assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(answer::read);
+			client.setSoTimeout(10_000);
+			gate.open();
+			assertThat(new String(answer.readAllBytes(), StandardCharsets.US_ASCII)).contains("Location: " + thanks());
+		}
+		assertThat(rows()).isOne();
+	}
+
+	private String thanks() {
+		return this.container.equals("tomcat") ? "http://127.0.0.1:" + port() + "/thanks" : "/thanks";
+	}
+
+	private HttpResponse<byte[]> post(String path) {
+		return application.post(path(path), "{}", "Idempotency-Key", this.key);
+	}
+
+	private byte[] head(String path) {
+		return ("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + port() + "\r\nConnection: close\r\nIdempotency-Key: "
+				+ this.key + "\r\nContent-Length: 0\r\n\r\n")
+			.getBytes(StandardCharsets.US_ASCII);
+	}
+
+	private String path(String path) {
+		return "/redirects/" + path + "?name=" + this.name;
+	}
+
+	private static int port() {
+		return application.request("/").build().uri().getPort();
+	}
+
+	private int rows() {
+		return application.bean(Works.class).count(this.name);
+	}
+
+}
