@@ -3,6 +3,7 @@ package dev.idempotent.sample.crash;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.sample.crash.site.CrashSite;
 import dev.idempotent.sample.crash.site.Journal.Death;
@@ -31,7 +32,11 @@ class CrashIntegrationTests {
 	 * The promise is the lease and one second, which the report of a run shows; a busy
 	 * build machine is given more.
 	 */
-	private static final Duration LONGEST_HEAL = CrashSite.LEASE.plusSeconds(5);
+	private static final Duration LONGEST_HEAL = CrashSite.LEASE.multipliedBy(10);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final int LEASE_RUNS = 10;
 
 	private final CrashSettings transaction = CrashSettings.read("transaction", Duration.ofSeconds(25), Faults.NAMES);
 
@@ -57,21 +62,20 @@ class CrashIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "in-handler, 0", "before-commit, 0", "after-commit, 1", "before-complete, 1" })
 	void worksOnceWhereverAnInstanceHalts(String instant, int committed) {
-		String key = "transaction-" + instant;
-		Death death = halt("/api/orders", key, instant);
-		assertThat(orders(key)).isEqualTo(committed);
-		assertHeals("/api/orders", key, death);
-		assertThat(orders(key)).isOne();
+		assumeTrue(this.transaction.hasStoreInFront() || !instant.equals("before-complete"));
+		Halted halted = halt("/api/orders", "transaction", instant);
+		assertThat(orders(halted.key())).isEqualTo(committed);
+		assertHeals("/api/orders", halted);
+		assertThat(orders(halted.key())).isOne();
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "before-commit, 0, 1", "after-commit, 1, 2" })
 	void repeatsUnderALeaseWhatWasCommittedBeforeAHalt(String instant, int committed, int inTheEnd) {
-		String key = "lease-" + instant;
-		Death death = halt("/api/orders/lease", key, instant);
-		assertThat(orders(key)).isEqualTo(committed);
-		assertHeals("/api/orders/lease", key, death);
-		assertThat(orders(key)).isEqualTo(inTheEnd);
+		Halted halted = halt("/api/orders/lease", "lease", instant);
+		assertThat(orders(halted.key())).isEqualTo(committed);
+		assertHeals("/api/orders/lease", halted);
+		assertThat(orders(halted.key())).isEqualTo(inTheEnd);
 	}
 
 	@Test
@@ -84,27 +88,47 @@ class CrashIntegrationTests {
 	@Test
 	void findsTheWorkThatALeaseRepeats() {
 		assumeTrue(this.lease.isLease());
-		Report report = new CrashRun(this.site, this.lease).run();
+		CrashSettings settings = this.lease;
+		Report report = new CrashRun(this.site, settings).run();
+		// Few requests meet a fault in so short a run on a busy machine.
+		for (int i = 1; i < LEASE_RUNS && report.violations().of("several orders") == 0; i++) {
+			settings = settings.again();
+			report = new CrashRun(this.site, settings).run();
+		}
 		assertThat(report.violations().of("several orders")).as(report::toString).isPositive();
 		assertThat(report.events().isClean()).as(report::toString).isTrue();
 	}
 
-	private Death halt(String path, String key, String instant) {
-		assumeTrue(this.transaction.hasStoreInFront() || !instant.equals("before-complete"));
-		Attempt attempt = new OrderSender(path).send(this.site.instances().get(0), key, false, "halt=" + instant)
-			.join();
-		assertThat(attempt.answer()).isNull();
-		Death death = Awaitility.await().until(() -> this.site.journal().deathOf(attempt.life()), Objects::nonNull);
-		assertThat(death.cause()).isEqualTo("halt-" + instant);
-		return death;
+	/**
+	 * Places orders until the instance halts within one. Where the claim in front takes
+	 * longer than its time-out, the database alone decides or the request is refused:
+	 * such an order never comes to where the instance is to halt.
+	 */
+	private Halted halt(String path, String guarantee, String instant) {
+		OrderSender sender = new OrderSender(path, PATIENCE);
+		AtomicInteger number = new AtomicInteger();
+		Halted halted = Awaitility.await().atMost(PATIENCE).until(() -> {
+			String key = guarantee + "-" + instant + "-" + number.incrementAndGet();
+			Attempt attempt = sender.send(this.site.instances().get(0), key, false, "halt=" + instant).join();
+			return (attempt.answer() == null) ? new Halted(key, deathIn(attempt)) : null;
+		}, Objects::nonNull);
+		assertThat(halted.death().cause()).isEqualTo("halt-" + instant);
+		return halted;
 	}
 
-	private void assertHeals(String path, String key, Death death) {
+	private Death deathIn(Attempt attempt) {
+		return Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> this.site.journal().deathOf(attempt.life()), Objects::nonNull);
+	}
+
+	private void assertHeals(String path, Halted halted) {
 		OrderSender sender = new OrderSender(path);
 		Attempt answered = Awaitility.await()
-			.until(() -> sender.send(this.site.instances().get(1), key, false, "").join(),
+			.atMost(PATIENCE)
+			.until(() -> sender.send(this.site.instances().get(1), halted.key(), false, "").join(),
 					(attempt) -> attempt.finalAnswer() != null);
-		assertThat(answered.ended() - death.at()).isLessThanOrEqualTo(LONGEST_HEAL.toMillis());
+		assertThat(answered.ended() - halted.death().at()).isLessThanOrEqualTo(LONGEST_HEAL.toMillis());
 	}
 
 	private long orders(String key) {
@@ -114,6 +138,13 @@ class CrashIntegrationTests {
 			.param("key", key)
 			.query(Long.class)
 			.single();
+	}
+
+	/**
+	 * The order within which an instance has halted.
+	 */
+	private record Halted(String key, Death death) {
+
 	}
 
 }

@@ -58,6 +58,14 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 		return Integer.getInteger("crash." + name, byDefault);
 	}
 
+	/**
+	 * The same for a further run, with keys of its own.
+	 */
+	CrashSettings again() {
+		return new CrashSettings(this.guarantee, this.duration, this.keys, this.clients, this.instances, this.seed + 1,
+				this.faults, this.topology);
+	}
+
 	boolean isLease() {
 		return this.guarantee.equals("lease");
 	}

@@ -27,12 +27,24 @@ final class OrderSender {
 
 	private final String path;
 
+	private final Duration patience;
+
 	/**
-	 * Creates a sender.
+	 * Creates a sender that gives up and asks again as impatient clients do.
 	 * @param path where orders are placed
 	 */
 	OrderSender(String path) {
+		this(path, PATIENCE);
+	}
+
+	/**
+	 * Creates a sender.
+	 * @param path where orders are placed
+	 * @param patience how long to wait for an answer
+	 */
+	OrderSender(String path, Duration patience) {
 		this.path = path;
+		this.patience = patience;
 	}
 
 	/**
@@ -68,9 +80,9 @@ final class OrderSender {
 					(failure == null) ? Answer.of(response) : null, describe(failure)));
 	}
 
-	private static HttpRequest request(ShopInstance shop, String path, String key, String body, String chaos) {
+	private HttpRequest request(ShopInstance shop, String path, String key, String body, String chaos) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(shop.uri(path))
-			.timeout(PATIENCE)
+			.timeout(this.patience)
 			.header("Content-Type", "application/json")
 			.header("Idempotency-Key", key)
 			.POST(BodyPublishers.ofString(body));
