@@ -10,11 +10,12 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 
 /**
  * Runs a test class against the whole shop on its embedded servers. All such classes
- * share one shop, so each test counts the rows of a user of its own.
+ * share one shop, so each test counts the rows of a user of its own. None is about Redis
+ * being slow, as it may be on a busy machine.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "idempotent.redis.timeout=10s")
 public @interface ShopTest {
 
 }

@@ -153,7 +153,7 @@ final class FaultyStore implements IdempotencyStore {
 	record Gate(CountDownLatch reached, CountDownLatch opened) {
 
 		void awaitArrival() throws InterruptedException {
-			assertThat(this.reached.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.reached.await(60, TimeUnit.SECONDS)).isTrue();
 		}
 
 		void open() {

@@ -51,8 +51,8 @@ class IdempotencyGuardLimitsTests {
 		await().until(() -> this.store.calls().size() > 100);
 		int before = this.store.calls().size();
 		this.guard.close();
-		// One more each that the two background threads were busy with.
-		assertThat(this.store.calls().size() - before).isBetween(1, 3);
+		// One, and what the two background threads were busy with, but not all.
+		assertThat(this.store.calls().size() - before).isBetween(1, keys.size() / 2);
 	}
 
 	@Test

@@ -93,7 +93,6 @@ class IdempotencyGuardTests {
 		try (IdempotencyGuard impatient = guard(LEASE.multipliedBy(2))) {
 			Claimant endless = claimant(impatient, this.key);
 			endless.claim();
-			awaitRenewal();
 			awaitTheEndOfRenewals();
 			this.clock.advance(LEASE);
 			assertThat(this.memory.release(this.key, "nobody")).isTrue();

@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What every store promises, one test for each way through the state machine of a key.
  */
-@Timeout(60)
+@Timeout(180)
 public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry, IdempotencyStoreRaces {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);

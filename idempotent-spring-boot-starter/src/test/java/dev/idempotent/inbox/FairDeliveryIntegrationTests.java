@@ -35,8 +35,6 @@ class FairDeliveryIntegrationTests {
 
 	private static final int MANY = 200;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
-
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
@@ -55,9 +53,9 @@ class FairDeliveryIntegrationTests {
 	void givesEachWorkerAnEntryBeforeAnyGetsASecondOne() {
 		IntStream.range(0, 8).forEach((i) -> this.stream.add("" + i));
 		CyclicBarrier allAtWork = new CyclicBarrier(4);
-		Calls calls = new Calls((order, headers) -> allAtWork.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+		Calls calls = new Calls((order, headers) -> allAtWork.await(60, TimeUnit.SECONDS));
 		start(FourWorkers.class, calls, "idempotent.inbox.claim-idle=1h");
-		await().atMost(PATIENCE).until(() -> calls.ids().size() == 8 && this.stream.pending() == 0);
+		await().until(() -> calls.ids().size() == 8 && this.stream.pending() == 0);
 		assertThat(calls.ids()).doesNotHaveDuplicates();
 	}
 
@@ -70,7 +68,7 @@ class FairDeliveryIntegrationTests {
 				throw new IllegalStateException();
 			}
 		}), ALWAYS_DUE);
-		await().atMost(PATIENCE).until(() -> calls.count("good") == 1);
+		await().until(() -> calls.count("good") == 1);
 		// Each new one is followed by one old one at most.
 		assertThat(calls.ids().indexOf("good")).isLessThanOrEqualTo(2 * MANY);
 	}
@@ -86,7 +84,7 @@ class FairDeliveryIntegrationTests {
 				throw new IllegalStateException();
 			}
 		}, ALWAYS_DUE);
-		await().atMost(PATIENCE).until(() -> calls.count("poor") == 2);
+		await().until(() -> calls.count("poor") == 2);
 		// One round of all that failed, at most, comes between the two.
 		int between = calls.ids().lastIndexOf("poor") - calls.ids().indexOf("poor");
 		assertThat(between).isLessThanOrEqualTo(MANY + 1);
@@ -100,7 +98,7 @@ class FairDeliveryIntegrationTests {
 			times.add(System.nanoTime());
 			throw new DataAccessResourceFailureException("away");
 		});
-		await().atMost(PATIENCE).until(() -> times.size() >= 20);
+		await().until(() -> times.size() >= 20);
 		Long[] each = times.toArray(Long[]::new);
 		// A pause is at least half of 10, 20, 40, 80 and then always 100 ms.
 		assertThat(Duration.ofNanos(each[19] - each[0])).isGreaterThan(Duration.ofMillis(700));

@@ -89,12 +89,12 @@ class RedisStreamInboxIntegrationTests {
 	@Test
 	void leavesAnEntryToWhomWorksOnItHoweverLongThatTakes() throws Exception {
 		Gate gate = new Gate();
-		Calls first = start(new Calls((order, headers) -> gate.pass()));
+		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.inbox.claim-idle=3s");
 		this.stream.add("slow");
 		this.stream.add("behind");
 		gate.awaitEntry();
-		Calls second = start(new Calls());
-		await().during(Duration.ofSeconds(2)).until(() -> second.count("slow") == 0);
+		Calls second = start(new Calls(), "idempotent.inbox.claim-idle=3s");
+		await().during(Duration.ofSeconds(5)).until(() -> second.count("slow") == 0);
 		gate.open();
 		await().until(() -> this.stream.pending() == 0);
 		assertThat(first.ids()).containsOnlyOnce("slow");
@@ -110,10 +110,10 @@ class RedisStreamInboxIntegrationTests {
 		for (Calls calls : List.of(first, second)) {
 			start((order, headers) -> {
 				if (calls.ids().isEmpty()) {
-					bothAtWork.await(10, TimeUnit.SECONDS);
+					bothAtWork.await(60, TimeUnit.SECONDS);
 				}
 				calls.on(order, headers);
-			});
+			}, "idempotent.inbox.claim-idle=1h");
 		}
 		IntStream.range(0, 200).forEach((i) -> this.stream.add("" + i));
 		await().until(() -> first.ids().size() + second.ids().size() >= 200 && this.stream.pending() == 0);
@@ -134,12 +134,12 @@ class RedisStreamInboxIntegrationTests {
 		inbox.stop(() -> stopped.complete(null));
 		assertThat(stopped).isNotDone();
 		gate.open();
-		stopped.get(10, TimeUnit.SECONDS);
+		stopped.get(60, TimeUnit.SECONDS);
 		assertThat(inbox.isRunning()).isFalse();
 		assertThat(first.ids()).containsExactly("a");
 		// Without waiting for an hour.
 		Calls second = start(new Calls(), "idempotent.inbox.claim-idle=1h", "idempotent.inbox.max-deliveries=1");
-		await().until(() -> this.stream.pending() == 0);
+		await().until(() -> second.ids().size() == 2 && this.stream.pending() == 0);
 		assertThat(second.ids()).containsExactly("b", "c");
 	}
 

@@ -13,7 +13,7 @@ public final class Gate {
 	private final CountDownLatch open = new CountDownLatch(1);
 
 	public void awaitEntry() throws InterruptedException {
-		if (!this.entered.await(10, TimeUnit.SECONDS)) {
+		if (!this.entered.await(Patience.LIMIT.toSeconds(), TimeUnit.SECONDS)) {
 			throw new IllegalStateException("No handler came to the gate");
 		}
 	}
@@ -24,7 +24,7 @@ public final class Gate {
 
 	public void pass() throws InterruptedException {
 		this.entered.countDown();
-		if (!this.open.await(10, TimeUnit.SECONDS)) {
+		if (!this.open.await(Patience.LIMIT.toSeconds(), TimeUnit.SECONDS)) {
 			throw new IllegalStateException("Nobody opened the gate");
 		}
 	}

@@ -96,7 +96,7 @@ final class PostgresProcess implements PostgresServer {
 			String postmaster = Files.readAllLines(this.data.resolve("postmaster.pid")).get(0).strip();
 			new ProcessBuilder("kill", "-QUIT", postmaster).inheritIO().start().waitFor();
 			ProcessHandle.of(Long.parseLong(postmaster))
-				.ifPresent((handle) -> handle.onExit().orTimeout(30, TimeUnit.SECONDS).join());
+				.ifPresent((handle) -> handle.onExit().orTimeout(60, TimeUnit.SECONDS).join());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

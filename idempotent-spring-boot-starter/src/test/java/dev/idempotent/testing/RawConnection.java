@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
  */
 public final class RawConnection implements AutoCloseable {
 
-	private static final int ANSWER_TIMEOUT_MILLIS = 20_000;
+	private static final int ANSWER_TIMEOUT_MILLIS = 60_000;
 
 	private final Socket socket;
 

@@ -23,7 +23,7 @@ import org.springframework.util.Assert;
  */
 public final class RealRedis implements BeforeAllCallback, RedisTopology {
 
-	private static final int REPLY_TIMEOUT_MILLIS = 5_000;
+	private static final int REPLY_TIMEOUT_MILLIS = 60_000;
 
 	private final boolean shared;
 

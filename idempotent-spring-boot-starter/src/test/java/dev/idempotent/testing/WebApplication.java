@@ -75,6 +75,8 @@ public final class WebApplication implements AutoCloseable {
 		stated.forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);
 		application.setWebApplicationType(WebApplicationType.SERVLET);
+		// A test that is about this time-out states one of its own.
+		application.setDefaultProperties(Map.of("idempotent.redis.timeout", "10s"));
 		return new WebApplication(application.run(arguments.toArray(String[]::new)));
 	}
 

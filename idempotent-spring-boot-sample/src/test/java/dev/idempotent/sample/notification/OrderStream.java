@@ -18,7 +18,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 final class OrderStream {
 
-	static final Duration PATIENCE = Duration.ofSeconds(15);
+	static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final String STREAM = "orders";
 

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ShopTest
 class PageIntegrationTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(15);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final String user = ShopClient.newUser();
 

@@ -47,7 +47,7 @@ class StatsIntegrationTests {
 	 */
 	private Stats statsOnceAllIsHandled() {
 		return Awaitility.await()
-			.atMost(Duration.ofSeconds(15))
+			.atMost(Duration.ofSeconds(60))
 			.until(this::stats, (stats) -> stats.eventsHandled() == stats.orders() + stats.payments());
 	}
 

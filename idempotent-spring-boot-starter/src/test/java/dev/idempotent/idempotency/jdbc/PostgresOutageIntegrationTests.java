@@ -32,7 +32,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link JdbcIdempotencyStore} on a database that comes and goes.
  */
-@Timeout(120)
+@Timeout(180)
 class PostgresOutageIntegrationTests {
 
 	private static final String TABLE = "outage_record";
@@ -134,8 +134,8 @@ class PostgresOutageIntegrationTests {
 	}
 
 	private static HikariDataSource impatientPool() {
-		HikariDataSource impatient = postgres.connect(postgres.url() + "?socketTimeout=2&connectTimeout=2");
-		impatient.setConnectionTimeout(1_000);
+		HikariDataSource impatient = postgres.connect(postgres.url() + "?socketTimeout=5&connectTimeout=5");
+		impatient.setConnectionTimeout(2_500);
 		impatient.setMaximumPoolSize(2);
 		return impatient;
 	}

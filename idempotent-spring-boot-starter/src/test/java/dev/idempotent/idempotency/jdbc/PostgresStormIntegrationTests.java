@@ -25,7 +25,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What claims cost PostgreSQL that come to nothing.
  */
-@Timeout(60)
+@Timeout(180)
 class PostgresStormIntegrationTests {
 
 	private static final int CLAIMANTS = 10;

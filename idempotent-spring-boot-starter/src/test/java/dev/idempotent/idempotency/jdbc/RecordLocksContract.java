@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What {@link IdempotencyRecords} promise to transactions that want the same key.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class RecordLocksContract {
 
 	static final Duration MINUTE = Duration.ofMinutes(1);
@@ -87,7 +87,7 @@ abstract class RecordLocksContract {
 		CompletableFuture<Claim> rival = CompletableFuture.supplyAsync(() -> claim(this.second, "rival", MINUTE));
 		awaitAWaitingTransaction();
 		this.first.rollback();
-		assertThat(rival.get(30, TimeUnit.SECONDS)).isEqualTo(new Claim.Acquired());
+		assertThat(rival.get(60, TimeUnit.SECONDS)).isEqualTo(new Claim.Acquired());
 		this.second.commit();
 		assertThat(this.records.find(this.first, this.key, REQUEST)).isInstanceOf(Claim.Pending.class);
 	}
@@ -99,7 +99,7 @@ abstract class RecordLocksContract {
 		awaitAWaitingTransaction();
 		this.records.complete(this.first, this.key, REQUEST, "owner", Samples.response("response"), MINUTE);
 		this.first.commit();
-		assertThat(rival.get(30, TimeUnit.SECONDS)).is(Samples.completed(Samples.response("response")));
+		assertThat(rival.get(60, TimeUnit.SECONDS)).is(Samples.completed(Samples.response("response")));
 	}
 
 	@Test

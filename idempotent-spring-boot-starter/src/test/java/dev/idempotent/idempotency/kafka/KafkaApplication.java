@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.kafka;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -49,6 +50,7 @@ public class KafkaApplication {
 	public static ConfigurableApplicationContext start(Class<?> listeners, Collection<String> properties) {
 		SpringApplication application = new SpringApplication(KafkaApplication.class, listeners);
 		application.setWebApplicationType(WebApplicationType.NONE);
+		application.setDefaultProperties(Map.of("idempotent.redis.timeout", "10s"));
 		List<String> arguments = new ArrayList<>(
 				List.of("--spring.main.banner-mode=off", "--idempotent.jdbc.initialize-schema=always"));
 		properties.forEach((property) -> arguments.add("--" + property));

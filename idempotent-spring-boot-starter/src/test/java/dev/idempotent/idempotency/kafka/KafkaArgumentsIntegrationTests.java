@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.kafka;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,7 +10,6 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,8 +54,6 @@ class KafkaArgumentsIntegrationTests {
 
 	@BeforeAll
 	static void start() {
-		// A group's first assignment may take its time on a busy machine.
-		Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
 		List<String> properties = new ArrayList<>(List.of("spring.application.name=kafka-arguments",
 				"spring.kafka.listener.ack-mode=manual-immediate", "idempotent.guarantee=transaction"));
 		properties.addAll(kafka.properties());

@@ -12,7 +12,6 @@ import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealKafka;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,8 +44,6 @@ class KafkaListenersIntegrationTests {
 
 	@BeforeAll
 	static void start() {
-		// A group's first assignment may take its time on a busy machine.
-		Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
 		List<String> properties = new ArrayList<>(List.of("spring.application.name=kafka-listeners"));
 		properties.addAll(kafka.properties());
 		properties.addAll(postgres.properties());

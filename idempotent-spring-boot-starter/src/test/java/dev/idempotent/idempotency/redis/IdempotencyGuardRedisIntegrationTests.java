@@ -33,7 +33,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	private static final String PREFIX = "guard:";
 
-	private static final Duration LEASE = Duration.ofMillis(600);
+	private static final Duration LEASE = Duration.ofSeconds(3);
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -55,7 +55,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	@BeforeEach
 	void connect() {
 		redis.start();
-		this.connection = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofMillis(500));
+		this.connection = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofSeconds(2));
 		this.store = new RedisIdempotencyStore(this.connection.factory(), PREFIX);
 		this.guard = guard(this.store);
 		awaitThatTheKeyIsFree(true);

@@ -33,12 +33,12 @@ import static org.awaitility.Awaitility.await;
 /**
  * What becomes of keys when a replica takes over from its master.
  */
-@Timeout(90)
+@Timeout(180)
 class RedisFailoverIntegrationTests {
 
 	private static final int THREADS = 4;
 
-	private static final Duration TIMEOUT = Duration.ofMillis(500);
+	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration LEASE = Duration.ofMinutes(1);
 
@@ -81,7 +81,7 @@ class RedisFailoverIntegrationTests {
 		threads.shutdown();
 		await().until(threads::isTerminated);
 
-		assertThat(this.waits).allSatisfy((wait) -> assertThat(wait).isLessThan(TIMEOUT.multipliedBy(6)));
+		assertThat(this.waits).allSatisfy((wait) -> assertThat(wait).isLessThan(TIMEOUT.multipliedBy(10)));
 		assertThat(confirmed).allSatisfy((key, answer) -> assertReplays(claim(key), answer));
 		assertThat(this.answers).allSatisfy((key, answer) -> {
 			Claim claim = claim(key);
@@ -127,7 +127,7 @@ class RedisFailoverIntegrationTests {
 	}
 
 	private void awaitRuns(int count) {
-		await().atMost(Duration.ofSeconds(30)).until(() -> this.answers.size() >= count);
+		await().until(() -> this.answers.size() >= count);
 	}
 
 	private Claim claim(IdempotencyKey key) {

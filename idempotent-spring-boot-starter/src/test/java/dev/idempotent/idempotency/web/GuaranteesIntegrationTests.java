@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.web;
 
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -38,7 +37,7 @@ class GuaranteesIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(OperationsApplication.class, redis))
+		.of(() -> WebApplication.start(OperationsApplication.class, redis, "idempotent.redis.timeout=2s"))
 		.resetting(Operations.class, Operations::reset);
 
 	private final Operations operations = application.bean(Operations.class);
@@ -94,8 +93,7 @@ class GuaranteesIntegrationTests {
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/gated", "", KEY, this.key);
 		gate.awaitEntry();
 
-		await().during(Duration.ofMillis(1200))
-			.atMost(Duration.ofSeconds(5))
+		await().during(Operations.LEASE.plusSeconds(1))
 			.until(() -> application.post("/gated", "", KEY, this.key).statusCode() == 409);
 
 		gate.open();
@@ -194,7 +192,7 @@ class GuaranteesIntegrationTests {
 
 		redis.start();
 		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
-		await().atMost(Duration.ofSeconds(20)).until(() -> states(template).equals(List.of("COMPLETED")));
+		await().until(() -> states(template).equals(List.of("COMPLETED")));
 		assertThat(text(application.post("/held", "", KEY, this.key))).isEqualTo("through");
 		assertThat(this.operations.runs()).isOne();
 	}

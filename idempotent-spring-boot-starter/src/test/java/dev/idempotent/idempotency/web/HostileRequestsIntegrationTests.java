@@ -54,7 +54,8 @@ class HostileRequestsIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(Application.class, redis, "server.tomcat.connection-timeout=500ms"))
+		.of(() -> WebApplication.start(Application.class, redis, "server.tomcat.connection-timeout=3s",
+				"server.tomcat.keep-alive-timeout=60s"))
 		.resetting(Operations.class, Operations::reset);
 
 	private final Operations operations = application.bean(Operations.class);

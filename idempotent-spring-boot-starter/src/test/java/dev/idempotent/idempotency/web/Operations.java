@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.net.URI;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,12 @@ import org.springframework.web.server.ResponseStatusException;
  */
 @RestController
 class Operations {
+
+	/**
+	 * That of {@code /gated}. Renewed every second, so a pause of a busy machine does not
+	 * end it.
+	 */
+	static final Duration LEASE = Duration.ofSeconds(3);
 
 	private final AtomicInteger runs = new AtomicInteger();
 
@@ -67,7 +74,7 @@ class Operations {
 	}
 
 	@PostMapping("/gated")
-	@Idempotent(lease = "300ms")
+	@Idempotent(lease = "3s")
 	String gated() throws InterruptedException {
 		this.runs.incrementAndGet();
 		this.gate.pass();

@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.web;
 
-import java.time.Duration;
 import java.util.UUID;
 
 import dev.idempotent.testing.RealRedis;
@@ -51,7 +50,7 @@ class StoreOutageIntegrationTests {
 
 			redis.start();
 			StringRedisTemplate template = new StringRedisTemplate(redis.connect());
-			await().atMost(Duration.ofSeconds(20)).until(() -> template.keys("*").size() == 1);
+			await().until(() -> template.keys("*").size() == 1);
 			await().until(() -> template.keys("*")
 				.stream()
 				.allMatch((name) -> "COMPLETED".equals(template.opsForHash().get(name, "state"))));
@@ -60,8 +59,8 @@ class StoreOutageIntegrationTests {
 	}
 
 	private static WebApplication start(String onStoreFailure) {
-		return WebApplication.start(OperationsApplication.class, redis,
-				"idempotent.on-store-failure=" + onStoreFailure);
+		return WebApplication.start(OperationsApplication.class, redis, "idempotent.on-store-failure=" + onStoreFailure,
+				"idempotent.redis.timeout=2s");
 	}
 
 }

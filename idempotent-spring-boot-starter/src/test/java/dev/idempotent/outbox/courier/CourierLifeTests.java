@@ -82,7 +82,7 @@ class CourierLifeTests {
 	void needsNoConnectionBesideThatOfATransactionToAppend() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("idempotent.outbox.courier.enabled=false", "spring.datasource.hikari.maximum-pool-size=1",
-					"spring.datasource.hikari.connection-timeout=500"))) {
+					"spring.datasource.hikari.connection-timeout=5000"))) {
 			append(context);
 			assertThat(pending(context)).isOne();
 		}

@@ -1,6 +1,5 @@
 package dev.idempotent.outbox.courier;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -141,9 +140,8 @@ abstract class CourierRules {
 		assertThat(shop.broker().published()).isEmpty();
 		assertThat(shop.dead()).isEmpty();
 		shop.broker().answer((event) -> new Outcome.Delivered());
-		await().atMost(Duration.ofSeconds(30))
-			.untilAsserted(
-					() -> assertThat(shop.broker().types()).containsExactlyInAnyOrder("first", "second", "third"));
+		await().untilAsserted(
+				() -> assertThat(shop.broker().types()).containsExactlyInAnyOrder("first", "second", "third"));
 		assertThat(shop.broker().published()).extracting(StoredEvent::attempts).containsOnly(1);
 		await().untilAsserted(() -> assertThat(shop.pending() + shop.waiting()).isZero());
 		assertThat(shop.courier().unavailablePublishers()).isEmpty();
@@ -166,7 +164,7 @@ abstract class CourierRules {
 
 	static void awaitLatch(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

@@ -22,7 +22,7 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisStreamClusterIntegrationTests {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(2);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
@@ -62,7 +62,7 @@ class RedisStreamClusterIntegrationTests {
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application, int replicas) {
 		return RedisStreamPublisher.pipelined(OwnConnections.to(application, TIMEOUT),
-				new RedisStreamOptions(null, replicas, Duration.ofMillis(500)));
+				new RedisStreamOptions(null, replicas, Duration.ofSeconds(2)));
 	}
 
 }

@@ -129,7 +129,7 @@ class RedisStreamPublisherIntegrationTests {
 				}
 			}, (task) -> new Thread(task).start()));
 		}
-		CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
+		CompletableFuture.allOf(threads.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
 		assertThat(clients() - before).isBetween(1, 4);
 		for (int thread = 0; thread < 4; thread++) {
 			List<String> twentyTimes = new ArrayList<>();
@@ -180,7 +180,7 @@ class RedisStreamPublisherIntegrationTests {
 
 	private static void await(CyclicBarrier barrier) {
 		try {
-			barrier.await(10, TimeUnit.SECONDS);
+			barrier.await(60, TimeUnit.SECONDS);
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);

@@ -36,7 +36,7 @@ class Kills {
 	 */
 	private static final int MOST = 5;
 
-	private static final int PATIENCE_SECONDS = 60;
+	private static final int PATIENCE_SECONDS = 180;
 
 	private final RealKafka kafka;
 

@@ -41,12 +41,11 @@ class DatabaseFaultsIntegrationTests {
 
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
-	static final RunningApplication application = RunningApplication
-		.of(() -> TransactionApplication.start(TransactionApplication.class, redis, postgres,
-				WebApplication.WITH_DATABASE,
-				"spring.datasource.url=jdbc:postgresql://" + proxy.host() + ":" + proxy.port()
-						+ "/postgres?socketTimeout=1&ApplicationName=under-test",
-				"spring.datasource.hikari.connection-timeout=1000", "spring.datasource.hikari.validation-timeout=250"));
+	static final RunningApplication application = RunningApplication.of(() -> TransactionApplication.start(
+			TransactionApplication.class, redis, postgres, WebApplication.WITH_DATABASE,
+			"spring.datasource.url=jdbc:postgresql://" + proxy.host() + ":" + proxy.port()
+					+ "/postgres?socketTimeout=3&ApplicationName=under-test",
+			"spring.datasource.hikari.connection-timeout=5000", "spring.datasource.hikari.validation-timeout=1000"));
 
 	@SuppressWarnings("NullAway.Init")
 	private static JdbcTemplate observer;
@@ -94,7 +93,7 @@ class DatabaseFaultsIntegrationTests {
 		assertThat(text(first)).contains("urn:problem-type:idempotency:outcome-unknown");
 		assertThat(first.headers().firstValue("Retry-After")).hasValue("1");
 		proxy.resume();
-		await().atMost(Duration.ofSeconds(10)).until(() -> post("commit-gate").statusCode() == 201);
+		await().until(() -> post("commit-gate").statusCode() == 201);
 		assertThat(rows()).isOne();
 	}
 
@@ -105,7 +104,7 @@ class DatabaseFaultsIntegrationTests {
 		assertThat(refused.statusCode()).isEqualTo(503);
 		assertThat(text(refused)).contains("store-unreachable");
 		proxy.resume();
-		await().atMost(Duration.ofSeconds(10)).until(() -> post("created").statusCode() == 201);
+		await().until(() -> post("created").statusCode() == 201);
 		assertThat(rows()).isOne();
 	}
 

@@ -56,7 +56,7 @@ class WaitingClaimsIntegrationTests {
 
 	private static WebApplication start() {
 		return TransactionApplication.start(TransactionApplication.class, redis, postgres, WebApplication.WITH_DATABASE,
-				"idempotent.store=jdbc", "idempotent.jdbc.lock-timeout=10s");
+				"idempotent.store=jdbc", "idempotent.jdbc.lock-timeout=60s");
 	}
 
 }
