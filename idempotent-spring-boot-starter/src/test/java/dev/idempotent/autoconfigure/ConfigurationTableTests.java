@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -54,7 +55,8 @@ class ConfigurationTableTests {
 	 */
 	@Test
 	void offersNoGuaranteeThatIsRefused() throws ClassNotFoundException, IOException {
-		String type = properties().get("idempotent.guarantee").get("type").asString();
+		JsonNode property = Objects.requireNonNull(properties().get("idempotent.guarantee"));
+		String type = property.get("type").asString();
 		assertThat(Class.forName(type).getEnumConstants()).extracting(Object::toString)
 			.containsExactly("LEASE", "TRANSACTION");
 	}

@@ -1,0 +1,98 @@
+package dev.idempotent.autoconfigure.startup;
+
+import java.lang.annotation.Annotation;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.inbox.RedisStreamListener;
+import dev.idempotent.outbox.TransactionalOutbox;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.Environment;
+
+/**
+ * What gives an annotation its effect.
+ *
+ * @param annotation what methods have
+ * @param property switches it off
+ * @param beanNames the beans that it consists of
+ * @param pieces what it needs
+ */
+record Engine(Class<? extends Annotation> annotation, String property, List<String> beanNames, List<Piece> pieces) {
+
+	/**
+	 * Of web handlers.
+	 */
+	static final Engine WEB = new Engine(Idempotent.class, "idempotent.enabled", List.of("idempotencyStartup"),
+			List.of(Piece.SPRING_MVC, Piece.BOOT_MVC, Piece.JACKSON));
+
+	/**
+	 * Of all other methods.
+	 */
+	static final Engine METHOD = new Engine(Idempotent.class, "idempotent.enabled", List.of("idempotentMethodsCheck"),
+			List.of(Piece.JACKSON, Piece.SPRING_TX));
+
+	/**
+	 * Of methods that append events.
+	 */
+	static final Engine OUTBOX = new Engine(TransactionalOutbox.class, "idempotent.outbox.enabled",
+			List.of("outboxMethodsCheck", "outboxTopics"),
+			List.of(Piece.JACKSON, Piece.SPRING_TX, Piece.SPRING_JDBC, Piece.DATA_SOURCE));
+
+	/**
+	 * Of methods that listen to streams.
+	 */
+	static final Engine INBOX = new Engine(RedisStreamListener.class, "idempotent.inbox.enabled",
+			List.of("redisStreamInbox"), List.of(Piece.SPRING_DATA_REDIS, Piece.BOOT_REDIS, Piece.REDIS));
+
+	static final List<Engine> ALL = List.of(WEB, METHOD, OUTBOX, INBOX);
+
+	private static final Set<String> NO = Set.of("false", "off", "no", "0");
+
+	/**
+	 * Tells whether an annotation would have no effect, and the application has not said
+	 * so itself.
+	 */
+	boolean isMissing(ConfigurableListableBeanFactory beans, Environment environment) {
+		return isOn(this.property, environment) && !isRunning(beans);
+	}
+
+	boolean isRunning(ConfigurableListableBeanFactory beans) {
+		return this.beanNames.stream().allMatch(beans::containsBeanDefinition);
+	}
+
+	@Nullable Piece missingPiece(ConfigurableListableBeanFactory beans) {
+		return this.pieces.stream().filter((piece) -> piece.problem(beans) != null).findFirst().orElse(null);
+	}
+
+	/**
+	 * Says why a method's annotation would have no effect.
+	 */
+	IdempotencyConfigurationException mistake(String described, ConfigurableListableBeanFactory beans) {
+		Piece missing = missingPiece(beans);
+		String reason = (missing != null) ? Objects.requireNonNull(missing.problem(beans))
+				: "what gives it one is excluded, or its conditions are not met (see --debug)";
+		String action = (missing != null) ? missing.action() : "Leave the auto-configuration of this library as it is";
+		return new IdempotencyConfigurationException("The @%s method %s would have no effect: %s."
+			.formatted(this.annotation.getSimpleName(), described, reason),
+				"%s, or set %s=false if it is to have none.".formatted(action, this.property), null);
+	}
+
+	/**
+	 * Reads a switch. What is neither on nor off would be off without a word.
+	 */
+	static boolean isOn(String property, Environment environment) {
+		String value = environment.getProperty(property, "true").toLowerCase(Locale.ROOT);
+		if (!value.equals("true") && !NO.contains(value)) {
+			throw new IdempotencyConfigurationException("%s is neither true nor false.".formatted(property),
+					"Set %s to true or false, or leave it out.".formatted(property), null);
+		}
+		return value.equals("true");
+	}
+
+}

@@ -1,0 +1,126 @@
+package dev.idempotent.autoconfigure.startup;
+
+import java.util.Objects;
+
+import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyRedisAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyWebAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.InboxRedisAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.testing.ClassPathWithout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An annotation that would have no effect stops the application, whatever is missing.
+ */
+class SilentAnnotationsTests {
+
+	private static final String JACKSON = "tools.jackson";
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					Method    | tools.jackson                        | @Idempotent method           | Jackson 3             | Add spring-boot-starter-jackson | idempotent.enabled
+					Method    | org.springframework.transaction      | @Idempotent method           | spring-tx             | Add org.springframework:spring-tx | idempotent.enabled
+					Handler   | tools.jackson                        | @Idempotent method           | Jackson 3             | Add spring-boot-starter-jackson | idempotent.enabled
+					Handler   | org.springframework.web.servlet      | @Idempotent method           | Spring MVC            | Add spring-boot-starter-webmvc  | idempotent.enabled
+					Event     | tools.jackson                        | @TransactionalOutbox method  | Jackson 3             | Add spring-boot-starter-jackson | idempotent.outbox.enabled
+					Event     | org.springframework.transaction      | @TransactionalOutbox method  | spring-tx             | Add org.springframework:spring-tx | idempotent.outbox.enabled
+					Event     | org.springframework.jdbc             | @TransactionalOutbox method  | spring-jdbc           | Add spring-boot-starter-jdbc    | idempotent.outbox.enabled
+					Listener  | org.springframework.data.redis       | @RedisStreamListener method  | Spring Data Redis     | Add spring-boot-starter-data-redis | idempotent.inbox.enabled
+					Listener  | org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails | @RedisStreamListener method  | spring-boot-data-redis | Add spring-boot-starter-data-redis | idempotent.inbox.enabled
+					""")
+	void stopsWithoutALibraryThatItNeeds(String bean, String missing, String annotation, String reason, String action,
+			String property) {
+		String method = SilentBeans.class.getName() + "$" + bean + ".run()";
+		start(bean, missing).run((context) -> assertMistake(context,
+				"The " + annotation + " " + method + " would have no effect: " + reason + " is not on the class path.",
+				action, property + "=false"));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			TwoServers   | there are 2 RedisConnectionFactory beans, none of which is @Primary | as @Primary
+			NoDatabase   | there is no DataSource bean                                         | spring.datasource.*
+			TwoDatabases | there are 2 DataSource beans, none of which is @Primary             | as @Primary
+			""")
+	void stopsWithoutTheOneBeanThatItNeeds(String beans, String reason, String action) {
+		start(beans, "unknown")
+			.withPropertyValues(beans.equals("NoDatabase") ? "spring.autoconfigure.exclude="
+					+ "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" : "a=b")
+			.run((context) -> assertMistake(context, reason, action, "=false"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "Composed", "OfInterface", "ByInterface", "LazyBean", "Scoped", "Product", "Inherited", "Hidden" })
+	void isFoundOnBeansOfAnyKind(String beans) {
+		start(beans, JACKSON).run((context) -> assertMistake(context, "Jackson 3", "spring-boot-starter-jackson"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "Method, idempotent.enabled", "Event, idempotent.outbox.enabled" })
+	void mayBeLeftWithoutItsEffectOnPurpose(String bean, String property) {
+		start(bean, JACKSON).withPropertyValues("idempotent.outbox.initialize-schema=always", property + "=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration" })
+	void stopsWithoutItsAutoConfiguration(String excluded) {
+		start("Method", "unknown").withPropertyValues("spring.autoconfigure.exclude=" + excluded)
+			.run((context) -> assertMistake(context, "is excluded, or its conditions are not met",
+					"idempotent.enabled"));
+	}
+
+	private static void assertMistake(AssertableWebApplicationContext context, String mistake, String... actions) {
+		Throwable failure = Objects.requireNonNull(context.getStartupFailure());
+		assertThat(failure).hasMessageContaining(mistake);
+		// Loaded again, without some libraries.
+		assertThat(failure.getClass().getName()).isEqualTo(IdempotencyConfigurationException.class.getName());
+		assertThat(failure).extracting("action").asString().contains(actions);
+	}
+
+	private static WebApplicationContextRunner start(String beans, String... missing) {
+		ClassPathWithout classPath = new ClassPathWithout(missing);
+		try {
+			return new WebApplicationContextRunner().withClassLoader(classPath)
+				.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+				.withUserConfiguration(classPath.loadClass(Application.class.getName()),
+						classPath.loadClass(SilentBeans.class.getName() + "$" + beans));
+		}
+		catch (ClassNotFoundException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+			DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
+			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
+			IdempotencyRedisAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
+			InboxRedisAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
+			StartCheckAutoConfiguration.class })
+	static class Application {
+
+	}
+
+}
