@@ -21,7 +21,10 @@ public final class StartCheckAutoConfiguration {
 	 */
 	@Bean
 	static BeanFactoryPostProcessor idempotentStartCheck(Environment environment) {
-		return (beans) -> new SilentAnnotationsCheck(beans, environment).check((name) -> beans.getType(name, false));
+		return (beans) -> {
+			new PropertyNamesCheck(KnownProperties.read()).check(environment);
+			new SilentAnnotationsCheck(beans, environment).check((name) -> beans.getType(name, false));
+		};
 	}
 
 	/**

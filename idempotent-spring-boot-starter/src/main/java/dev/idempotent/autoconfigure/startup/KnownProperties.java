@@ -1,0 +1,91 @@
+package dev.idempotent.autoconfigure.startup;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.asm.AnnotationVisitor;
+import org.springframework.asm.ClassReader;
+import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.RecordComponentVisitor;
+import org.springframework.asm.SpringAsmInfo;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+
+/**
+ * The properties of this library, read from the class files of the records that they are
+ * bound to: a class whose libraries are not there cannot be asked, and the metadata for
+ * editors may not be there.
+ */
+final class KnownProperties extends ClassVisitor {
+
+	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure.";
+
+	private static final String OUTBOX = AUTOCONFIGURE + "outbox.";
+
+	private static final List<String> RECORDS = List.of(AUTOCONFIGURE + "IdempotencyProperties",
+			AUTOCONFIGURE + "IdempotencyWebProperties", AUTOCONFIGURE + "ReplayCacheProperties",
+			AUTOCONFIGURE + "IdempotencyMethodProperties", AUTOCONFIGURE + "IdempotencyClientProperties",
+			AUTOCONFIGURE + "IdempotencyRedisProperties", AUTOCONFIGURE + "IdempotencyJdbcProperties",
+			OUTBOX + "OutboxProperties", OUTBOX + "OutboxHealthProperties", OUTBOX + "OutboxCourierProperties",
+			OUTBOX + "OutboxRedisProperties", OUTBOX + "InboxProperties");
+
+	private static final String PREFIX = "value";
+
+	private final Map<String, String> types = new LinkedHashMap<>();
+
+	private String prefix = "";
+
+	private KnownProperties() {
+		super(SpringAsmInfo.ASM_VERSION);
+	}
+
+	/**
+	 * Reads them.
+	 * @return the names in canonical form, with the descriptors of the types of their
+	 * values
+	 */
+	static Map<String, String> read() {
+		KnownProperties known = new KnownProperties();
+		for (String each : RECORDS) {
+			String file = '/' + each.replace('.', '/') + ".class";
+			try (InputStream bytes = KnownProperties.class.getResourceAsStream(file)) {
+				if (bytes != null) {
+					new ClassReader(bytes).accept(known,
+							ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+				}
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+		return known.types;
+	}
+
+	@Override
+	public @Nullable AnnotationVisitor visitAnnotation(String descriptor, boolean visible) {
+		return !descriptor.endsWith("/ConfigurationProperties;") ? null
+				: new AnnotationVisitor(SpringAsmInfo.ASM_VERSION) {
+
+					@Override
+					public void visit(String name, Object value) {
+						if (PREFIX.equals(name) && value instanceof String text) {
+							KnownProperties.this.prefix = text;
+						}
+					}
+
+				};
+	}
+
+	@Override
+	public @Nullable RecordComponentVisitor visitRecordComponent(String name, String descriptor,
+			@Nullable String signature) {
+		this.types.put(this.prefix + '.' + DataObjectPropertyName.toDashedForm(name), descriptor);
+		return null;
+	}
+
+}

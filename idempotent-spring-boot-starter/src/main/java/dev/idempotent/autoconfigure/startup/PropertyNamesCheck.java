@@ -1,0 +1,158 @@
+package dev.idempotent.autoconfigure.startup;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+/**
+ * Finds properties that nothing reads because their name is misspelt, in every source
+ * that can list its names.
+ */
+final class PropertyNamesCheck {
+
+	private static final Logger logger = LoggerFactory.getLogger(PropertyNamesCheck.class);
+
+	private static final ConfigurationPropertyName ROOT = ConfigurationPropertyName.of("idempotent");
+
+	private final Map<String, String> types;
+
+	/**
+	 * By their letters and digits alone: a variable of the environment has no dashes, and
+	 * its underscores may stand for dots.
+	 */
+	private final Map<String, String> byLetters = new HashMap<>();
+
+	private final List<String> mistakes = new ArrayList<>();
+
+	private final List<String> actions = new ArrayList<>();
+
+	private final List<String> variables = new ArrayList<>();
+
+	PropertyNamesCheck(Map<String, String> types) {
+		this.types = types;
+		types.keySet().forEach((name) -> this.byLetters.put(letters(ConfigurationPropertyName.of(name)), name));
+	}
+
+	/**
+	 * Checks the names in an environment.
+	 * @throws IdempotencyConfigurationException if there is one that nothing reads
+	 */
+	void check(Environment environment) {
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			if (source instanceof IterableConfigurationPropertySource listed) {
+				listed.stream().filter(ROOT::isAncestorOf).forEach((name) -> check(name, source));
+			}
+		}
+		if (!this.mistakes.isEmpty()) {
+			throw new IdempotencyConfigurationException(String.join(System.lineSeparator(), this.mistakes),
+					String.join(System.lineSeparator(), this.actions), null);
+		}
+		if (!this.variables.isEmpty()) {
+			logger.warn("These variables of the environment are not properties of this library and have no effect: {}",
+					this.variables);
+		}
+	}
+
+	private void check(ConfigurationPropertyName name, ConfigurationPropertySource source) {
+		ConfigurationProperty property = source.getConfigurationProperty(name);
+		boolean variable = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
+		if (property == null || isKnown(name, variable) || isEmptyGroup(name, property)) {
+			return;
+		}
+		String origin = Objects.toString(property.getOrigin(), "of unknown origin");
+		String nearest = nearest(name);
+		// A platform may set variables of this prefix, such as for a service of this
+		// name.
+		if (variable && distance(letters(name), letters(ConfigurationPropertyName.of(nearest))) > 2) {
+			this.variables.add(origin);
+			return;
+		}
+		this.mistakes.add("There is no property %s (%s).".formatted(name, origin));
+		this.actions.add("Did you mean %s? Correct %s or remove it.".formatted(nearest, name));
+	}
+
+	private boolean isKnown(ConfigurationPropertyName name, boolean variable) {
+		ConfigurationPropertyName base = name;
+		while (base.isLastElementIndexed()) {
+			base = base.getParent();
+		}
+		int indices = name.getNumberOfElements() - base.getNumberOfElements();
+		String known = this.byLetters.get(letters(base));
+		if (known == null || (!variable && !ConfigurationPropertyName.of(known).equals(base))) {
+			return false;
+		}
+		return indices == 0 || (indices == 1 && name.isNumericIndex(name.getNumberOfElements() - 1) && isList(known));
+	}
+
+	private boolean isList(String known) {
+		String type = this.types.get(known);
+		return List.class.descriptorString().equals(type);
+	}
+
+	/**
+	 * A group in YAML all of whose lines are comments.
+	 */
+	private boolean isEmptyGroup(ConfigurationPropertyName name, ConfigurationProperty property) {
+		return property.getValue().toString().isEmpty() && this.types.keySet()
+			.stream()
+			.anyMatch((known) -> name.isAncestorOf(ConfigurationPropertyName.of(known)));
+	}
+
+	private String nearest(ConfigurationPropertyName name) {
+		String letters = letters(name);
+		String nearest = ROOT.toString();
+		int least = Integer.MAX_VALUE;
+		for (Map.Entry<String, String> known : this.byLetters.entrySet()) {
+			int distance = distance(letters, known.getKey());
+			if (distance < least || (distance == least && known.getValue().compareTo(nearest) < 0)) {
+				least = distance;
+				nearest = known.getValue();
+			}
+		}
+		return nearest;
+	}
+
+	private static String letters(ConfigurationPropertyName name) {
+		StringBuilder letters = new StringBuilder();
+		for (int i = 0; i < name.getNumberOfElements(); i++) {
+			letters.append(name.getElement(i, Form.UNIFORM));
+		}
+		return letters.toString();
+	}
+
+	/**
+	 * The number of letters to insert, leave out or replace.
+	 */
+	private static int distance(String one, String other) {
+		int[] row = new int[other.length() + 1];
+		for (int j = 0; j <= other.length(); j++) {
+			row[j] = j;
+		}
+		for (int i = 1; i <= one.length(); i++) {
+			int diagonal = row[0];
+			row[0] = i;
+			for (int j = 1; j <= other.length(); j++) {
+				int replaced = diagonal + ((one.charAt(i - 1) == other.charAt(j - 1)) ? 0 : 1);
+				diagonal = row[j];
+				row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
+			}
+		}
+		return row[other.length()];
+	}
+
+}
