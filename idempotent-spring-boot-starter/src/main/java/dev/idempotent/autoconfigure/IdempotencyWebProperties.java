@@ -55,6 +55,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 		requireInMemory("idempotent.web.max-held-response", maxHeldResponse);
+		requiredKeys(requiredFor);
+		responsePolicy(storedStatuses, OnError.RELEASE, maxResponseBody, maxHeldResponse);
 	}
 
 	private static void requireInMemory(String property, DataSize size) {
@@ -66,8 +68,16 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 	}
 
 	List<RequiredKey> requiredKeys() {
+		return requiredKeys(this.requiredFor);
+	}
+
+	ResponsePolicy responsePolicy(OnError onError) {
+		return responsePolicy(this.storedStatuses, onError, this.maxResponseBody, this.maxHeldResponse);
+	}
+
+	private static List<RequiredKey> requiredKeys(List<String> rules) {
 		try {
-			return this.requiredFor.stream().map(RequiredKey::parse).toList();
+			return rules.stream().map(RequiredKey::parse).toList();
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IdempotencyConfigurationException("idempotent.web.required-for: " + ex.getMessage() + ".",
@@ -75,13 +85,13 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		}
 	}
 
-	ResponsePolicy responsePolicy(OnError onError) {
+	private static ResponsePolicy responsePolicy(List<String> statuses, OnError onError, DataSize stored,
+			DataSize held) {
 		try {
 			// Boot splits a list that is one text, but not if it is the default.
-			List<String> ranges = List
-				.of(StringUtils.commaDelimitedListToStringArray(String.join(",", this.storedStatuses)));
-			return new ResponsePolicy(ranges, onError, (int) this.maxResponseBody.toBytes(),
-					(int) Math.max(this.maxHeldResponse.toBytes(), this.maxResponseBody.toBytes()));
+			List<String> ranges = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", statuses)));
+			return new ResponsePolicy(ranges, onError, (int) stored.toBytes(),
+					(int) Math.max(held.toBytes(), stored.toBytes()));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IdempotencyConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",

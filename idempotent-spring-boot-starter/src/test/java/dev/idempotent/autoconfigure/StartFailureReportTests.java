@@ -6,6 +6,9 @@ import java.util.stream.Stream;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -77,6 +80,31 @@ class StartFailureReportTests {
 		assertThat(AnnotationAwareOrderComparator.INSTANCE.compare(ours, unordered)).isNegative();
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			jetty  | idempotent.lease=0s                      | idempotent.lease is PT0S
+			jetty  | idempotent.lease=abc                     | Failed to bind properties under 'idempotent.lease'
+			jetty  | idempotent.retentoin=1h                  | There is no property idempotent.retentoin (
+			jetty  | idempotent.web.required-for=orders       | idempotent.web.required-for
+			jetty  | idempotent.web.stored-statuses=abc       | idempotent.web.stored-statuses
+			jetty  | idempotent.outbox.courier.batch-size=0   | idempotent.outbox.courier.batch-size is 0
+			tomcat | idempotent.client.targets=https://a:b:c  | idempotent.client.targets[0]
+			""")
+	void comesBeforeAnyServerStarts(String container, String property, String mistake, CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop", "test.container=" + container, property);
+		assertThat(output)
+			.doesNotContain("\tat ", "Stack trace of thread", "Error starting Tomcat", "initialized with port")
+			.contains(mistake);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tomcat", "jetty" })
+	void comesWithoutAnyStackTraceIfAHandlerIsWrong(String container, CapturedOutput output) {
+		fail(Orders.class, "spring.application.name=shop", "test.container=" + container,
+				"spring.datasource.generate-unique-name=true");
+		assertThat(report(output)).contains("Write it like 30s, 24h or PT30S.");
+	}
+
 	private static void fail(Class<?> application, String... properties) {
 		SpringApplication spring = new SpringApplication(application);
 		String[] arguments = Stream
@@ -87,7 +115,8 @@ class StartFailureReportTests {
 	}
 
 	private static List<String> report(CapturedOutput output) {
-		assertThat(output).doesNotContain("\tat ").containsOnlyOnce("APPLICATION FAILED TO START");
+		assertThat(output).doesNotContain("\tat ", "Stack trace of thread", "Error starting Tomcat")
+			.containsOnlyOnce("APPLICATION FAILED TO START");
 		return output.getAll()
 			.substring(output.getAll().indexOf("Description:"))
 			.lines()

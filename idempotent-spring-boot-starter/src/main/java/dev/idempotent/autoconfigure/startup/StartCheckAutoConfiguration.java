@@ -5,7 +5,11 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.web.server.WebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
@@ -36,6 +40,21 @@ public final class StartCheckAutoConfiguration {
 			Environment environment) {
 		return () -> new SilentAnnotationsCheck(beans, environment)
 			.check((name) -> beans.containsSingleton(name) ? AutoProxyUtils.determineTargetClass(beans, name) : null);
+	}
+
+	/**
+	 * A server that has begun to start reports a failure with a stack trace of its own.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(WebServerFactory.class)
+	static class BeforeWebServer {
+
+		@Bean
+		static WebServerFactoryCustomizer<WebServerFactory> idempotentConfigurationCheck(
+				ConfigurableListableBeanFactory beans) {
+			return (factory) -> new ConfiguredBeans(beans).create();
+		}
+
 	}
 
 }
