@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -35,6 +36,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -49,10 +51,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 @EnableConfigurationProperties(IdempotencyWebProperties.class)
 public final class IdempotencyWebAutoConfiguration {
 
-	/**
-	 * After Spring Security's filters (-100), so that the principal is known.
-	 */
-	private static final int FILTER_ORDER = -50;
+	private static final String ALL_SERVLETS = "*";
 
 	/**
 	 * By name: there may be further ones of that type.
@@ -93,8 +92,15 @@ public final class IdempotencyWebAutoConfiguration {
 				web.requiredKeys(), defaults);
 	}
 
+	/**
+	 * The last filter: those that are mapped to servlets come behind all that are mapped
+	 * to URL patterns. MockMvc goes by the order of beans alone, in which a filter comes
+	 * behind all registrations.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
+	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
+			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, IdempotencyProperties properties, IdempotencyWebProperties web,
 			IdempotencyNamespace namespace, BeanFactory beanFactory) {
@@ -105,13 +111,28 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean(name = "idempotencyFilterRegistration")
-	FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
-		FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
-		registration.setOrder(FILTER_ORDER);
-		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
-				DispatcherType.FORWARD);
-		return registration;
+	LaterFilters idempotencyLaterFilters(WebApplicationContext context) {
+		return new LaterFilters(context);
+	}
+
+	/**
+	 * Seen before the filter above, so the condition is for one of the application.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBean(IdempotencyFilter.class)
+	static class WithFilterOfApplication {
+
+		@Bean
+		@ConditionalOnMissingBean(name = "idempotencyFilterRegistration")
+		FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
+			FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
+			registration.addServletNames(ALL_SERVLETS);
+			registration.setMatchAfter(true);
+			registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
+					DispatcherType.FORWARD);
+			return registration;
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

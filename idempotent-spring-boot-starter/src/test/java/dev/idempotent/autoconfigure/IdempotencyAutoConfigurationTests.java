@@ -29,11 +29,12 @@ import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletContextInitializer;
+import org.springframework.boot.web.servlet.ServletContextInitializerBeans;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -63,12 +64,14 @@ class IdempotencyAutoConfigurationTests {
 	}
 
 	@Test
-	void filtersEveryDispatchAfterSpringSecurity() {
+	void registersItsFilterForEveryDispatchAndAsTheLastOne() {
 		this.application.run((context) -> {
-			FilterRegistrationBean<?> registration = registration(context);
+			List<ServletContextInitializer> filters = filters(context);
+			FilterRegistrationBean<?> registration = (FilterRegistrationBean<?>) filters.get(filters.size() - 1);
 			assertThat(registration.getFilter()).isSameAs(context.getBean(IdempotencyFilter.class));
-			assertThat(registration.getOrder()).isEqualTo(-50)
-				.isGreaterThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
+			assertThat(registration.isMatchAfter()).isTrue();
+			assertThat(registration.getServletNames()).containsExactly("*");
+			assertThat(registration.getUrlPatterns()).isEmpty();
 			assertThat(registration.determineDispatcherTypes()).containsExactlyInAnyOrder(DispatcherType.REQUEST,
 					DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD);
 		});
@@ -146,18 +149,28 @@ class IdempotencyAutoConfigurationTests {
 	void registersTheFilterOfTheApplication() {
 		this.application.withUserConfiguration(OwnFilter.class).run((context) -> {
 			assertThat(context).getBeanNames(IdempotencyFilter.class).containsExactly("own");
-			assertThat(registration(context).getFilter()).isSameAs(context.getBean("own"));
+			assertThat(ownRegistrations(context)).singleElement().returns(true, FilterRegistrationBean::isMatchAfter);
 		});
 	}
 
 	@Test
 	void leavesTheRegistrationToTheApplication() {
 		this.application.withUserConfiguration(OwnRegistration.class)
-			.run((context) -> assertThat(registration(context).getOrder()).isEqualTo(OwnRegistration.ORDER));
+			.run((context) -> assertThat(ownRegistrations(context)).singleElement()
+				.returns(OwnRegistration.ORDER, FilterRegistrationBean::getOrder));
 	}
 
-	private static FilterRegistrationBean<?> registration(ApplicationContext context) {
-		return context.getBean("idempotencyFilterRegistration", FilterRegistrationBean.class);
+	private static List<FilterRegistrationBean<?>> ownRegistrations(ApplicationContext context) {
+		return filters(context).stream()
+			.<FilterRegistrationBean<?>>map(FilterRegistrationBean.class::cast)
+			.filter((registration) -> registration.getFilter() instanceof IdempotencyFilter)
+			.toList();
+	}
+
+	private static List<ServletContextInitializer> filters(ApplicationContext context) {
+		return new ServletContextInitializerBeans(context).stream()
+			.filter(FilterRegistrationBean.class::isInstance)
+			.toList();
 	}
 
 	private static List<String> ours(ApplicationContext context) {
@@ -201,7 +214,7 @@ class IdempotencyAutoConfigurationTests {
 		static final int ORDER = 7;
 
 		@Bean
-		FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
+		FilterRegistrationBean<IdempotencyFilter> registration(IdempotencyFilter filter) {
 			FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
 			registration.setOrder(ORDER);
 			return registration;

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.util.Map;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import jakarta.servlet.FilterChain;
@@ -28,6 +29,8 @@ abstract class Exchange {
 	private static final Logger logger = LoggerFactory.getLogger(Exchange.class);
 
 	private final IdempotencyContext context;
+
+	private ResponseStart outer = new ResponseStart(Map.of());
 
 	private volatile boolean entered;
 
@@ -63,6 +66,7 @@ abstract class Exchange {
 	void begin(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		request.setAttribute(ATTRIBUTE, this);
+		this.outer = ResponseStart.of(response);
 		dispatch(request, response, chain);
 	}
 
@@ -128,6 +132,14 @@ abstract class Exchange {
 			holding.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
 		this.unanswered = null;
+	}
+
+	/**
+	 * The answer as far as it has been written, without what outer filters have added to
+	 * it: they do so again on a replay.
+	 */
+	CapturedResponse capture(HoldingResponse holding) {
+		return this.outer.removeFrom(holding.capture());
 	}
 
 	abstract HoldingResponse hold(HttpServletRequest request, HttpServletResponse response);

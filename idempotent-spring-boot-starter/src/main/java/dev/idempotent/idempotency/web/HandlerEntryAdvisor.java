@@ -82,8 +82,8 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 		else if (request != null && request.getAttribute(PASSED, RequestAttributes.SCOPE_REQUEST) != null
 				&& isHandler(method, request)) {
 			throw new IllegalStateException("The @Idempotent method " + method + " was not run: the request came under "
-					+ "another URL when it passed the idempotency filter, so it has no key. Order filters that rewrite "
-					+ "URLs before that filter (-50), and do not forward to such methods.");
+					+ "another URL when it passed the idempotency filter, so it has no key. Let filters that rewrite "
+					+ "URLs come before that filter, and do not forward to such methods.");
 		}
 		return exchange;
 	}

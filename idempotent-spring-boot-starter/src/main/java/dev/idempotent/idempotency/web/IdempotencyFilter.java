@@ -31,7 +31,8 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 /**
  * Gives each request to an annotated handler one run and one answer per key. Every other
  * request passes untouched. To be mapped to the dispatcher types REQUEST, ASYNC, ERROR
- * and FORWARD, after the security filters.
+ * and FORWARD, as the last filter before the servlet: a replay bypasses what comes
+ * behind.
  */
 public final class IdempotencyFilter implements Filter {
 
@@ -81,6 +82,11 @@ public final class IdempotencyFilter implements Filter {
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
+		if (request.getDispatcherType() == DispatcherType.INCLUDE) {
+			// Jetty maps a filter of all servlets to every type of dispatch.
+			chain.doFilter(request, response);
+			return;
+		}
 		HttpServletRequest http = (HttpServletRequest) request;
 		Exchange open = Exchange.of(request);
 		Target target = (open == null) ? targetOf(http) : null;

@@ -108,7 +108,7 @@ final class LeaseExchange extends Exchange {
 			return;
 		}
 		else {
-			CapturedResponse captured = response.capture();
+			CapturedResponse captured = capture(response);
 			complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
 		}
 		response.sendHeld();

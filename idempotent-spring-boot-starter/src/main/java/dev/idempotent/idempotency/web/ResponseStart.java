@@ -1,11 +1,15 @@
 package dev.idempotent.idempotency.web;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.http.HttpHeaders;
 
 /**
  * What outer filters had put on a response before its handler ran.
@@ -20,6 +24,22 @@ record ResponseStart(Map<String, Collection<String>> headers) {
 			headers.put(name, List.copyOf(response.getHeaders(name)));
 		}
 		return new ResponseStart(headers);
+	}
+
+	/**
+	 * Leaves out the headers of an answer that are still as they were.
+	 */
+	CapturedResponse removeFrom(CapturedResponse captured) {
+		Map<String, List<String>> values = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+		captured.headers()
+			.forEach(
+					(header) -> values.computeIfAbsent(header.name(), (name) -> new ArrayList<>()).add(header.value()));
+		this.headers.forEach(values::remove);
+		// It belongs to the body.
+		values.put(HttpHeaders.CONTENT_TYPE, List.of());
+		return new CapturedResponse(captured.status(),
+				captured.headers().stream().filter((header) -> values.containsKey(header.name())).toList(),
+				captured.body());
 	}
 
 	/**

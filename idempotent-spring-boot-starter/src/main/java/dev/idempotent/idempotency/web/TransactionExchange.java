@@ -139,7 +139,7 @@ final class TransactionExchange extends Exchange {
 	}
 
 	private void commit(HttpServletRequest request, HoldingResponse holding) throws IOException, ServletException {
-		StoredResponse answer = capture(holding);
+		StoredResponse answer = answerToStore(holding);
 		try {
 			StoredResponse onRecord = this.claimant.commit(answer);
 			close(request);
@@ -187,7 +187,7 @@ final class TransactionExchange extends Exchange {
 	}
 
 	private void keep(HttpServletRequest request, HoldingResponse holding) throws IOException {
-		StoredResponse answer = capture(holding);
+		StoredResponse answer = answerToStore(holding);
 		try {
 			Claim kept = this.claimant.keep(answer);
 			close(request);
@@ -208,8 +208,8 @@ final class TransactionExchange extends Exchange {
 		}
 	}
 
-	private StoredResponse capture(HoldingResponse holding) {
-		CapturedResponse captured = holding.capture();
+	private StoredResponse answerToStore(HoldingResponse holding) {
+		CapturedResponse captured = capture(holding);
 		return (captured.body().length <= this.policy.maxBody()) ? captured.encode() : StoredResponse.notKept();
 	}
 

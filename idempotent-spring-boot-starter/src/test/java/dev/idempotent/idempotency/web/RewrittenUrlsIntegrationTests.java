@@ -1,11 +1,21 @@
 package dev.idempotent.idempotency.web;
 
+import java.util.EnumSet;
+import java.util.UUID;
+
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.ServletContextInitializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -17,20 +27,26 @@ import org.springframework.web.filter.UrlHandlerFilter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * URLs that another filter rewrites, in the place that Boot gives to a filter without an
- * order.
+ * URLs that another filter rewrites: before this library's filter in the place that Boot
+ * gives to a filter without an order, and behind it if it is registered for that.
  */
 class RewrittenUrlsIntegrationTests {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
+	private final String key = UUID.randomUUID().toString();
+
 	@Test
-	void neverRunAnAnnotatedHandlerWithoutAKey() {
+	@ExtendWith(OutputCaptureExtension.class)
+	void neverRunAnAnnotatedHandlerWithoutAKey(CapturedOutput output) {
 		try (WebApplication application = WebApplication.start(Application.class, redis)) {
-			assertThat(application.post("/short/", "").statusCode()).isEqualTo(500);
+			assertThat(output).containsOnlyOnce("The filters [behind] may come behind the idempotency filter");
+			assertThat(application.post("/short/", "").statusCode()).isEqualTo(400);
+			assertThat(application.post("/long", "").statusCode()).isEqualTo(500);
 			assertThat(application.post("/forwarded", "").statusCode()).isEqualTo(500);
 			assertThat(application.bean(Operations.class).runs()).isZero();
+			assertThat(application.post("/short/", "", "Idempotency-Key", this.key).statusCode()).isEqualTo(200);
 			assertThat(application.post("/called", "").statusCode()).isEqualTo(200);
 		}
 	}
@@ -65,6 +81,25 @@ class RewrittenUrlsIntegrationTests {
 		@Bean
 		UrlHandlerFilter urlHandlerFilter() {
 			return UrlHandlerFilter.trailingSlashHandler("/**").wrapRequest().build();
+		}
+
+		@Bean
+		ServletContextInitializer behind() {
+			return (servletContext) -> servletContext.addFilter("behind", (request, response, chain) -> {
+				HttpServletRequest http = (HttpServletRequest) request;
+				chain.doFilter(http.getRequestURI().equals("/long") ? toShort(http) : http, response);
+			}).addMappingForServletNames(EnumSet.of(DispatcherType.REQUEST), true, "*");
+		}
+
+		private static HttpServletRequest toShort(HttpServletRequest request) {
+			return new HttpServletRequestWrapper(request) {
+
+				@Override
+				public String getRequestURI() {
+					return "/short";
+				}
+
+			};
 		}
 
 	}

@@ -1,0 +1,92 @@
+package dev.idempotent.idempotency.web.filters;
+
+import java.time.InstantSource;
+
+import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyWebAutoConfiguration;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.test.context.ContextConfiguration;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application's own tests, where MockMvc knows no servlet names and adds filters in
+ * the order of their beans.
+ */
+class MockMvcFilterTests {
+
+	abstract static class Rules {
+
+		@Autowired
+		private MockMvcTester mvc;
+
+		@Test
+		void passEachFilterOfTheApplication() {
+			assertThat(post("X-None", "x")).hasStatusOk().hasBodyTextEqualTo("run 1");
+			for (String gate : Gate.names()) {
+				assertThat(post(Gate.CLOSED, gate)).hasStatus(403).hasBodyTextEqualTo(gate);
+			}
+			assertThat(post("X-None", "x")).hasStatusOk()
+				.hasBodyTextEqualTo("run 1")
+				.headers()
+				.hasHeaderSatisfying("Idempotent-Replayed", (values) -> assertThat(values).containsExactly("true"));
+		}
+
+		private MvcTestResult post(String header, String value) {
+			return this.mvc.post()
+				.uri("/orders")
+				.header("Idempotency-Key", "one")
+				.header(ApiKeyFilter.API_KEY, "alice")
+				.header(header, value)
+				.exchange();
+		}
+
+	}
+
+	@Nested
+	@SpringBootTest(properties = { "spring.application.name=test", "spring.autoconfigure.exclude="
+			+ "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
+			+ "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration,"
+			+ "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration,"
+			+ "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration" })
+	@AutoConfigureMockMvc
+	@ContextConfiguration(classes = FilteredApplication.class)
+	@Import(Store.class)
+	class OfAWholeApplication extends Rules {
+
+	}
+
+	@Nested
+	@WebMvcTest(properties = "spring.application.name=test")
+	@ContextConfiguration(classes = FilteredApplication.class)
+	@ImportAutoConfiguration({ IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class })
+	@Import(Store.class)
+	class OfItsControllersAlone extends Rules {
+
+	}
+
+	@TestConfiguration(proxyBeanMethods = false)
+	static class Store {
+
+		@Bean
+		IdempotencyStore store() {
+			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+	}
+
+}
