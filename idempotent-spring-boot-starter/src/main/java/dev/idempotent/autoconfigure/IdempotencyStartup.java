@@ -40,15 +40,18 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final OperationDefaults defaults;
 
+	private final boolean tellsCallersApart;
+
 	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
 			@Nullable IdempotencyTransactionSource transactionSource, List<RequiredKey> required,
-			OperationDefaults defaults) {
+			OperationDefaults defaults, boolean tellsCallersApart) {
 		this.beanFactory = beanFactory;
 		this.operations = operations;
 		this.guard = guard;
 		this.transactionSource = transactionSource;
 		this.required = required;
 		this.defaults = defaults;
+		this.tellsCallersApart = tellsCallersApart;
 	}
 
 	@Override
@@ -56,6 +59,9 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
 				RequestMappingHandlerMapping.class);
 		int handlers = this.operations.load(mapping, this.required, this.defaults, this.transactionSource);
+		if (!this.tellsCallersApart) {
+			this.operations.requireKeysOfCallers();
+		}
 		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
 				(handlers == 1) ? "handler" : "handlers");
 	}

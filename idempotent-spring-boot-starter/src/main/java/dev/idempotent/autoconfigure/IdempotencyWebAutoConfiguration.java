@@ -87,9 +87,9 @@ public final class IdempotencyWebAutoConfiguration {
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
 			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			OperationDefaults defaults, IdempotencyWebProperties web) {
+			OperationDefaults defaults, IdempotencyWebProperties web, ObjectProvider<WithoutSecurity> withoutSecurity) {
 		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
-				web.requiredKeys(), defaults);
+				web.requiredKeys(), defaults, withoutSecurity.getIfAvailable() == null);
 	}
 
 	/**
@@ -156,8 +156,9 @@ public final class IdempotencyWebAutoConfiguration {
 
 		@Bean
 		PrincipalScopeResolver idempotencyScopeResolver() {
-			logger.warn("Without Spring Security, callers that send no Authorization header share one set of "
-					+ "idempotency keys; declare a bean of type IdempotencyScopeResolver to tell them apart");
+			logger.warn("Without Spring Security, callers to whom no filter gives a principal share one set of "
+					+ "idempotency keys, and those with an Authorization header are refused; declare a bean of type "
+					+ "IdempotencyScopeResolver to tell callers apart");
 			return new PrincipalScopeResolver((principal) -> null);
 		}
 

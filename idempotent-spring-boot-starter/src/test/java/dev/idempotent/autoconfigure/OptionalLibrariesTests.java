@@ -4,7 +4,10 @@ import java.util.stream.Stream;
 
 import java.time.InstantSource;
 
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -15,7 +18,10 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -36,7 +42,23 @@ class OptionalLibrariesTests {
 		start("org.springframework.security").run((context) -> {
 			assertThat(context).hasBean("idempotencyFilter");
 			assertThat(output)
-				.containsOnlyOnce("Without Spring Security, callers that send no Authorization header share");
+				.containsOnlyOnce("Without Spring Security, callers to whom no filter gives a principal share one set");
+		});
+	}
+
+	@Test
+	void refusesToTakeKeysFromFingerprintsWhereCallersCannotBeToldApart() {
+		start(Forms.class, "org.springframework.security").run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.hasMessageContaining("Forms.give() takes its key from the fingerprint")
+			.hasMessageContaining("callers cannot be told apart"));
+	}
+
+	@Test
+	void takesKeysFromFingerprintsWithAScopeResolverOfTheApplication(CapturedOutput output) {
+		start(ScopedForms.class, "org.springframework.security").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("keeps the keys of 1 handler").doesNotContain("Without Spring Security");
 		});
 	}
 
@@ -147,6 +169,29 @@ class OptionalLibrariesTests {
 		@Bean
 		InMemoryIdempotencyStore ownStore() {
 			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@RestController
+	static class Forms {
+
+		@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+		@PostMapping("/feedback")
+		void give() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Forms.class)
+	static class ScopedForms {
+
+		@Bean
+		IdempotencyScopeResolver scopeResolver() {
+			return (request) -> "everyone";
 		}
 
 	}

@@ -59,14 +59,25 @@ class FeedbackIntegrationTests {
 		assertThat(feedbackInTheDatabase()).isEqualTo(2);
 	}
 
+	@Test
+	void takesEqualWordsOfTwoUsersAsTwo() {
+		String first = JsonPath.read(give("Lovely coffee").body(), "$.feedbackId");
+		String other = JsonPath.read(giveAsync(ShopClient.newUser(), "Lovely coffee").join().body(), "$.feedbackId");
+		assertThat(other).isNotEqualTo(first);
+	}
+
 	private HttpResponse<String> give(String text) {
 		return giveAsync(text).join();
 	}
 
 	private CompletableFuture<HttpResponse<String>> giveAsync(String text) {
+		return giveAsync(this.user, text);
+	}
+
+	private CompletableFuture<HttpResponse<String>> giveAsync(String user, String text) {
 		return this.shop.postAsync("/api/feedback", """
 				{"userId": "%s", "text": "%s"}
-				""".formatted(this.user, text));
+				""".formatted(user, text));
 	}
 
 	private long feedbackInTheDatabase() {

@@ -41,6 +41,9 @@ final class AnswerWriter {
 	}
 
 	void refused(RefusedRequestException ex) throws IOException {
+		if (ex.problem() == Problem.CALLER_UNKNOWN) {
+			logger.warn("A {} request was refused. {}", this.request.getMethod(), ex.detail());
+		}
 		if (!mayAnswer()) {
 			return;
 		}

@@ -13,7 +13,9 @@ public interface IdempotencyScopeResolver {
 	/**
 	 * Resolves the scope of a request that has passed the security filters.
 	 * @param request the request
-	 * @return the scope, for instance tenant and user; an empty string for none
+	 * @return the scope, for instance tenant and user; an empty string if the caller is
+	 * not known, who then shares the keys of all such callers and must send them: a key
+	 * from the fingerprint is refused
 	 */
 	String resolveScope(HttpServletRequest request);
 

@@ -9,12 +9,15 @@ import java.util.Set;
 
 import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
+import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.CorsConfigurationSource;
@@ -61,6 +64,26 @@ public final class IdempotentOperations {
 		ruled.check(mapping);
 		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), ruled);
 		return operations.size();
+	}
+
+	/**
+	 * Checks that no operation takes its key from the fingerprint alone, for applications
+	 * that cannot tell callers apart.
+	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if one does
+	 */
+	public void requireKeysOfCallers() {
+		Table loaded = this.table;
+		Assert.state(loaded != null, "The operations must be loaded first");
+		loaded.operations().forEach((handler, operation) -> {
+			if (operation.key() == null && operation.from() == KeySource.FINGERPRINT) {
+				throw OperationTerms.mistake(OperationTerms.describe(handler.type(), handler.method()),
+						"takes its key from the fingerprint, and without Spring Security its callers cannot be told apart: "
+								+ "equal requests of two callers would be one",
+						"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "
+								+ "null) if a filter sets the principal, or add Spring Security.",
+						null);
+			}
+		});
 	}
 
 	/**

@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Gives each principal a scope of its own. Without a principal the credentials in
- * {@code Authorization} tell callers apart; callers without either share one scope.
+ * Gives each principal a scope of its own: its name, within its issuer where there is
+ * one. How it was authenticated does not count, as that may change from one attempt to
+ * the next. Callers without a principal share the empty scope. A request whose principal
+ * has no name, or whose credentials have not become a principal, is refused.
  */
 public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 
@@ -21,8 +23,7 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 
 	/**
 	 * Creates a resolver.
-	 * @param issuer tells who vouches for the name of a principal, {@code null} where
-	 * nobody in particular does
+	 * @param issuer tells the issuer of a principal's name, {@code null} if it has none
 	 */
 	public PrincipalScopeResolver(Function<Principal, @Nullable String> issuer) {
 		this.issuer = issuer;
@@ -32,12 +33,30 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 	public String resolveScope(HttpServletRequest request) {
 		Principal principal = request.getUserPrincipal();
 		if (principal != null) {
-			String issuer = this.issuer.apply(principal);
-			return digest("principal", principal.getClass().getName(), (issuer != null) ? issuer : "",
-					principal.getName());
+			return scope(principal);
 		}
-		String credentials = request.getHeader(HttpHeaders.AUTHORIZATION);
-		return (credentials != null) ? digest("credentials", credentials) : "";
+		if (request.getHeader(HttpHeaders.AUTHORIZATION) != null) {
+			// Its value differs between the attempts of one caller: refreshed tokens,
+			// signatures.
+			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
+					"Nothing was done: the request has credentials (Authorization), but no filter has derived a principal from "
+							+ "them, so its idempotency key belongs to no known caller. Authenticate callers in a filter, or "
+							+ "declare a bean of type IdempotencyScopeResolver.");
+		}
+		return "";
+	}
+
+	private String scope(Principal principal) {
+		String name = principal.getName();
+		if (name == null || name.isBlank()) {
+			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
+					"Nothing was done: the principal of this request has no name, so its idempotency key belongs to no known "
+							+ "caller. For a token without 'sub' name another claim "
+							+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "
+							+ "IdempotencyScopeResolver.");
+		}
+		String vouching = this.issuer.apply(principal);
+		return digest("principal", (vouching != null) ? vouching : "", name);
 	}
 
 	private static String digest(String... parts) {

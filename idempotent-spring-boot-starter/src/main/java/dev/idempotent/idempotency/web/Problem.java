@@ -33,6 +33,7 @@ enum Problem {
 	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused"),
 
 	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests"),
+	CALLER_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "Caller unknown"),
 
 	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable"),
 

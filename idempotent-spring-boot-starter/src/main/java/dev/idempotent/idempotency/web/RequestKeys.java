@@ -51,7 +51,25 @@ public final class RequestKeys {
 		if (operation.from() == KeySource.HEADER) {
 			throw this.header.missing();
 		}
-		return key(IdempotencyKey.Kind.FINGERPRINT, request, operation.terms().name(), fingerprint.digest());
+		return fingerprintKey(operation, this.scopeResolver.resolveScope(request), fingerprint);
+	}
+
+	/**
+	 * Equal requests of two callers are one operation only if both are known to be one
+	 * caller.
+	 */
+	private IdempotencyKey fingerprintKey(IdempotentOperation operation, String scope, Fingerprint fingerprint) {
+		if (!scope.isEmpty()) {
+			return IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, this.namespace, scope, operation.terms().name(),
+					fingerprint.digest());
+		}
+		if (operation.from() == KeySource.HEADER_OR_FINGERPRINT) {
+			throw this.header.missing();
+		}
+		throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
+				"Nothing was done: this operation takes its idempotency key from the fingerprint, and the caller is not known, "
+						+ "so equal requests of two callers would be one. Let only authenticated callers use it, or "
+						+ "declare a bean of type IdempotencyScopeResolver.");
 	}
 
 	private IdempotencyKey key(IdempotencyKey.Kind kind, HttpServletRequest request, String operation, String value) {

@@ -13,9 +13,12 @@ import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -33,7 +36,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Callers told apart by Spring Security, or by their credentials without it.
+ * Callers told apart by Spring Security, and callers without it.
  */
 class CallerScopeIntegrationTests {
 
@@ -83,16 +86,24 @@ class CallerScopeIntegrationTests {
 	}
 
 	@Test
-	void tellsCallersWithoutAPrincipalApartByTheirCredentials() {
+	@ExtendWith(OutputCaptureExtension.class)
+	void refusesCredentialsThatNoFilterHasReadRatherThanTakeARefreshedTokenForAnotherCaller(CapturedOutput output) {
 		try (WebApplication open = WebApplication.start(OperationsApplication.class, redis)) {
-			String one = text(open.post("/answers/200", "", KEY, this.key, "Authorization", "Bearer one"));
-			String two = text(open.post("/answers/200", "", KEY, this.key, "Authorization", "Bearer two"));
-			String none = text(open.post("/answers/200", "", KEY, this.key));
-			assertThat(one).isEqualTo("run 1");
-			assertThat(two).isEqualTo("run 2");
-			assertThat(none).isEqualTo("run 3");
-			assertThat(text(open.post("/answers/200", "", KEY, this.key, "Authorization", "Bearer one")))
-				.isEqualTo(one);
+			HttpResponse<byte[]> refused = open.post("/answers/200", "", KEY, this.key, "Authorization", "Bearer one");
+			assertThat(refused.statusCode()).isEqualTo(500);
+			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown",
+					"IdempotencyScopeResolver");
+			assertThat(output).contains("POST /answers/200 was refused", "IdempotencyScopeResolver")
+				.doesNotContain("Bearer one");
+			assertThat(open.bean(Operations.class).runs()).isZero();
+		}
+	}
+
+	@Test
+	void letsCallersWithoutAPrincipalShareTheKeysThatTheySend() {
+		try (WebApplication open = WebApplication.start(OperationsApplication.class, redis)) {
+			assertThat(text(open.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
+			assertThat(text(open.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
 		}
 	}
 

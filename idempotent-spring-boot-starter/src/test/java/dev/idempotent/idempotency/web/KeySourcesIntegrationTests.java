@@ -10,6 +10,10 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,7 +30,7 @@ class KeySourcesIntegrationTests {
 	@Order(RunningApplication.AFTER_ITS_SERVERS)
 	@RegisterExtension
 	static final RunningApplication application = RunningApplication
-		.of(() -> WebApplication.start(OperationsApplication.class, redis))
+		.of(() -> WebApplication.start(Application.class, redis))
 		.resetting(Operations.class, Operations::reset);
 
 	private final String key = UUID.randomUUID().toString();
@@ -58,9 +62,31 @@ class KeySourcesIntegrationTests {
 		assertRefused(application.post(path, "{}"), 400, "key-missing");
 	}
 
+	@Test
+	void takesTheHeaderAloneOfCallersWhoAreNotKnown() {
+		try (WebApplication open = WebApplication.start(OperationsApplication.class, redis)) {
+			assertRefused(open.post("/merged", "{}"), 500, "caller-unknown");
+			assertRefused(open.post("/either", "{}"), 400, "key-missing");
+			assertThat(open.bean(Operations.class).runs()).isZero();
+			assertThat(text(open.post("/either", "{}", KEY, this.key))).isEqualTo("run 1");
+			assertThat(text(open.post("/derived/" + this.key, "{\"event\":7}"))).isEqualTo("run 2");
+		}
+	}
+
 	private static void assertRefused(HttpResponse<byte[]> response, int status, String type) {
 		assertThat(response.statusCode()).isEqualTo(status);
 		assertThat(text(response)).contains(type);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(OperationsApplication.class)
+	static class Application {
+
+		@Bean
+		IdempotencyScopeResolver scopeResolver() {
+			return (request) -> "everyone";
+		}
+
 	}
 
 }

@@ -59,6 +59,15 @@ class FilterOrderIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
+	void isRefusedToACallerWhoHasNoName(String container) {
+		HttpResponse<byte[]> refused = post(container, "/shop/orders", "");
+		assertThat(refused.statusCode()).isEqualTo(500);
+		assertThat(text(refused)).contains("caller-unknown", "principal-claim-name", "IdempotencyScopeResolver");
+		assertThat(text(post(container, "/shop/orders", "alice"))).isEqualTo("run 1");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tomcat", "jetty" })
 	void hasWhatFiltersAddToItAndNotWhatTheyAddedToTheFirstAnswer(String container) {
 		HttpResponse<byte[]> first = post(container, "/shop/orders", "alice", AnswerFilter.LOUD, "yes");
 		assertThat(text(first)).isEqualTo("RUN 1");
