@@ -9,16 +9,25 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.MethodResolver;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.OpDivide;
+import org.springframework.expression.spel.ast.OpMinus;
+import org.springframework.expression.spel.ast.OpModulus;
+import org.springframework.expression.spel.ast.OpMultiply;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.OperatorPower;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.DataBindingMethodResolver;
 import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
 import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
@@ -36,8 +45,11 @@ public final class BoundExpression {
 
 	private final SpelExpression expression;
 
+	private final boolean reckons;
+
 	private BoundExpression(SpelExpression expression) {
 		this.expression = expression;
+		this.reckons = reads(BoundExpression::isArithmetic, expression.getAST());
 	}
 
 	/**
@@ -72,15 +84,32 @@ public final class BoundExpression {
 	 * Evaluates the expression.
 	 * @param variables the variables that there are
 	 * @return its value
-	 * @throws EvaluationException if it asks for what the variables do not have
+	 * @throws EvaluationException if it asks for what the variables do not have, or would
+	 * reckon with {@link ExtremeNumbers}
 	 */
 	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> variables) {
-		SimpleEvaluationContext context = SimpleEvaluationContext
-			.forPropertyAccessors(new MapAccessor(false), DataBindingPropertyAccessor.forReadOnlyAccess())
-			.withInstanceMethods()
-			.build();
-		variables.forEach(context::setVariable);
+		SimpleEvaluationContext context = context();
+		variables
+			.forEach((name, value) -> context.setVariable(name, this.reckons ? ModestNumbers.require(value) : value));
 		return this.expression.getValue(context);
+	}
+
+	private SimpleEvaluationContext context() {
+		PropertyAccessor members = new MapAccessor(false);
+		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
+		if (!this.reckons) {
+			return SimpleEvaluationContext.forPropertyAccessors(members, properties).withInstanceMethods().build();
+		}
+		MethodResolver methods = DataBindingMethodResolver.forInstanceMethodInvocation();
+		return SimpleEvaluationContext
+			.forPropertyAccessors(ModestNumbers.properties(members), ModestNumbers.properties(properties))
+			.withMethodResolvers(ModestNumbers.results(methods))
+			.build();
+	}
+
+	private static boolean isArithmetic(SpelNode node) {
+		return node instanceof OpPlus || node instanceof OpMinus || node instanceof OpMultiply
+				|| node instanceof OpDivide || node instanceof OpModulus || node instanceof OperatorPower;
 	}
 
 	private static void checkReach(SpelNode node, Set<String> variables) {

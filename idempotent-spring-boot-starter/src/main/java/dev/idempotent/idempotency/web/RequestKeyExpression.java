@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
+import dev.idempotent.expression.ExtremeNumbers;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,7 @@ final class RequestKeyExpression {
 	 * Evaluates the expression.
 	 * @return the canonical JSON of its value, or {@code null} if it has none for this
 	 * request
+	 * @throws RefusedRequestException if the body has a number of extreme scale in it
 	 */
 	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
 		Map<String, @Nullable Object> variables = new HashMap<>();
@@ -61,13 +63,27 @@ final class RequestKeyExpression {
 		variables.put("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
 		variables.put("principal", request.getUserPrincipal());
 		try {
-			variables.put("body", this.readsBody ? json.readValue(body, Object.class) : null);
+			variables.put("body", this.readsBody ? tree(body) : null);
 			return this.expression.evaluate(variables);
 		}
-		// Jackson lets the latter out for an exponent that fits no int.
-		catch (EvaluationException | JacksonException | NumberFormatException ex) {
+		catch (EvaluationException | JacksonException ex) {
 			return null;
 		}
+	}
+
+	private static @Nullable Object tree(byte[] body) {
+		try {
+			Object tree = json.readValue(body, Object.class);
+			if (!ExtremeNumbers.in(tree)) {
+				return tree;
+			}
+		}
+		catch (NumberFormatException ex) {
+			// Jackson lets it out for an exponent that fits no int.
+		}
+		throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+				"This operation derives its idempotency key from the body, in which no number may have more than "
+						+ ExtremeNumbers.MAX_SCALE + " digits before or after its decimal point.");
 	}
 
 	private static Map<String, String> headers(HttpServletRequest request) {

@@ -60,6 +60,7 @@ class KeySourcesIntegrationTests {
 		assertThat(text(application.post(path, "{\"event\":8}"))).isEqualTo("run 2");
 		assertRefused(application.post(path, "{\"event\":7,\"more\":1}"), 422, "key-reused");
 		assertRefused(application.post(path, "{}"), 400, "key-missing");
+		assertRefused(application.post(path, "{\"event\":7,\"more\":1e10000000}"), 400, "request-malformed");
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
+import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -65,15 +66,29 @@ class RequestKeyExpressionTests {
 			.withMessageContaining("out of reach");
 	}
 
-	@Test
-	void neverExpandsAHugeExponent() {
-		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e999999999}")))
-			.isEqualTo("1e+999999999");
+	@ParameterizedTest
+	@ValueSource(strings = { "1e10000000", "1e-10000000", "1e1001", "-1e999999999", "1e2147483648", "1e-2147483649" })
+	void refusesNumbersOfExtremeScaleWhereverTheyAre(String number) {
+		for (String body : List.of("{\"id\":%s}", "{\"id\":1,\"lines\":[[{\"n\":%s}]]}", "%s")) {
+			assertThatExceptionOfType(RefusedRequestException.class)
+				.isThrownBy(() -> RequestKeyExpression.parse("#body.id + #body.id")
+					.evaluate(request(), bytes(body.formatted(number))))
+				.satisfies((ex) -> assertThat(ex.problem()).isEqualTo(Problem.REQUEST_MALFORMED))
+				.withMessageContaining("1000 digits");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1e308, 2e+308", "4.9e-324, 9.8e-324", "1e1000, 2e+1000" })
+	void reckonsWithEveryOtherNumber(String number, String doubled) {
+		assertThat(RequestKeyExpression.parse("#body.id + #body.id")
+			.evaluate(request(), bytes("{\"id\":%s}".formatted(number)))).isEqualTo(doubled);
 	}
 
 	@Test
-	void yieldsNothingForAnExponentThatFitsNoInt() {
-		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":1e2147483648}"))).isNull();
+	void leavesABodyAloneThatItDoesNotName() {
+		assertThat(RequestKeyExpression.parse("#path.id").evaluate(request(), bytes("{\"id\":1e10000000}")))
+			.isEqualTo("\"42\"");
 	}
 
 	@Test
