@@ -40,7 +40,7 @@ final class AsyncEnding implements AsyncListener {
 
 	@Override
 	public void onStartAsync(AsyncEvent event) {
-		// The dispatch that has started it registers anew.
+		// The request that has started it registers anew.
 	}
 
 }

@@ -33,6 +33,10 @@ final class LeaseExchange extends Exchange {
 	 */
 	private volatile boolean failed;
 
+	private int dispatches;
+
+	private boolean completing;
+
 	LeaseExchange(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
 		super(claimant.context(), entryIsNoted);
 		this.claimant = claimant;
@@ -47,7 +51,7 @@ final class LeaseExchange extends Exchange {
 
 	@Override
 	HttpServletRequest hold(HttpServletRequest request, HoldingResponse response) {
-		return new HeldRequest(request, response);
+		return new HeldRequest(request, response, this);
 	}
 
 	@Override
@@ -56,29 +60,53 @@ final class LeaseExchange extends Exchange {
 		// In the error page for asynchronous work that the container has given up.
 		boolean abandoned = request.isAsyncStarted();
 		boolean returned = false;
+		boolean completed;
+		dispatchBegins();
 		try {
 			chain.doFilter(request, response);
 			returned = true;
 		}
 		finally {
+			completed = dispatchEnds();
 			if (!returned && request.getDispatcherType() != DispatcherType.FORWARD) {
 				fail(request);
 			}
 		}
-		if (!isOpen(request)) {
-			return;
-		}
-		if (request.isAsyncStarted() && !abandoned) {
-			request.getAsyncContext().addListener(new AsyncEnding(this, request, holding));
-		}
-		else {
+		if (isOpen(request) && (completed || abandoned || !request.isAsyncStarted())) {
 			answerWhatNobodyDid(request, holding);
 			settle(request, holding);
 		}
 	}
 
+	private synchronized void dispatchBegins() {
+		this.dispatches++;
+	}
+
 	/**
-	 * Asynchronous work has ended, perhaps without another dispatch.
+	 * Returns whether asynchronous work has completed the answer during the dispatch,
+	 * which is to settle it then.
+	 */
+	private synchronized boolean dispatchEnds() {
+		this.dispatches--;
+		return this.completing;
+	}
+
+	private synchronized boolean isLeftToADispatch() {
+		this.completing = this.dispatches > 0;
+		return this.completing;
+	}
+
+	/**
+	 * Asynchronous work completes the answer, which the container has yet to end.
+	 */
+	void asyncCompleting(HttpServletRequest request, HoldingResponse response) throws IOException {
+		if (!isLeftToADispatch()) {
+			asyncCompleted(request, response);
+		}
+	}
+
+	/**
+	 * Asynchronous work has ended without another dispatch.
 	 */
 	void asyncCompleted(HttpServletRequest request, HoldingResponse response) throws IOException {
 		if (isOpen(request) && !this.failed && !response.isErrorSent()) {

@@ -23,7 +23,9 @@ enum Flavour {
 
 	COMPRESSED(MatrixApplication.class, "server.compression.enabled=true"),
 
-	ON_VIRTUAL_THREADS(MatrixApplication.class, "spring.threads.virtual.enabled=true");
+	ON_VIRTUAL_THREADS(MatrixApplication.class, "spring.threads.virtual.enabled=true"),
+
+	ON_JETTY(MatrixApplication.class, "test.container=jetty");
 
 	/**
 	 * The longest body that these applications store, in bytes.
