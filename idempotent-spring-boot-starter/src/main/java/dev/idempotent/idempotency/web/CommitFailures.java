@@ -8,6 +8,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
@@ -33,7 +34,7 @@ final class CommitFailures {
 	Exception resolve(HttpServletRequest request, HttpServletResponse response, @Nullable Throwable failure)
 			throws IOException, ServletException {
 		request.removeAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE);
-		Object handler = request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
+		Object handler = resolved(request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));
 		Exception exception = (failure instanceof Exception ex) ? ex
 				: new ServletException("Committing the work of a handler has failed", failure);
 		ModelAndView answer = this.resolver.get().resolveException(request, response, handler, exception);
@@ -45,6 +46,14 @@ final class CommitFailures {
 		}
 		throw (exception instanceof ServletException unresolved) ? unresolved
 				: new ServletException("Committing the work of a handler has failed", exception);
+	}
+
+	/**
+	 * The handler of a mapping knows its bean by name only, on which no exception handler
+	 * of the controller could be called.
+	 */
+	private static @Nullable Object resolved(@Nullable Object handler) {
+		return (handler instanceof HandlerMethod method) ? method.createWithResolvedBean() : handler;
 	}
 
 }

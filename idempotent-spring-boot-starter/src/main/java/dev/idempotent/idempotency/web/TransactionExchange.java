@@ -35,6 +35,8 @@ final class TransactionExchange extends Exchange {
 
 	private int handlersRunning;
 
+	private boolean started;
+
 	private boolean failed;
 
 	private boolean undone;
@@ -55,6 +57,10 @@ final class TransactionExchange extends Exchange {
 	@Override
 	void handlerEntered() {
 		super.handlerEntered();
+		if (this.held != null && !this.started) {
+			this.started = true;
+			this.start = ResponseStart.of(this.held);
+		}
 		this.handlersRunning++;
 	}
 
@@ -157,7 +163,7 @@ final class TransactionExchange extends Exchange {
 				answer(request, holding).claimLost(lost);
 				return;
 			}
-			this.start.restore(holding);
+			this.start.restore(request, holding);
 			handlingFailed(this.commitFailures.resolve(request, holding, ex.getCause()));
 			answerWhatNobodyDid(request, holding);
 			answerUndone(request, holding);
@@ -217,7 +223,7 @@ final class TransactionExchange extends Exchange {
 	 * Another answer than the one that is held.
 	 */
 	private AnswerWriter answer(HttpServletRequest request, HoldingResponse holding) {
-		this.start.restore(holding);
+		this.start.restore(request, holding);
 		return new AnswerWriter(request, (HttpServletResponse) holding.getResponse(), this.cors);
 	}
 
