@@ -6,6 +6,7 @@ import dev.idempotent.idempotency.security.PrincipalIssuer;
 import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
 import dev.idempotent.idempotency.web.HandlingFailureNote;
+import dev.idempotent.idempotency.web.IdempotencyErrorFilter;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotentOperations;
@@ -34,6 +35,7 @@ import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
@@ -133,6 +135,16 @@ public final class IdempotencyWebAutoConfiguration {
 			return registration;
 		}
 
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(name = "idempotencyErrorFilterRegistration")
+	FilterRegistrationBean<IdempotencyErrorFilter> idempotencyErrorFilterRegistration() {
+		FilterRegistrationBean<IdempotencyErrorFilter> registration = new FilterRegistrationBean<>(
+				new IdempotencyErrorFilter());
+		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+		registration.setDispatcherTypes(DispatcherType.ERROR);
+		return registration;
 	}
 
 	@Configuration(proxyBeanMethods = false)

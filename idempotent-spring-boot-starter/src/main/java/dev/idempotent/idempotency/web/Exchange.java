@@ -149,6 +149,13 @@ abstract class Exchange {
 	abstract void run(HttpServletRequest request, HttpServletResponse response, HoldingResponse holding,
 			FilterChain chain) throws IOException, ServletException;
 
+	/**
+	 * Settles the key after an error dispatch that did not, because another filter has
+	 * answered it or the error page has failed: the client got another answer than the
+	 * one that was to be stored.
+	 */
+	abstract void errorPageMissed(HttpServletRequest request);
+
 	boolean isEntered() {
 		return this.entered;
 	}

@@ -6,6 +6,7 @@ import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.StoredResponse;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
@@ -148,6 +149,18 @@ final class LeaseExchange extends Exchange {
 	private void fail(ServletRequest request) {
 		if (isEntered() && this.policy.keepsErrors()) {
 			awaitErrorPage();
+		}
+		else {
+			free(request);
+		}
+	}
+
+	@Override
+	void errorPageMissed(HttpServletRequest request) {
+		Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
+		boolean error = status instanceof Integer code && code >= HttpServletResponse.SC_INTERNAL_SERVER_ERROR;
+		if (error && isEntered() && this.policy.keepsErrors()) {
+			complete(request, StoredResponse.notKept());
 		}
 		else {
 			free(request);

@@ -214,6 +214,11 @@ final class TransactionExchange extends Exchange {
 		}
 	}
 
+	@Override
+	void errorPageMissed(HttpServletRequest request) {
+		free(request);
+	}
+
 	private StoredResponse answerToStore(HoldingResponse holding) {
 		CapturedResponse captured = capture(holding);
 		return (captured.body().length <= this.policy.maxBody()) ? captured.encode() : StoredResponse.notKept();
