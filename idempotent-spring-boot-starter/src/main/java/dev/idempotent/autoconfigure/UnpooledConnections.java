@@ -7,6 +7,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.jdbc.RoutingDataSources;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +36,9 @@ final class UnpooledConnections {
 	 * @return {@code null}, with a warning, if it does not tell enough
 	 */
 	static @Nullable DataSource of(DataSource dataSource) {
+		if (RoutingDataSources.find(dataSource) != null) {
+			return null;
+		}
 		try {
 			DataSource derived = HIKARI ? OfHikari.of(dataSource) : null;
 			return (derived != null) ? derived : ofAnother(dataSource);

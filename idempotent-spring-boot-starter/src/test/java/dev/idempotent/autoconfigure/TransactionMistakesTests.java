@@ -4,6 +4,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.jdbc.RoutingDataSourcesTests;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +80,19 @@ class TransactionMistakesTests {
 				this.withDatabase.withBean("transactionManager", UnfitHandlers.NoDatabase.class,
 						UnfitHandlers.NoDatabase::new),
 				UnfitHandlers.Plain.class, "does not work on the application's DataSource", "@Primary");
+	}
+
+	@Test
+	void itNeedsOneDatabase() {
+		WebApplicationContextRunner byTenant = this.application
+			.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
+			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class));
+		assertStops(byTenant, UnfitHandlers.Plain.class, "ByTenant stands for several",
+				"LazyConnectionDataSourceProxy");
+		assertStops(byTenant.withPropertyValues("idempotent.store=jdbc"), UnfitHandlers.UnderLease.class,
+				"ByTenant stands for several", "Redis");
+		byTenant.withUserConfiguration(UnfitHandlers.UnderLease.class)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@ParameterizedTest

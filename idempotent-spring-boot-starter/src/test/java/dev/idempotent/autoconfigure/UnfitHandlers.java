@@ -50,6 +50,16 @@ final class UnfitHandlers {
 	}
 
 	@RestController
+	static class UnderLease {
+
+		@Idempotent
+		@PostMapping("/under-lease")
+		void run() {
+		}
+
+	}
+
+	@RestController
 	static class Plain {
 
 		@Idempotent(guarantee = Guarantee.TRANSACTION)

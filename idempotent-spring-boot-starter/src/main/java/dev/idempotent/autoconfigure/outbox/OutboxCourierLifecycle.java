@@ -34,6 +34,7 @@ final class OutboxCourierLifecycle implements SmartLifecycle {
 	@Override
 	public void start() {
 		if (hasTables()) {
+			this.store.requireOneDatabase();
 			this.courier.start();
 		}
 		else {

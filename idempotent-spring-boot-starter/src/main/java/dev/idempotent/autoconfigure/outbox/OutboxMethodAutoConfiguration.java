@@ -82,6 +82,7 @@ public final class OutboxMethodAutoConfiguration {
 	}
 
 	private static void requireTables(JdbcOutboxStore store) {
+		store.requireOneDatabase();
 		if (!store.hasTables()) {
 			throw new OutboxConfigurationException(
 					"There is a @TransactionalOutbox method, and " + store.missingTables() + ".",

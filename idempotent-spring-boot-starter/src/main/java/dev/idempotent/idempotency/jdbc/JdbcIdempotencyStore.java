@@ -1,12 +1,11 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.KeptConnection;
 import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.RoutingDataSources;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -49,9 +48,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	private final OwnConnections connections;
 
-	private final @Nullable KeptConnection renewals;
-
-	private final AtomicBoolean renewalsFail = new AtomicBoolean();
+	private final BatchedRenewals renewals;
 
 	private final String table;
 
@@ -74,13 +71,25 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * @param table the name of the table, in its schema if need be
 	 * @param unpooled opens connections to the same database; {@code null} to renew
 	 * through the pool
+	 * @throws IdempotencyConfigurationException if the data source stands for several
+	 * databases
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
-		this.connections = new OwnConnections(
-				new SecondConnections(OwnConnections.withoutTransactions(dataSource)));
-		this.renewals = (unpooled != null) ? new KeptConnection(unpooled) : null;
+		this.connections = new OwnConnections(new SecondConnections(oneDatabase(dataSource)));
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
+		this.renewals = new BatchedRenewals(this.connections, unpooled, this.records);
+	}
+
+	private static DataSource oneDatabase(DataSource dataSource) {
+		String router = RoutingDataSources.find(dataSource);
+		if (router != null) {
+			throw new IdempotencyConfigurationException("Idempotency keys are kept in a database, and the DataSource "
+					+ router
+					+ " stands for several: they would be renewed, looked up and deleted in the default one alone.",
+					RoutingDataSources.REMEDY + "; or keep the keys in Redis, under Guarantee.LEASE.", null);
+		}
+		return OwnConnections.withoutTransactions(dataSource);
 	}
 
 	@Override
@@ -115,27 +124,12 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	@Override
 	public Set<HeldKey> renewTogether(List<HeldKey> held) {
-		try {
-			Set<HeldKey> renewed = (this.renewals != null)
-					? this.renewals.run((connection) -> this.records.renew(connection, held))
-					: this.connections.runInTransaction((connection) -> this.records.renew(connection, held));
-			this.renewalsFail.set(false);
-			return renewed;
-		}
-		catch (DataAccessException ex) {
-			if (this.renewalsFail.compareAndSet(false, true)) {
-				logger.warn("The leases of {} keys could not be renewed together; they are renewed one by one, "
-						+ "through the application's pool", held.size(), ex);
-			}
-			return Set.of();
-		}
+		return this.renewals.renew(held);
 	}
 
 	@Override
 	public void close() {
-		if (this.renewals != null) {
-			this.renewals.close();
-		}
+		this.renewals.close();
 	}
 
 	@Override

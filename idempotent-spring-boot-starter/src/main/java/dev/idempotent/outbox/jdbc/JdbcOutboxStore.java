@@ -10,11 +10,13 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.jdbc.StatementFailures;
 import dev.idempotent.outbox.ClaimScope;
 import dev.idempotent.outbox.EventLease;
 import dev.idempotent.outbox.FailedEvent;
 import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.OutboxConfigurationException;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.ParkedEvent;
 import dev.idempotent.outbox.StoredEvent;
@@ -49,6 +51,20 @@ public final class JdbcOutboxStore implements OutboxStore {
 		this.connections = new OwnConnections(dataSource);
 		this.transactions = new RepeatedTransaction(this.connections);
 		this.tables = tables;
+	}
+
+	/**
+	 * Refuses a data source that stands for several databases.
+	 * @throws OutboxConfigurationException if it does
+	 */
+	public void requireOneDatabase() {
+		String router = RoutingDataSources.find(this.dataSource);
+		if (router != null) {
+			throw new OutboxConfigurationException(
+					"An outbox is in the database of the application's transactions, and the DataSource " + router
+							+ " stands for several: events would be delivered from the default one alone.",
+					RoutingDataSources.REMEDY + "; or set idempotent.outbox.enabled=false.", null);
+		}
 	}
 
 	@Override

@@ -2,6 +2,9 @@ package dev.idempotent.outbox.method;
 
 import java.util.concurrent.CompletableFuture;
 
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.RoutingDataSourcesTests;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxConfigurationException;
 import dev.idempotent.outbox.TransactionalOutbox;
@@ -72,6 +75,16 @@ class OutboxMistakesTests {
 	}
 
 	@Test
+	void refusesADataSourceThatStandsForSeveralDatabases() {
+		for (Class<?> application : new Class<?>[] { Fine.class, NoMethod.class }) {
+			OutboxApplication.with(application)
+				.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
+				.run((context) -> assertThat(context).getFailure()
+					.hasStackTraceContaining("ByTenant stands for several"));
+		}
+	}
+
+	@Test
 	void warnsOfACallRoundTheProxy(CapturedOutput output) {
 		OutboxApplication.with(CallsItself.class).run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).contains("CallsItself.outer calls the @TransactionalOutbox method", "appends no event");
@@ -93,6 +106,10 @@ class OutboxMistakesTests {
 		String place() {
 			return "placed";
 		}
+
+	}
+
+	static class NoMethod {
 
 	}
 
