@@ -22,6 +22,8 @@ final class DatabaseClaimant {
 
 	private boolean deciding;
 
+	private boolean provisional;
+
 	DatabaseClaimant(IdempotencyGuard guard, Bid bid, IdempotencyTransactions transactions) {
 		this.guard = guard;
 		this.bid = bid;
@@ -58,6 +60,7 @@ final class DatabaseClaimant {
 	Claim askDatabase(boolean contended) {
 		try {
 			IdempotencyTransaction begun = begin(contended);
+			this.provisional = begun.isProvisional();
 			Claim claim = begun.claim();
 			this.guard.databaseOutage().end();
 			if (claim instanceof Claim.Acquired) {
@@ -80,12 +83,21 @@ final class DatabaseClaimant {
 		}
 	}
 
+	/**
+	 * A store in front must not replay what a test will undo: there the database is asked
+	 * again.
+	 */
 	void completeInFront(StoredResponse response) {
-		this.front.complete(response);
+		if (this.provisional) {
+			this.front.release();
+		}
+		else {
+			this.front.complete(response);
+		}
 	}
 
 	void tellFront(Claim onRecord) {
-		if (onRecord instanceof Claim.Completed completed) {
+		if (onRecord instanceof Claim.Completed completed && !this.provisional) {
 			this.front.complete(completed.response(), completed.remainingRetention());
 		}
 		else {

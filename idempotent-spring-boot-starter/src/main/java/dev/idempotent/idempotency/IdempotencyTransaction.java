@@ -22,6 +22,15 @@ public interface IdempotencyTransaction {
 	boolean isRollbackOnly();
 
 	/**
+	 * Tells whether a transaction around this one, which is that of a test, may undo what
+	 * this one commits.
+	 * @return {@code false} outside of tests
+	 */
+	default boolean isProvisional() {
+		return false;
+	}
+
+	/**
 	 * Writes what the work has left to be written, completes the record, and commits.
 	 * @param response the answer to keep
 	 * @param retention for how long, at least one millisecond

@@ -44,10 +44,13 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 
 	private final String token;
 
+	private final boolean provisional;
+
 	private Claim claim = new Claim.Acquired();
 
 	JdbcIdempotencyTransaction(PlatformTransactionManager manager, TransactionStatus status, DataSource dataSource,
-			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token) {
+			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token,
+			boolean provisional) {
 		this.manager = manager;
 		this.status = status;
 		this.dataSource = dataSource;
@@ -55,6 +58,7 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 		this.key = key;
 		this.fingerprint = fingerprint;
 		this.token = token;
+		this.provisional = provisional;
 	}
 
 	/**
@@ -85,6 +89,11 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 	}
 
 	@Override
+	public boolean isProvisional() {
+		return this.provisional;
+	}
+
+	@Override
 	public boolean isRollbackOnly() {
 		return this.status.isRollbackOnly();
 	}
@@ -94,7 +103,12 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 		boolean prepared = false;
 		try {
 			this.status.flush();
-			RecordCompletion.beforeCommit(() -> complete(response, retention));
+			if (this.provisional) {
+				complete(response, retention);
+			}
+			else {
+				RecordCompletion.beforeCommit(() -> complete(response, retention));
+			}
 			prepared = true;
 		}
 		finally {

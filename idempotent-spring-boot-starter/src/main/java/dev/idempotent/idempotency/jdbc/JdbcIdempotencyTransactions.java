@@ -149,19 +149,21 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	private IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		boolean joined = joins();
+		boolean inTest = this.definition.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
+				&& TestTransactions.isOpenOn(this.dataSource);
+		boolean joined = inTest || joins();
 		if (joined) {
 			requireRecording(key);
 		}
 		TransactionStatus status;
 		try {
-			status = this.manager.getTransaction(this.definition);
+			status = this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
 		}
 		catch (TransactionException ex) {
 			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
 		}
 		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, status, this.dataSource,
-				this.store.records(), key, fingerprint, token);
+				this.store.records(), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
 			Claim claim = transaction.claim(lease, this.queue.lockTimeout());
