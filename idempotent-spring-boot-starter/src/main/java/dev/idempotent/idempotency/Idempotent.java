@@ -30,6 +30,11 @@ import java.lang.annotation.Target;
 public @interface Idempotent {
 
 	/**
+	 * Leaves everything out of the fingerprint, as the only entry of {@link #ignore()}.
+	 */
+	String EVERYTHING = "*";
+
+	/**
 	 * Where a web handler's key comes from. Ignored when {@link #key()} is set.
 	 * @return the source of the key
 	 */
@@ -86,7 +91,9 @@ public @interface Idempotent {
 	 * What is left out of the fingerprint because it differs between retries. On a web
 	 * handler names of query or form parameters, and JSON pointers to members of the body
 	 * ({@code /requestedAt}); on any other method names of parameters, and JSON pointers
-	 * that begin with one ({@code /event/sentAt}).
+	 * that begin with one ({@code /event/sentAt}). With {@link #EVERYTHING} the key alone
+	 * decides: whatever else a call says, it gets the answer of the first one. That takes
+	 * a {@link #key()}.
 	 * @return parameter names, and pointers, which begin with a slash
 	 * @see <a href="https://www.rfc-editor.org/rfc/rfc6901">JSON Pointer</a>
 	 */

@@ -74,6 +74,12 @@ class AnnotationMistakesTests {
 	}
 
 	@Test
+	void includeIgnoringEverythingWithoutAKey() {
+		assertStops(MistakenHandlers.EverythingIgnored.class, "ignores everything and states no key",
+				"key = \"#body.id\"");
+	}
+
+	@Test
 	void includeAFingerprintWithoutARetention() {
 		assertStops(MistakenHandlers.FingerprintWithoutRetention.class, "states no retention", "retention = \"1m\"");
 	}

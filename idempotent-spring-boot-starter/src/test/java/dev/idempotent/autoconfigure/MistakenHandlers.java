@@ -117,6 +117,16 @@ final class MistakenHandlers {
 	}
 
 	@RestController
+	static class EverythingIgnored {
+
+		@Idempotent(ignore = "*")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
 	static class ShortRetention {
 
 		@Idempotent(lease = "2m", retention = "1m")

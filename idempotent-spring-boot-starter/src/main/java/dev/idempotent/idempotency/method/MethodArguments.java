@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -32,14 +33,15 @@ final class MethodArguments {
 	 * Creates a reader of arguments.
 	 * @param names the parameters in order
 	 * @param ignored names of parameters, and JSON pointers into the object of all
-	 * arguments ({@code /event/sentAt})
+	 * arguments ({@code /event/sentAt}); or everything
 	 * @throws IllegalArgumentException if an entry names nothing
 	 */
 	MethodArguments(List<String> names, String[] ignored) {
 		this.names = names;
-		this.ignoredNames = Arrays.stream(ignored)
-			.filter((entry) -> !entry.startsWith("/"))
-			.collect(Collectors.toUnmodifiableSet());
+		this.ignoredNames = Arrays.asList(ignored).contains(Idempotent.EVERYTHING) ? all(names, ignored)
+				: Arrays.stream(ignored)
+					.filter((entry) -> !entry.startsWith("/"))
+					.collect(Collectors.toUnmodifiableSet());
 		this.ignoredMembers = Arrays.stream(ignored)
 			.filter((entry) -> entry.startsWith("/"))
 			.map(JsonPointer::compile)
@@ -73,6 +75,13 @@ final class MethodArguments {
 		byte[] bytes = json.writeValueAsBytes(compared);
 		String canonical = CanonicalJson.of(bytes, this.ignoredMembers);
 		return Fingerprint.of(List.of((canonical != null) ? canonical.getBytes(StandardCharsets.UTF_8) : bytes));
+	}
+
+	private static Set<String> all(List<String> names, String[] ignored) {
+		if (ignored.length > 1) {
+			throw new IllegalArgumentException("'*' has to stand alone");
+		}
+		return Set.copyOf(names);
 	}
 
 	private static JsonNode tree(String name, @Nullable Object value, JsonMapper json) {

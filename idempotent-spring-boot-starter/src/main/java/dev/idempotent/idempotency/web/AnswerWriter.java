@@ -70,6 +70,14 @@ final class AnswerWriter {
 	}
 
 	void notAcquired(Claim claim) throws IOException {
+		notAcquired(claim, false);
+	}
+
+	/**
+	 * Sends what there is instead of a run.
+	 * @param derived whether the client has sent no key, so that it cannot send another
+	 */
+	void notAcquired(Claim claim, boolean derived) throws IOException {
 		if (!mayAnswer()) {
 			return;
 		}
@@ -81,8 +89,10 @@ final class AnswerWriter {
 					"The first request with this idempotency key is still running. Send it again in a moment.");
 		}
 		else {
-			Problem.KEY_REUSED.send(this.response,
-					"This idempotency key was sent with another request before. Send a new key with a new request.");
+			Problem.KEY_REUSED.send(this.response, derived
+					? "This operation derives its idempotency key from the request, and a request with the same key and "
+							+ "other content came before. Nothing was done for this one: sending it again does not help."
+					: "This idempotency key was sent with another request before. Send a new key with a new request.");
 		}
 	}
 

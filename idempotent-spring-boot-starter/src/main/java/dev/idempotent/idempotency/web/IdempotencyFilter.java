@@ -125,7 +125,7 @@ public final class IdempotencyFilter implements Filter {
 			bid.exchange().begin(bid.request(), response, chain);
 		}
 		else {
-			answer.notAcquired(bid.claim());
+			answer.notAcquired(bid.claim(), target.operation().key() != null);
 		}
 	}
 

@@ -52,9 +52,15 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
 					"Say for how long two equal requests are one, such as retention = \"1m\".", null);
 		}
-		return new IdempotentOperation(terms, annotation.from(), expression(described, annotation.key()),
-				ignored(described, annotation.ignore()), (terms.guarantee() == Guarantee.TRANSACTION)
-						? transactions(handlerType, method, transactionSource) : null);
+		Ignored ignored = ignored(described, annotation.ignore());
+		if (ignored.isEverything() && annotation.key().isEmpty()) {
+			throw OperationTerms.mistake(described, "ignores everything and states no key",
+					"Say which part of the request is the key, such as key = \"#body.id\", or list what to ignore.",
+					null);
+		}
+		return new IdempotentOperation(terms, annotation.from(), expression(described, annotation.key()), ignored,
+				(terms.guarantee() == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource)
+						: null);
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import dev.idempotent.idempotency.Idempotent;
 import tools.jackson.core.JsonPointer;
 
 /**
@@ -17,11 +18,20 @@ record Ignored(Set<String> parameters, Set<JsonPointer> members) {
 
 	static final Ignored NOTHING = new Ignored(Set.of(), Set.of());
 
+	private static final Ignored EVERYTHING = new Ignored(Set.of(Idempotent.EVERYTHING), Set.of());
+
 	/**
 	 * Reads an annotation's entries.
-	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body
+	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body, or
+	 * if there are others beside the one for everything
 	 */
 	static Ignored of(String[] entries) {
+		if (Arrays.asList(entries).contains(Idempotent.EVERYTHING)) {
+			if (entries.length > 1) {
+				throw new IllegalArgumentException("'*' has to stand alone");
+			}
+			return EVERYTHING;
+		}
 		Predicate<String> isPointer = (entry) -> entry.startsWith("/");
 		if (Arrays.stream(entries).anyMatch((entry) -> entry.isBlank() || entry.equals("/"))) {
 			throw new IllegalArgumentException("it is blank or names nothing");
@@ -31,6 +41,13 @@ record Ignored(Set<String> parameters, Set<JsonPointer> members) {
 					.filter(isPointer)
 					.map(JsonPointer::compile)
 					.collect(Collectors.toUnmodifiableSet()));
+	}
+
+	/**
+	 * Tells whether the key alone decides.
+	 */
+	boolean isEverything() {
+		return equals(EVERYTHING);
 	}
 
 }

@@ -29,6 +29,9 @@ final class RequestFingerprinter {
 	}
 
 	static Fingerprint fingerprint(HttpServletRequest request, RequestContent content, Ignored ignored) {
+		if (ignored.isEverything()) {
+			return Fingerprint.of(List.of());
+		}
 		RequestFingerprinter fingerprinter = new RequestFingerprinter(ignored);
 		fingerprinter.add(request.getMethod());
 		fingerprinter.addPath(request.getRequestURI());

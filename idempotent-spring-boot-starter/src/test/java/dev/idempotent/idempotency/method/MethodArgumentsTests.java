@@ -47,6 +47,15 @@ class MethodArgumentsTests {
 	}
 
 	@Test
+	void leaveTheKeyToDecideAloneIfEverythingIsIgnored() {
+		String[] ignored = { "*" };
+		assertThat(fingerprint(ignored, new Event("1", NOON), new Unwritable()))
+			.isEqualTo(fingerprint(ignored, "other", 2));
+		assertThatIllegalArgumentException().isThrownBy(() -> new MethodArguments(NAMES, new String[] { "*", "event" }))
+			.withMessageContaining("stand alone");
+	}
+
+	@Test
 	void mayBeUnwritableIfTheyAreIgnored() {
 		String[] ignored = { "attempt" };
 		assertThat(fingerprint(ignored, "e", new Unwritable())).isEqualTo(fingerprint(ignored, "e", new Unwritable()));

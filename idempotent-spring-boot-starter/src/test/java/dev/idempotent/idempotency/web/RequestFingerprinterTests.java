@@ -119,6 +119,16 @@ class RequestFingerprinterTests {
 	}
 
 	@Test
+	void leavesTheKeyToDecideAloneIfEverythingIsIgnored() throws IOException {
+		Ignored everything = Ignored.of(new String[] { "*" });
+		assertThat(of(url("/a?x=1"), everything)).isEqualTo(of(url("/b?x=2"), everything))
+			.isEqualTo(of(body("application/json", "{\"a\":1}"), everything))
+			.isEqualTo(of(body("text/plain", "a"), everything));
+		assertThatIllegalArgumentException().isThrownBy(() -> Ignored.of(new String[] { "*", "x" }))
+			.withMessageContaining("stand alone");
+	}
+
+	@Test
 	void leavesOutIgnoredParameters() throws IOException {
 		Ignored ignored = Ignored.of(new String[] { "at" });
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isEqualTo(of(url("/a?at=2&x=1&at=3"), ignored));
