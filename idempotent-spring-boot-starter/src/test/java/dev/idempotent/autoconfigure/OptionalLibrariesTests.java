@@ -49,7 +49,6 @@ class OptionalLibrariesTests {
 	@Test
 	void refusesToTakeKeysFromFingerprintsWhereCallersCannotBeToldApart() {
 		start(Forms.class, "org.springframework.security").run((context) -> assertThat(context).getFailure()
-			.rootCause()
 			.hasMessageContaining("Forms.give() takes its key from the fingerprint")
 			.hasMessageContaining("callers cannot be told apart"));
 	}
