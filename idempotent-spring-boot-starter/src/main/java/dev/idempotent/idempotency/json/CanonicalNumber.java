@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.json;
 
-import java.math.BigDecimal;
 import java.math.BigInteger;
 
 /**
@@ -17,29 +16,51 @@ final class CanonicalNumber {
 	}
 
 	/**
-	 * Returns the canonical spelling of a JSON number. Costs time and memory by the
-	 * length of the given text, never by the size of the exponent.
+	 * Returns the canonical spelling of a JSON number. Works on the digits as they are
+	 * written: that costs time and memory by their count, never by the size of the
+	 * exponent.
 	 */
 	static String of(String number) {
+		int start = number.startsWith("-") ? 1 : 0;
 		int mark = Math.max(number.indexOf('e'), number.indexOf('E'));
-		if (mark < 0) {
-			return of(new BigDecimal(number), BigInteger.ZERO);
+		int end = (mark < 0) ? number.length() : mark;
+		int point = number.indexOf('.');
+		int integerEnd = (point < 0) ? end : point;
+		String digits = number.substring(start, integerEnd) + ((point < 0) ? "" : number.substring(point + 1, end));
+		int first = 0;
+		while (first < digits.length() && digits.charAt(first) == '0') {
+			first++;
 		}
-		return of(new BigDecimal(number.substring(0, mark)), new BigInteger(number.substring(mark + 1)));
-	}
-
-	private static String of(BigDecimal mantissa, BigInteger exponent) {
-		if (mantissa.signum() == 0) {
+		if (first == digits.length()) {
 			return "0";
 		}
-		BigDecimal shortest = mantissa.stripTrailingZeros();
-		int fractionDigits = shortest.precision() - 1;
-		BigInteger power = exponent.add(BigInteger.valueOf(fractionDigits - shortest.scale()));
-		if (power.compareTo(MIN_PLAIN_POWER) >= 0 && power.compareTo(MAX_PLAIN_POWER) <= 0) {
-			return shortest.scaleByPowerOfTen(exponent.intValueExact()).toPlainString();
+		BigInteger exponent = (mark < 0) ? BigInteger.ZERO : new BigInteger(number.substring(mark + 1));
+		BigInteger power = exponent.add(BigInteger.valueOf(integerEnd - start - 1 - first));
+		return ((start > 0) ? "-" : "") + layOut(withoutTrailingZeros(digits.substring(first)), power);
+	}
+
+	private static String withoutTrailingZeros(String digits) {
+		int end = digits.length();
+		while (digits.charAt(end - 1) == '0') {
+			end--;
 		}
-		String coefficient = new BigDecimal(shortest.unscaledValue(), fractionDigits).toPlainString();
-		return coefficient + ((power.signum() > 0) ? "e+" : "e") + power;
+		return digits.substring(0, end);
+	}
+
+	/**
+	 * Lays out significant digits, of which the first stands for the given power of ten.
+	 */
+	private static String layOut(String digits, BigInteger power) {
+		if (power.compareTo(MIN_PLAIN_POWER) < 0 || power.compareTo(MAX_PLAIN_POWER) > 0) {
+			return pointed(digits, 1) + ((power.signum() > 0) ? "e+" : "e") + power;
+		}
+		int integerDigits = power.intValue() + 1;
+		return (integerDigits <= 0) ? "0." + "0".repeat(-integerDigits) + digits
+				: pointed(digits + "0".repeat(Math.max(0, integerDigits - digits.length())), integerDigits);
+	}
+
+	private static String pointed(String digits, int point) {
+		return (digits.length() == point) ? digits : digits.substring(0, point) + "." + digits.substring(point);
 	}
 
 }

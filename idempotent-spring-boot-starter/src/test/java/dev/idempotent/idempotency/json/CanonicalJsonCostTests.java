@@ -13,6 +13,7 @@ import com.sun.management.ThreadMXBean;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.core.JsonPointer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,6 +48,15 @@ class CanonicalJsonCostTests {
 	void growsWithTheLengthAndNotWithItsSquare(IntFunction<String> document) {
 		long cost = cost(document.apply(LENGTH));
 		assertThat(cost(document.apply(TIMES_LONGER * LENGTH))).isLessThan(2 * TIMES_LONGER * cost);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "1", "0.", "1.", "-1.5e" })
+	void isNoHigherForLongNumbersThanForTextOfTheirLength(String beginning) {
+		String digits = beginning + "0".repeat(900) + "1" + (beginning.endsWith("e") ? "" : "0".repeat(90));
+		String numbers = "[" + (digits + ",").repeat(20) + "1]";
+		String texts = "[" + ("\"" + digits + "\",").repeat(20) + "1]";
+		assertThat(cost(numbers)).isLessThan(4 * cost(texts));
 	}
 
 	private static long cost(String json) {
