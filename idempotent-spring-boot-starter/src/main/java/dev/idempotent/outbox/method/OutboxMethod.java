@@ -49,7 +49,11 @@ final class OutboxMethod {
 		for (TransactionalOutbox annotation : annotations) {
 			EventTemplate template = EventTemplate.of(described, annotation, names, topics);
 			if (template.refersTo(RESULT)) {
+				checkParameters(described, names, RESULT);
 				checkResult(described, method);
+			}
+			if (annotation.forEach() && template.refersTo(EventTemplate.ITEM)) {
+				checkParameters(described, names, EventTemplate.ITEM);
 			}
 			templates.add(template);
 		}
@@ -89,12 +93,19 @@ final class OutboxMethod {
 					"Compile it with the option -parameters (Spring Boot's build plugins do).", null);
 		}
 		List<String> all = (names == null) ? List.of() : Arrays.asList(names);
-		if (all.contains(RESULT) || all.contains(EventTemplate.ITEM)) {
+		return all;
+	}
+
+	/**
+	 * What an expression means by a name is not to be guessed.
+	 */
+	private static void checkParameters(String described, List<String> names, String variable) {
+		if (names.contains(variable)) {
 			throw mistake(described,
-					"has a parameter named 'result' or 'item', which mean something else in expressions",
+					"has a parameter named '" + variable + "', and an expression refers to #" + variable + ", which is "
+							+ (variable.equals(RESULT) ? "what the method returns" : "an element of the payload"),
 					"Give the parameter another name.", null);
 		}
-		return all;
 	}
 
 	private static void checkResult(String described, Method method) {

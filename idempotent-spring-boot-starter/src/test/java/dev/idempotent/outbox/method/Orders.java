@@ -53,6 +53,15 @@ class Orders {
 	void log(String id) {
 	}
 
+	/**
+	 * Parameters whose names clash with nothing.
+	 */
+	@Transactional
+	@TransactionalOutbox(type = "item.added", payload = "#item")
+	@TransactionalOutbox(type = "item.seen", payload = "#all", forEach = true)
+	void add(String item, int result, List<String> all) {
+	}
+
 	@Transactional
 	@TransactionalOutbox(type = "order.created")
 	@Nullable Order placeNothing() {

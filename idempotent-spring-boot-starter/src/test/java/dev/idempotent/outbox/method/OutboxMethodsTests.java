@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.method;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -66,6 +67,14 @@ class OutboxMethodsTests {
 			assertThat(event.headers()).containsEntry("ce_subject", "o-1");
 			assertThat(event.payload()).asString().isEqualTo("{\"id\":\"o-1\",\"amount\":5,\"items\":[\"tea\"]}");
 		});
+	}
+
+	@Test
+	void tellParametersNamedItemAndResultWhereTheyCannotClash() {
+		this.orders.add("tea", 1, List.of("cup"));
+		assertThat(delivered()).extracting(StoredEvent::type).containsExactly("item.added", "item.seen");
+		assertThat(delivered()).extracting((event) -> new String(event.payload(), StandardCharsets.UTF_8))
+			.containsExactly("\"tea\"", "\"cup\"");
 	}
 
 	@Test

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.method;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
@@ -35,6 +36,12 @@ class OutboxMistakesTests {
 	void refusesAResultThatIsNotThere() {
 		assertStops(ReturnsNothing.class, "returns nothing", "payload");
 		assertStops(ReturnsLater.class, "when its transaction has ended");
+	}
+
+	@Test
+	void refusesAParameterThatAnExpressionCouldMean() {
+		assertStops(ParameterNamedResult.class, "a parameter named 'result'", "what the method returns");
+		assertStops(ParameterNamedItem.class, "a parameter named 'item'", "an element of the payload");
 	}
 
 	@Test
@@ -136,6 +143,25 @@ class OutboxMistakesTests {
 		@TransactionalOutbox(type = "order.created", payload = "T(java.lang.Runtime).getRuntime()")
 		String place() {
 			return "placed";
+		}
+
+	}
+
+	static class ParameterNamedResult {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#result")
+		public String place(String result) {
+			return result;
+		}
+
+	}
+
+	static class ParameterNamedItem {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created", payload = "#orders", forEach = true, key = "#item")
+		public void place(List<String> orders, String item) {
 		}
 
 	}
