@@ -94,16 +94,27 @@ public final class TransactionOutbox implements Outbox {
 	}
 
 	private StoredEvent stored(OutboxEvent event, Instant now) {
-		checkLength("type", event.type());
-		checkLength("key", event.key());
-		return new StoredEvent(this.ids.at(now), 0, this.topics.resolve(event.topic()), event.key(), event.type(),
-				payload(event), headers(event, now), 0);
+		checkText("type", event.type());
+		checkText("key", event.key());
+		String topic = this.topics.resolve(event.topic());
+		checkText("topic", topic);
+		Map<String, String> headers = headers(event, now);
+		checkText("content-type", headers.get(StoredEvent.CONTENT_TYPE));
+		return new StoredEvent(this.ids.at(now), 0, topic, event.key(), event.type(), payload(event), headers, 0);
 	}
 
-	private static void checkLength(String what, @Nullable String value) {
+	/**
+	 * Here rather than at the commit, by the database.
+	 */
+	private static void checkText(String what, @Nullable String value) {
 		if (value != null && value.length() > MAX_LENGTH) {
 			throw new IllegalArgumentException("The event's %s has %d characters, and at most %d can be kept"
 				.formatted(what, value.length(), MAX_LENGTH));
+		}
+		if (value != null && value.indexOf('\0') >= 0) {
+			throw new IllegalArgumentException(
+					"The event's %s contains the character NUL (U+0000), which PostgreSQL cannot keep: leave it out"
+						.formatted(what));
 		}
 	}
 

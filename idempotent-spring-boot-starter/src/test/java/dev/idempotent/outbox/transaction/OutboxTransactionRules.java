@@ -160,6 +160,24 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
+	void refusesTextThatADatabaseCannotKeep() {
+		OutboxEvent event = OutboxEvent.of("fine", new byte[1]);
+		inTransaction((outbox) -> {
+			refuses("key", event.withKey("k\0"));
+			refuses("type", OutboxEvent.of("t\0", 1));
+			refuses("topic", event.toTopic("test:\0"));
+			refuses("content-type", event.withHeader("content-type", "\0"));
+			outbox.append(event.withHeader("nul", "\0"));
+		});
+		assertThat(events()).containsExactly("fine");
+	}
+
+	private void refuses(String what, OutboxEvent event) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.context.getBean(Outbox.class).append(event))
+			.withMessageContainingAll("event's " + what, "NUL");
+	}
+
+	@Test
 	void writesThePayloadAsItWasWhenItCame() {
 		List<String> payload = new ArrayList<>(List.of("as it was"));
 		inTransaction((outbox) -> {
