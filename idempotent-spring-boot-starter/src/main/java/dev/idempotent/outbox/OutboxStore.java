@@ -37,12 +37,20 @@ public interface OutboxStore {
 	List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease);
 
 	/**
-	 * Takes events that are due and held by nobody, and counts an attempt for each.
+	 * Takes events that are due and held by nobody, and counts an attempt for each, which
+	 * stays counted if they cannot be read.
 	 * @param lease holds them from now on
 	 * @param scope which ones
 	 * @return in the order of their rows
 	 */
 	List<HeldEvent> claim(EventLease lease, ClaimScope scope);
+
+	/**
+	 * Tells how far there are events, of any publisher, held or not.
+	 * @param above a row
+	 * @return the last row that is above it, or itself if there is none
+	 */
+	long lastRow(long above);
 
 	/**
 	 * Deletes events that have been delivered.

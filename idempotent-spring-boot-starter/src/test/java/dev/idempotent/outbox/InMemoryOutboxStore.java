@@ -85,14 +85,29 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	public synchronized List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
 		Predicate<Entry> due = (entry) -> entry.committed && !entry.availableAt.isAfter(in(Duration.ZERO))
 				&& entry.event.sequence() > (scope.parked() ? 0 : scope.above())
-				&& scope.publishers().contains(entry.event.publisher());
+				&& scope.publishers().contains(entry.event.publisher()) && !scope.except().contains(entry.event.topic())
+				&& (scope.topic() == null || scope.topic().equals(entry.event.topic()));
 		Stream<Entry> found = at(scope.parked() ? Place.WAITING : Place.EVENT).values().stream().filter(due);
+		long[] bytes = { 0 };
 		List<Entry> taken = (scope.parked() ? found.sorted(Comparator.comparing((entry) -> entry.availableAt)) : found)
 			.limit(scope.limit())
+			.takeWhile((entry) -> {
+				long before = bytes[0];
+				bytes[0] += entry.event.payload().length;
+				return before < scope.bytes();
+			})
 			.sorted(Comparator.comparing((entry) -> entry.event.sequence()))
 			.toList();
 		taken.forEach((entry) -> entry.hold(lease, in(lease.duration())));
-		return taken.stream().map((entry) -> new HeldEvent(entry.event, lease.claimId(), scope.parked())).toList();
+		return taken.stream()
+			.map((entry) -> (entry.event.attempts() > scope.attempts()) ? withoutPayload(entry.event) : entry.event)
+			.map((event) -> new HeldEvent(event, lease.claimId(), scope.parked()))
+			.toList();
+	}
+
+	@Override
+	public synchronized long lastRow(long above) {
+		return at(Place.EVENT).isEmpty() ? above : Math.max(above, at(Place.EVENT).lastKey());
 	}
 
 	@Override
@@ -181,6 +196,11 @@ public final class InMemoryOutboxStore implements OutboxStore {
 
 	private Instant in(Duration time) {
 		return this.clock.instant().plus(time);
+	}
+
+	private static StoredEvent withoutPayload(StoredEvent event) {
+		return new StoredEvent(event.id(), event.sequence(), event.topic(), event.key(), event.type(), new byte[0],
+				event.storedHeaders(), event.attempts());
 	}
 
 	private static StoredEvent numbered(StoredEvent event, long row, int attempts) {

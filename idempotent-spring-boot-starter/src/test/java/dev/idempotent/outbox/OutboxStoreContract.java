@@ -4,8 +4,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxRow.Place;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -129,6 +131,57 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 			.containsExactly(this.publisher, other);
 		assertThat(types(store().claim(lease(), new ClaimScope(false, 0, Set.of(longer), 1000))))
 			.containsExactly(longer);
+	}
+
+	@Test
+	void claimsNoTopicThatIsLeftOutAndNoOtherThanTheOneThatIsAskedFor() {
+		for (String destination : List.of("a", "b", "c")) {
+			StoredEvent event = OutboxSamples.event(this.publisher + ":" + destination, null, destination, new byte[1],
+					Map.of());
+			inTransaction(() -> store().append(List.of(event), null));
+		}
+		assertThat(types(claim(Set.of(this.publisher + ":a", this.publisher + ":c"), null, Long.MAX_VALUE)))
+			.containsExactly("b");
+		assertThat(types(claim(Set.of(), this.publisher + ":c", Long.MAX_VALUE))).containsExactly("c");
+		assertThat(types(claim())).containsExactly("a");
+	}
+
+	@Test
+	void claimsNoMorePayloadThanIsAskedForButAlwaysAnEvent() {
+		inTransaction(() -> store().append(
+				Stream.of("one", "two", "three", "four").map((type) -> event(type, new byte[1000], Map.of())).toList(),
+				null));
+		assertThat(types(claim(Set.of(), null, 1))).containsExactly("one");
+		assertThat(types(claim(Set.of(), null, 1001))).containsExactly("two", "three");
+		assertThat(types(claim(Set.of(), null, 1000))).containsExactly("four");
+		passTime();
+		assertThat(rows(Place.EVENT)).extracting((row) -> row.event().attempts()).containsOnly(1);
+	}
+
+	@Test
+	void bringsNoPayloadOfAnEventWhoseAttemptsAreUsedUp() {
+		inTransaction(() -> store().append(List.of(event("huge")), null));
+		for (int attempt = 1; attempt <= 2; attempt++) {
+			HeldEvent held = store()
+				.claim(lease(), new ClaimScope(false, 0, Set.of(this.publisher), Set.of(), null, 1, 1, 1))
+				.get(0);
+			assertThat(held.event().attempts()).isEqualTo(attempt);
+			assertThat(held.event().payload()).asString().isEqualTo((attempt == 1) ? "huge" : "");
+			passTime();
+		}
+		assertThat(rows(Place.EVENT).get(0).event().payload()).asString().isEqualTo("huge");
+	}
+
+	@Test
+	void knowsHowFarThereAreEventsOfAnyPublisher() {
+		List<StoredEvent> held = appendLeased("one", "two").stream().map(HeldEvent::event).toList();
+		long last = held.get(1).sequence();
+		assertThat(store().lastRow(0)).isGreaterThanOrEqualTo(last);
+		assertThat(store().lastRow(Long.MAX_VALUE - 1)).isEqualTo(Long.MAX_VALUE - 1);
+	}
+
+	private List<HeldEvent> claim(Set<String> except, @Nullable String topic, long bytes) {
+		return store().claim(lease(), new ClaimScope(false, 0, Set.of(this.publisher), except, topic, 1000, bytes, 10));
 	}
 
 	@Test

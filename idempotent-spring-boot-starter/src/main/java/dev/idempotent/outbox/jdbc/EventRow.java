@@ -26,14 +26,14 @@ record EventRow(StoredEvent event, @Nullable String unreadable) {
 
 	/**
 	 * Reads a row.
-	 * @param begun how many attempts have begun since the row was as it is read
 	 */
-	static EventRow of(ResultSet columns, int begun) throws SQLException {
+	static EventRow of(ResultSet columns) throws SQLException {
 		UUID id = id(columns.getString(2));
+		byte[] payload = columns.getBytes(7);
 		Map<String, String> headers = HeaderText.read(columns.getString(8));
 		StoredEvent event = new StoredEvent((id != null) ? id : NO_ID, columns.getLong(1), columns.getString(3),
-				columns.getString(4), columns.getString(5), columns.getBytes(7),
-				withContentType(headers, columns.getString(6)), columns.getInt(9) + begun);
+				columns.getString(4), columns.getString(5), (payload != null) ? payload : new byte[0],
+				withContentType(headers, columns.getString(6)), columns.getInt(9));
 		return new EventRow(event, (id == null) ? "Its event_id is no UUID"
 				: (headers == null) ? "Its headers are no JSON object of strings" : null);
 	}

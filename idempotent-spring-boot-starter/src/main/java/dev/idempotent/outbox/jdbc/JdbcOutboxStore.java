@@ -91,8 +91,9 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
 		Statements statements = statements();
-		List<EventRow> rows = this.transactions
-			.run((connection) -> statements.claims().claim(connection, lease, scope));
+		List<Long> ids = this.transactions.run((connection) -> statements.claims().claim(connection, lease, scope));
+		List<EventRow> rows = ids.isEmpty() ? List.of()
+				: this.transactions.run((connection) -> statements.claims().read(connection, lease, scope, ids));
 		List<HeldEvent> claimed = new ArrayList<>();
 		List<FailedEvent> unreadable = new ArrayList<>();
 		for (EventRow row : rows) {
@@ -106,6 +107,12 @@ public final class JdbcOutboxStore implements OutboxStore {
 		}
 		bury(unreadable);
 		return claimed;
+	}
+
+	@Override
+	public long lastRow(long above) {
+		EventClaims claims = statements().claims();
+		return this.transactions.run((connection) -> claims.lastRow(connection, above));
 	}
 
 	@Override

@@ -133,7 +133,7 @@ record StoreOnTables(DataSource dataSource, EventDialect dialect, OutboxTables t
 		return template().query(
 				"select " + EventRow.COLUMNS + ", " + claim + ", last_error from " + table(place)
 						+ " where topic like ? order by id",
-				(columns, number) -> new OutboxRow(EventRow.of(columns, 0).event(), id(columns), columns.getString(11),
+				(columns, number) -> new OutboxRow(EventRow.of(columns).event(), id(columns), columns.getString(11),
 						columns.getString(12)),
 				publisher + ":%");
 	}
