@@ -19,9 +19,9 @@ public interface HandOffs {
 
 	/**
 	 * Says that events without a lease have been committed.
-	 * @param lowest the first of their rows
+	 * @param events with their rows
 	 */
-	void wake(long lowest);
+	void wake(List<StoredEvent> events);
 
 	/**
 	 * For a process without a courier.
@@ -36,7 +36,7 @@ public interface HandOffs {
 			}
 
 			@Override
-			public void wake(long lowest) {
+			public void wake(List<StoredEvent> events) {
 			}
 
 		};

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+import redis.embedded.Redis;
 import redis.embedded.RedisShardedCluster;
 import redis.embedded.core.RedisServerBuilder;
 
@@ -60,6 +62,34 @@ public final class RealRedisCluster implements BeforeAllCallback, AfterAllCallba
 	public LettuceConnectionFactory client() {
 		Assert.state(this.client != null, "The Cluster is only there while its test class runs");
 		return this.client;
+	}
+
+	/**
+	 * Stops the master that has a key, while the others go on serving theirs.
+	 */
+	public void stopMasterOf(String key) throws IOException {
+		for (Redis server : cluster().servers()) {
+			try (Jedis node = new Jedis(EmbeddedRedis.HOST, server.ports().get(0))) {
+				node.configSet("cluster-require-full-coverage", "no");
+			}
+		}
+		for (Redis server : cluster().servers()) {
+			if (hasKey(server.ports().get(0), key)) {
+				server.stop();
+				return;
+			}
+		}
+		throw new IllegalStateException("No node has " + key);
+	}
+
+	private static boolean hasKey(int port, String key) {
+		try (Jedis node = new Jedis(EmbeddedRedis.HOST, port)) {
+			node.exists(key);
+			return true;
+		}
+		catch (JedisRedirectionException ex) {
+			return false;
+		}
 	}
 
 	/**

@@ -7,14 +7,20 @@ import dev.idempotent.outbox.courier.CourierSettings;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
 
 /**
  * How this instance delivers events.
  *
  * @param enabled Whether this instance delivers events, or only appends them.
  * @param batchSize How many events are published at a time.
- * @param queueCapacity How many events wait in memory after their commit.
- * @param workers How many threads deliver events right after their commit.
+ * @param batchMemory How much payload is published at a time. A larger event goes alone.
+ * @param queueCapacity How many events wait in memory after their commit, for each
+ * publisher.
+ * @param queueMemory How much payload waits in memory after its commit, for each
+ * publisher.
+ * @param workers How many threads deliver events right after their commit, for each
+ * publisher.
  * @param lease How long this instance holds an event before another one may take it.
  * @param pollInterval How long to wait after the last event before looking for more.
  * @param idlePollInterval How long that wait grows while there are none.
@@ -26,7 +32,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("idempotent.outbox.courier")
 record OutboxCourierProperties(@DefaultValue("true") boolean enabled, @DefaultValue("500") int batchSize,
-		@DefaultValue("10000") int queueCapacity, @DefaultValue("2") int workers, @DefaultValue("30s") Duration lease,
+		@DefaultValue("4MB") DataSize batchMemory, @DefaultValue("10000") int queueCapacity,
+		@DefaultValue("16MB") DataSize queueMemory, @DefaultValue("2") int workers, @DefaultValue("30s") Duration lease,
 		@DefaultValue("1s") Duration pollInterval, @DefaultValue("5s") Duration idlePollInterval,
 		@DefaultValue("10s") Duration fullScanInterval, @DefaultValue("10") int attempts,
 		@DefaultValue("1s") Duration backOff, @DefaultValue("5m") Duration maxBackOff,
@@ -36,6 +43,8 @@ record OutboxCourierProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 		requirePositive("batch-size", batchSize);
 		requirePositive("queue-capacity", queueCapacity);
 		requirePositive("workers", workers);
+		requirePositive("batch-memory", batchMemory);
+		requirePositive("queue-memory", queueMemory);
 		requirePositive("attempts", attempts);
 		requirePositive("lease", lease);
 		requirePositive("poll-interval", pollInterval);
@@ -47,14 +56,20 @@ record OutboxCourierProperties(@DefaultValue("true") boolean enabled, @DefaultVa
 	}
 
 	CourierSettings settings(String owner) {
-		return new CourierSettings(owner, this.batchSize, this.queueCapacity, this.workers, this.lease,
-				this.pollInterval, this.idlePollInterval, this.fullScanInterval, this.attempts, this.backOff,
-				this.maxBackOff, this.drainTimeout);
+		return new CourierSettings(owner, this.batchSize, this.batchMemory.toBytes(), this.queueCapacity,
+				this.queueMemory.toBytes(), this.workers, this.lease, this.pollInterval, this.idlePollInterval,
+				this.fullScanInterval, this.attempts, this.backOff, this.maxBackOff, this.drainTimeout);
 	}
 
 	private static void requirePositive(String name, int value) {
 		if (value < 1) {
 			throw mistake(name, Integer.toString(value), "a number of at least 1");
+		}
+	}
+
+	private static void requirePositive(String name, DataSize value) {
+		if (value.toBytes() < 1) {
+			throw mistake(name, value.toString(), "a size of at least one byte, such as 4MB");
 		}
 	}
 

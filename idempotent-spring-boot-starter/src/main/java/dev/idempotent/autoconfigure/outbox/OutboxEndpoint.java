@@ -49,8 +49,10 @@ final class OutboxEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> summary() {
-		return answer(() -> new Overview(this.reader.read(), new Courier(this.courier.isRunning(),
-				this.courier.queued(), List.copyOf(this.courier.unavailablePublishers()))));
+		return answer(() -> new Overview(this.reader.read(),
+				new Courier(this.courier.isRunning(), this.courier.queued(),
+						List.copyOf(this.courier.unavailablePublishers()),
+						List.copyOf(this.courier.unavailableDestinations()))));
 	}
 
 	@ReadOperation
@@ -121,7 +123,8 @@ final class OutboxEndpoint {
 	record Overview(OutboxSummary events, Courier courier) {
 	}
 
-	record Courier(boolean running, int queued, List<String> unavailablePublishers) {
+	record Courier(boolean running, int queued, List<String> unavailablePublishers,
+			List<String> unavailableDestinations) {
 	}
 
 	/**

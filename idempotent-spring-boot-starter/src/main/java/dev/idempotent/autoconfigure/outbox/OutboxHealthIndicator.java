@@ -57,6 +57,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 			.withDetail("pending", summary.pending())
 			.withDetail("dead", summary.dead())
 			.withDetail("unavailablePublishers", List.copyOf(this.courier.unavailablePublishers()))
+			.withDetail("unavailableDestinations", List.copyOf(this.courier.unavailableDestinations()))
 			.build();
 	}
 

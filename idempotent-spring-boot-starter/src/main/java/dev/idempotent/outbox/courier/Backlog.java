@@ -1,6 +1,5 @@
 package dev.idempotent.outbox.courier;
 
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -9,13 +8,16 @@ import dev.idempotent.outbox.ClaimScope;
 import dev.idempotent.outbox.EventLease;
 import dev.idempotent.outbox.HeldEvent;
 import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.courier.PublisherCircuit.Probe;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The events that nobody was handed: left over by a full queue, an unavailable publisher
- * or a dead instance, inserted by other programs, or waiting for another attempt. Looks
- * for them behind the last one that it has seen, since what is before it are mostly rows
- * that are gone and that a long transaction keeps the database from clearing away; and
- * now and then, or when it is told, from the beginning.
+ * The events of one publisher that nobody was handed: left over by a full queue, an
+ * unavailable publisher or a dead instance, inserted by other programs, or waiting for
+ * another attempt. Looks for them behind the last row that it has looked at, since what
+ * is before it are mostly rows that are gone and that a long transaction keeps the
+ * database from clearing away, or rows of publishers that are away; and now and then, or
+ * when it is told, from the beginning.
  */
 final class Backlog {
 
@@ -24,72 +26,129 @@ final class Backlog {
 	 */
 	private static final int PROBE = 10;
 
-	private static final int PARK = 1000;
-
 	/**
 	 * An event that has outlived this many attempts without an end, and its company, are
 	 * tried in ever smaller groups: one of them may be what kills the process.
 	 */
 	private static final int TRUSTED_ATTEMPTS = 2;
 
+	private final String publisher;
+
 	private final OutboxStore store;
 
 	private final Deliveries deliveries;
 
-	private final PublisherCircuits circuits;
+	private final PublisherCircuit circuit;
 
 	private final CourierSettings settings;
 
-	private final AtomicLong watermark = new AtomicLong();
+	private final DelayedEvents delayed;
+
+	/**
+	 * What is to be looked for below the watermark.
+	 */
+	private final AtomicLong wanted = new AtomicLong();
+
+	/**
+	 * A row that is known to be there, or to have been there.
+	 */
+	private final AtomicLong known = new AtomicLong();
+
+	private long watermark;
 
 	private long scanned;
 
 	private boolean begun;
 
-	Backlog(OutboxStore store, Deliveries deliveries, PublisherCircuits circuits, CourierSettings settings) {
+	Backlog(String publisher, OutboxStore store, Deliveries deliveries, PublisherCircuit circuit,
+			CourierSettings settings, DelayedEvents delayed) {
+		this.publisher = publisher;
 		this.store = store;
 		this.deliveries = deliveries;
-		this.circuits = circuits;
+		this.circuit = circuit;
 		this.settings = settings;
+		this.delayed = delayed;
 	}
 
 	/**
 	 * Sees to it that a row is found.
 	 */
 	void lookFrom(long row) {
-		this.watermark.getAndUpdate((seen) -> Math.min(seen, row - 1));
+		this.wanted.accumulateAndGet(row - 1, Math::min);
 	}
 
 	/**
-	 * Delivers one batch of each kind.
+	 * Learns of a row that nobody has to look for.
+	 */
+	void passed(long row) {
+		this.known.accumulateAndGet(row, Math::max);
+	}
+
+	/**
+	 * Delivers one batch of each kind, unless the publisher is unavailable.
 	 * @return whether there may be more
 	 */
 	boolean deliver() {
-		Set<String> permitted = this.circuits.permitted();
-		if (permitted.isEmpty()) {
+		if (!this.circuit.isClosed()) {
 			return false;
 		}
-		boolean probing = !Collections.disjoint(permitted, this.circuits.unavailable());
-		int limit = probing ? PROBE : this.settings.batchSize();
-		rewindNowAndThen();
-		if (probing) {
-			// What was given back meanwhile can be anywhere.
-			this.watermark.set(0);
-		}
-		long above = this.watermark.get();
-		List<HeldEvent> fresh = this.store.claim(lease(), new ClaimScope(false, above, permitted, limit));
-		if (!fresh.isEmpty()) {
-			long last = fresh.get(fresh.size() - 1).event().sequence();
-			this.watermark.compareAndSet(above, last);
-			deliver(fresh);
-		}
-		List<HeldEvent> parked = this.store.claim(lease(), new ClaimScope(true, 0, permitted, limit));
+		Set<String> except = this.circuit.unavailable();
+		List<HeldEvent> fresh = claimFresh(except, this.settings.batchSize());
+		deliver(fresh);
+		List<HeldEvent> parked = claim(true, 0, except, null, this.settings.batchSize());
 		deliver(parked);
-		return fresh.size() == limit || parked.size() == limit;
+		return isFull(fresh) || isFull(parked);
 	}
 
-	private EventLease lease() {
-		return EventLease.by(this.settings.owner(), this.settings.lease());
+	/**
+	 * Claims a few events to try a topic with.
+	 */
+	List<HeldEvent> claimOf(Probe probe) {
+		List<HeldEvent> found = claim(false, probe.row() - 1, Set.of(), probe.topic(), PROBE);
+		if (found.isEmpty()) {
+			found = claim(false, 0, Set.of(), probe.topic(), PROBE);
+		}
+		return found.isEmpty() ? claim(true, 0, Set.of(), probe.topic(), PROBE) : found;
+	}
+
+	/**
+	 * Claims a few events whose topic is not known to be unavailable.
+	 */
+	List<HeldEvent> claimOfOthers() {
+		Set<String> except = this.circuit.unavailable();
+		List<HeldEvent> found = claimFresh(except, PROBE);
+		return found.isEmpty() ? claim(true, 0, except, null, PROBE) : found;
+	}
+
+	/**
+	 * By the worker and the one that probes, in turn.
+	 */
+	private synchronized List<HeldEvent> claimFresh(Set<String> except, int limit) {
+		rewindNowAndThen();
+		// What is wanted from now on is for the next claim, which this one may not see.
+		this.watermark = Math.min(this.watermark, this.wanted.getAndSet(Long.MAX_VALUE));
+		long passed = this.known.get();
+		List<HeldEvent> fresh = claim(false, this.watermark, except, null, limit);
+		long last = fresh.isEmpty() ? this.watermark : fresh.get(fresh.size() - 1).event().sequence();
+		boolean full = fresh.size() == limit || isFull(fresh);
+		this.watermark = full ? last : Math.max(last, passed);
+		if (fresh.isEmpty()) {
+			// There may be rows of others in the way: not to be read again.
+			passed(this.store.lastRow(this.watermark));
+		}
+		return fresh;
+	}
+
+	private List<HeldEvent> claim(boolean parked, long above, Set<String> except, @Nullable String topic, int limit) {
+		EventLease lease = EventLease.by(this.settings.owner(), this.settings.lease());
+		return this.store.claim(lease, new ClaimScope(parked, above, Set.of(this.publisher), except, topic, limit,
+				this.settings.batchMemory(), this.settings.attempts()));
+	}
+
+	private boolean isFull(List<HeldEvent> claimed) {
+		return claimed.size() == this.settings.batchSize()
+				|| claimed.stream().mapToLong((held) -> held.event().payload().length).sum() >= this.settings
+					.batchMemory();
 	}
 
 	private void rewindNowAndThen() {
@@ -97,8 +156,8 @@ final class Backlog {
 		if (!this.begun || now - this.scanned >= this.settings.fullScan().toNanos()) {
 			this.begun = true;
 			this.scanned = now;
-			this.store.parkDelayed(PARK);
-			this.watermark.set(0);
+			this.delayed.park();
+			this.watermark = 0;
 		}
 	}
 

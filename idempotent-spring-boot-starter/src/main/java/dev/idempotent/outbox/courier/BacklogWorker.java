@@ -1,18 +1,11 @@
 package dev.idempotent.outbox.courier;
 
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Looks for events that are due until told to stop: at once while there are some, then
- * ever more seldom.
+ * Looks for events that are due: at once while there are some, then ever more seldom.
  */
-final class BacklogWorker implements Runnable {
-
-	private static final Logger logger = LoggerFactory.getLogger(BacklogWorker.class);
+final class BacklogWorker implements EndlessWork.Step {
 
 	private final Backlog backlog;
 
@@ -20,52 +13,25 @@ final class BacklogWorker implements Runnable {
 
 	private final CourierSettings settings;
 
-	private final BooleanSupplier running;
+	private final StoreAccess access = new StoreAccess();
 
-	private boolean failing;
+	private Duration wait;
 
-	BacklogWorker(Backlog backlog, WakeUp wakeUp, CourierSettings settings, BooleanSupplier running) {
+	BacklogWorker(Backlog backlog, WakeUp wakeUp, CourierSettings settings) {
 		this.backlog = backlog;
 		this.wakeUp = wakeUp;
 		this.settings = settings;
-		this.running = running;
+		this.wait = settings.poll();
 	}
 
 	@Override
-	public void run() {
-		Duration wait = this.settings.poll();
-		try {
-			while (this.running.getAsBoolean()) {
-				if (deliver() || this.wakeUp.await(wait)) {
-					wait = this.settings.poll();
-				}
-				else {
-					Duration doubled = wait.multipliedBy(2);
-					wait = (doubled.compareTo(this.settings.idlePoll()) < 0) ? doubled : this.settings.idlePoll();
-				}
-			}
+	public void run() throws InterruptedException {
+		if (this.access.attempt(this.backlog::deliver) || this.wakeUp.await(this.wait)) {
+			this.wait = this.settings.poll();
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private boolean deliver() {
-		try {
-			boolean more = this.backlog.deliver();
-			if (this.failing) {
-				logger.info("The outbox is read again");
-			}
-			this.failing = false;
-			return more;
-		}
-		// An error that ended this thread would end all deliveries for good.
-		catch (RuntimeException | Error ex) {
-			if (!this.failing) {
-				logger.warn("The outbox cannot be read; trying again", ex);
-			}
-			this.failing = true;
-			return false;
+		else {
+			Duration doubled = this.wait.multipliedBy(2);
+			this.wait = (doubled.compareTo(this.settings.idlePoll()) < 0) ? doubled : this.settings.idlePoll();
 		}
 	}
 

@@ -36,8 +36,9 @@ final class BatchPublication {
 			throw new IllegalStateException("The publisher of %s told %d outcomes of %d events"
 				.formatted(this.publisher.prefix(), outcomes.size(), events.size()));
 		}
-		// An error of one event, such as a stack that overflows, must not end the worker.
-		catch (RuntimeException | StackOverflowError | LinkageError ex) {
+		// An error of one event, such as a stack that overflows or too little memory for
+		// all at once, must not end the worker.
+		catch (Throwable ex) {
 			return (events.size() > 1) ? inHalves(events) : failed(ex);
 		}
 	}

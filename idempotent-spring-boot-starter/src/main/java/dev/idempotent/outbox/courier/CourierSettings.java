@@ -7,8 +7,13 @@ import java.time.Duration;
  *
  * @param owner names this instance, for operators
  * @param batchSize how many events are published at a time
- * @param queueCapacity how many events wait in memory after their commit
- * @param workers how many threads deliver events that were handed over
+ * @param batchMemory how many bytes of payload are published at a time, if more than one
+ * event has so many
+ * @param queueCapacity how many events wait in memory after their commit, for each
+ * publisher
+ * @param queueMemory how many bytes of payload they may have
+ * @param workers how many threads deliver events that were handed over, for each
+ * publisher
  * @param lease how long this instance holds an event before another may take it
  * @param poll how long to wait before looking for events again after there were some
  * @param idlePoll how long the wait grows while there are none
@@ -20,7 +25,7 @@ import java.time.Duration;
  * @param drain how long to go on delivering what was handed over when the application
  * stops
  */
-public record CourierSettings(String owner, int batchSize, int queueCapacity, int workers, Duration lease,
-		Duration poll, Duration idlePoll, Duration fullScan, int attempts, Duration firstBackOff,
-		Duration longestBackOff, Duration drain) {
+public record CourierSettings(String owner, int batchSize, long batchMemory, int queueCapacity, long queueMemory,
+		int workers, Duration lease, Duration poll, Duration idlePoll, Duration fullScan, int attempts,
+		Duration firstBackOff, Duration longestBackOff, Duration drain) {
 }

@@ -2,63 +2,74 @@ package dev.idempotent.outbox.courier;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.function.LongConsumer;
+import java.util.function.Predicate;
 
 import dev.idempotent.outbox.HeldEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
-import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.StoredEvent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes held events, outside any transaction, and settles them.
+ * Publishes held events of one publisher, outside any transaction, and settles them.
  */
 final class Deliveries {
 
 	private static final Logger logger = LoggerFactory.getLogger(Deliveries.class);
 
+	private static final Outcome UNTRIED = new Outcome.Unavailable("Unavailable a moment ago");
+
 	private final OutboxStore store;
 
-	private final OutboxTopics topics;
+	private final OutboxPublisher publisher;
 
-	private final PublisherCircuits circuits;
+	private final PublisherCircuit circuit;
 
 	private final CourierSettings settings;
 
 	private final OutboxObserver observer;
 
+	private final LongConsumer onLeftBehind;
+
 	private final BackOff backOff;
 
-	Deliveries(OutboxStore store, OutboxTopics topics, PublisherCircuits circuits, CourierSettings settings,
-			OutboxObserver observer) {
+	/**
+	 * Creates deliveries.
+	 * @param onLeftBehind is told the first row of events that were given back although
+	 * they can be sent
+	 */
+	Deliveries(OutboxStore store, OutboxPublisher publisher, PublisherCircuit circuit, CourierSettings settings,
+			OutboxObserver observer, LongConsumer onLeftBehind) {
 		this.store = store;
-		this.topics = topics;
-		this.circuits = circuits;
+		this.publisher = publisher;
+		this.circuit = circuit;
 		this.settings = settings;
 		this.observer = observer;
+		this.onLeftBehind = onLeftBehind;
 		this.backOff = new BackOff(settings.firstBackOff(), settings.longestBackOff());
 	}
 
 	/**
-	 * Delivers events. What fails is kept for later; what the store cannot be told is
-	 * delivered again when its lease has ended.
+	 * Delivers events, but for those that go where nothing is sent now. What fails is
+	 * kept for later; what the store cannot be told is delivered again when its lease has
+	 * ended.
 	 * @return those that the broker has
 	 */
 	List<HeldEvent> deliver(List<HeldEvent> events) {
-		Map<String, List<HeldEvent>> byPublisher = new LinkedHashMap<>();
-		for (HeldEvent event : events) {
-			byPublisher.computeIfAbsent(event.event().publisher(), (prefix) -> new ArrayList<>()).add(event);
-		}
-		List<HeldEvent> delivered = new ArrayList<>();
-		byPublisher.forEach((publisher, batch) -> delivered.addAll(deliver(publisher, batch)));
-		return delivered;
+		return deliver(events, (event) -> this.circuit.isClosed(event.topic()));
+	}
+
+	/**
+	 * Delivers events wherever they go, to find out whether that is available.
+	 */
+	void probe(List<HeldEvent> events) {
+		List<HeldEvent> unused = deliver(events, (event) -> true);
 	}
 
 	/**
@@ -70,19 +81,25 @@ final class Deliveries {
 		}
 	}
 
-	private List<HeldEvent> deliver(String publisher, List<HeldEvent> batch) {
+	private List<HeldEvent> deliver(List<HeldEvent> events, Predicate<StoredEvent> sent) {
+		if (events.isEmpty()) {
+			return List.of();
+		}
 		Settlement settlement = new Settlement(this.backOff, this.settings.attempts());
 		List<HeldEvent> due = new ArrayList<>();
-		for (HeldEvent event : batch) {
+		for (HeldEvent event : events) {
 			if (event.event().attempts() > this.settings.attempts()) {
 				settlement.giveUp(event);
 			}
-			else {
+			else if (sent.test(event.event())) {
 				due.add(event);
+			}
+			else {
+				settlement.add(event, UNTRIED);
 			}
 		}
 		long begun = System.nanoTime();
-		List<Outcome> outcomes = due.isEmpty() ? List.of() : publish(publisher, due);
+		List<Outcome> outcomes = due.isEmpty() ? List.of() : publish(due.stream().map(HeldEvent::event).toList());
 		Duration took = Duration.ofNanos(System.nanoTime() - begun);
 		List<HeldEvent> delivered = new ArrayList<>();
 		for (int i = 0; i < due.size(); i++) {
@@ -91,33 +108,37 @@ final class Deliveries {
 				delivered.add(due.get(i));
 			}
 		}
-		settle(publisher, settlement, took);
+		settle(settlement, took);
+		lookAgainFor(due, outcomes);
 		return delivered;
 	}
 
-	private List<Outcome> publish(String prefix, List<HeldEvent> due) {
-		PublisherCircuit circuit = this.circuits.of(prefix);
-		OutboxPublisher publisher = this.topics.publisherOf(due.get(0).event());
-		if (publisher == null || !circuit.permits()) {
-			Outcome unavailable = new Outcome.Unavailable("The publisher is unavailable");
-			return due.stream().map((event) -> unavailable).toList();
-		}
-		List<StoredEvent> events = due.stream().map(HeldEvent::event).toList();
-		List<Outcome> outcomes = new BatchPublication(publisher).publish(events);
-		outcomes.stream()
-			.filter(Outcome.Unavailable.class::isInstance)
-			.findFirst()
-			.ifPresentOrElse((outcome) -> circuit.failed(((Outcome.Unavailable) outcome).reason()), circuit::succeeded);
+	private List<Outcome> publish(List<StoredEvent> events) {
+		List<Outcome> outcomes = new BatchPublication(this.publisher).publish(events);
+		this.circuit.record(events, outcomes);
 		return outcomes;
 	}
 
-	private void settle(String publisher, Settlement settlement, Duration took) {
+	/**
+	 * Those to a destination that has taken others of the batch.
+	 */
+	private void lookAgainFor(List<HeldEvent> due, List<Outcome> outcomes) {
+		for (int i = 0; i < due.size(); i++) {
+			StoredEvent event = due.get(i).event();
+			if (outcomes.get(i) instanceof Outcome.Unavailable && this.circuit.isClosed(event.topic())) {
+				this.onLeftBehind.accept(event.sequence());
+				return;
+			}
+		}
+	}
+
+	private void settle(Settlement settlement, Duration took) {
 		try {
 			BatchResult result = settlement.settle(this.store);
-			this.observer.published(publisher, result, took);
+			this.observer.published(this.publisher.prefix(), result, took);
 			if (result.dead() > 0) {
 				logger.error("Gave up {} for {}; see the actuator endpoint 'outbox' or the table of the dead",
-						(result.dead() == 1) ? "1 event" : result.dead() + " events", publisher);
+						(result.dead() == 1) ? "1 event" : result.dead() + " events", this.publisher.prefix());
 			}
 		}
 		catch (RuntimeException ex) {

@@ -6,90 +6,86 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 
-import dev.idempotent.outbox.EventLease;
-import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.HeldEvent;
 import dev.idempotent.outbox.StoredEvent;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The events that were handed over at their commit and wait for a worker.
+ * The events of one publisher that were handed over at their commit and wait for a
+ * worker, limited in number and in size.
  */
-final class HandOffQueue implements HandOffs {
+final class HandOffQueue {
 
 	private final CourierSettings settings;
 
-	private final PublisherCircuits circuits;
-
-	private final LongConsumer wakeUp;
-
 	private final Semaphore slots;
+
+	private final Semaphore room;
 
 	private final BlockingQueue<Queued> queue = new LinkedBlockingQueue<>();
 
-	private volatile boolean open;
-
-	/**
-	 * Creates a queue that takes nothing yet.
-	 * @param wakeUp is told the first row of events that somebody has to look for
-	 */
-	HandOffQueue(CourierSettings settings, PublisherCircuits circuits, LongConsumer wakeUp) {
+	HandOffQueue(CourierSettings settings) {
 		this.settings = settings;
-		this.circuits = circuits;
-		this.wakeUp = wakeUp;
 		this.slots = new Semaphore(settings.queueCapacity());
-	}
-
-	void open() {
-		this.open = true;
-	}
-
-	void close() {
-		this.open = false;
+		this.room = new Semaphore(kilobytes(settings.queueMemory()));
 	}
 
 	/**
-	 * Whether nothing is queued and nothing will be.
+	 * Reserves room for events that are to be added.
+	 * @return whether there is room
 	 */
-	boolean isFinished() {
-		return !this.open && this.slots.availablePermits() == this.settings.queueCapacity();
+	boolean reserve(List<StoredEvent> events) {
+		if (!this.slots.tryAcquire(events.size())) {
+			return false;
+		}
+		if (!this.room.tryAcquire(kilobytes(events))) {
+			this.slots.release(events.size());
+			return false;
+		}
+		return true;
+	}
+
+	/**
+	 * Gives reserved room back.
+	 */
+	void cancel(List<StoredEvent> events) {
+		this.slots.release(events.size());
+		this.room.release(kilobytes(events));
+	}
+
+	/**
+	 * Adds an event for which room is reserved.
+	 */
+	void add(Queued queued) {
+		this.queue.add(queued);
+	}
+
+	/**
+	 * Whether nothing is queued, and no room is reserved.
+	 */
+	boolean isEmpty() {
+		return this.slots.availablePermits() == this.settings.queueCapacity();
 	}
 
 	int size() {
 		return this.queue.size();
 	}
 
-	@Override
-	public @Nullable HandOff reserve(List<StoredEvent> events) {
-		boolean available = this.open && (this.circuits.areClosed()
-				|| events.stream().map(StoredEvent::publisher).allMatch(this::isAvailable));
-		return (available && this.slots.tryAcquire(events.size())) ? new Slots(events.size()) : null;
-	}
-
-	private boolean isAvailable(String publisher) {
-		return this.circuits.of(publisher).isClosed();
-	}
-
-	@Override
-	public void wake(long lowest) {
-		this.wakeUp.accept(lowest);
-	}
-
 	/**
-	 * Takes events, waiting for the first.
+	 * Takes a batch, waiting for its first event.
 	 * @return none if there were none in time
 	 */
 	List<Queued> take(long timeoutMillis) throws InterruptedException {
-		Queued first = this.queue.poll(timeoutMillis, TimeUnit.MILLISECONDS);
-		if (first == null) {
-			return List.of();
-		}
 		List<Queued> taken = new ArrayList<>();
-		taken.add(first);
-		this.queue.drainTo(taken, this.settings.batchSize() - 1);
-		this.slots.release(taken.size());
+		Queued next = this.queue.poll(timeoutMillis, TimeUnit.MILLISECONDS);
+		long bytes = 0;
+		while (next != null) {
+			taken.add(next);
+			cancel(List.of(next.event().event()));
+			bytes += next.event().event().payload().length;
+			boolean full = taken.size() >= this.settings.batchSize() || bytes >= this.settings.batchMemory();
+			next = full ? null : this.queue.poll();
+		}
 		return taken;
 	}
 
@@ -97,9 +93,24 @@ final class HandOffQueue implements HandOffs {
 	 * Takes all that nobody has taken.
 	 */
 	List<HeldEvent> leftovers() {
-		List<Queued> taken = new ArrayList<>();
-		this.slots.release(this.queue.drainTo(taken));
-		return taken.stream().map(Queued::event).toList();
+		List<HeldEvent> left = new ArrayList<>();
+		for (Queued next = this.queue.poll(); next != null; next = this.queue.poll()) {
+			cancel(List.of(next.event().event()));
+			left.add(next.event());
+		}
+		return left;
+	}
+
+	private static int kilobytes(List<StoredEvent> events) {
+		return (int) Math.min(Integer.MAX_VALUE,
+				events.stream().mapToLong((event) -> kilobytes(event.payload().length)).sum());
+	}
+
+	/**
+	 * The small change of an event is not counted: the number of events limits it.
+	 */
+	private static int kilobytes(long bytes) {
+		return (int) Math.min(Integer.MAX_VALUE, bytes / 1024);
 	}
 
 	/**
@@ -113,46 +124,6 @@ final class HandOffQueue implements HandOffs {
 
 		boolean isLate() {
 			return System.nanoTime() - this.deadline >= 0;
-		}
-
-	}
-
-	private final class Slots implements HandOff {
-
-		private final int number;
-
-		private final EventLease lease;
-
-		/**
-		 * Taken before the database's clock is: the lease ends no earlier than this
-		 * tells.
-		 */
-		private final long deadline;
-
-		Slots(int number) {
-			CourierSettings settings = HandOffQueue.this.settings;
-			this.number = number;
-			this.lease = EventLease.by(settings.owner(), settings.lease());
-			this.deadline = System.nanoTime() + settings.lease().toNanos() / 2;
-		}
-
-		@Override
-		public EventLease lease() {
-			return this.lease;
-		}
-
-		@Override
-		public void committed(List<StoredEvent> events) {
-			long now = System.nanoTime();
-			for (StoredEvent event : events) {
-				HandOffQueue.this.queue
-					.add(new Queued(new HeldEvent(event, this.lease.claimId(), false), now, this.deadline));
-			}
-		}
-
-		@Override
-		public void cancel() {
-			HandOffQueue.this.slots.release(this.number);
 		}
 
 	}

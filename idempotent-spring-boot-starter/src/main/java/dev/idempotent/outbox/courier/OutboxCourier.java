@@ -3,10 +3,15 @@ package dev.idempotent.outbox.courier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.HandOffs;
+import dev.idempotent.outbox.HeldEvent;
 import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import org.slf4j.Logger;
@@ -22,17 +27,11 @@ public final class OutboxCourier {
 
 	private final CourierSettings settings;
 
-	private final OutboxObserver observer;
+	private final OutboxStore store;
 
-	private final PublisherCircuits circuits;
+	private final Map<String, PublisherCourier> couriers = new TreeMap<>();
 
-	private final HandOffQueue queue;
-
-	private final Deliveries deliveries;
-
-	private final Backlog backlog;
-
-	private final WakeUp wakeUp = new WakeUp();
+	private final HandOffDesk desk;
 
 	private final List<Thread> threads = new ArrayList<>();
 
@@ -49,11 +48,12 @@ public final class OutboxCourier {
 	 */
 	public OutboxCourier(OutboxStore store, OutboxTopics topics, CourierSettings settings, OutboxObserver observer) {
 		this.settings = settings;
-		this.observer = observer;
-		this.circuits = new PublisherCircuits(topics);
-		this.deliveries = new Deliveries(store, topics, this.circuits, settings, observer);
-		this.backlog = new Backlog(store, this.deliveries, this.circuits, settings);
-		this.queue = new HandOffQueue(settings, this.circuits, this::wake);
+		this.store = store;
+		DelayedEvents delayed = new DelayedEvents(store, settings.fullScan());
+		for (OutboxPublisher publisher : topics.publishers()) {
+			this.couriers.put(publisher.prefix(), new PublisherCourier(publisher, store, settings, observer, delayed));
+		}
+		this.desk = new HandOffDesk(settings, this.couriers, this::startUnlessStopped);
 	}
 
 	/**
@@ -61,15 +61,15 @@ public final class OutboxCourier {
 	 * @return takes nothing while the courier does not run
 	 */
 	public HandOffs handOffs() {
-		return this.queue;
+		return this.desk;
 	}
 
 	/**
 	 * How many events wait in memory after their commit.
-	 * @return at most the queue's capacity
+	 * @return at most the queue's capacity for each publisher
 	 */
 	public int queued() {
-		return this.queue.size();
+		return this.couriers.values().stream().mapToInt((courier) -> courier.queue().size()).sum();
 	}
 
 	/**
@@ -77,7 +77,23 @@ public final class OutboxCourier {
 	 * @return their prefixes
 	 */
 	public Set<String> unavailablePublishers() {
-		return this.circuits.unavailable();
+		return this.couriers.entrySet()
+			.stream()
+			.filter((courier) -> !courier.getValue().circuit().isClosed())
+			.map(Map.Entry::getKey)
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
+	 * The destinations that were unavailable when they were last asked, up to 50 of each
+	 * publisher.
+	 * @return topics
+	 */
+	public Set<String> unavailableDestinations() {
+		return this.couriers.values()
+			.stream()
+			.flatMap((courier) -> courier.circuit().unavailable().stream())
+			.collect(Collectors.toUnmodifiableSet());
 	}
 
 	/**
@@ -92,7 +108,8 @@ public final class OutboxCourier {
 	 * Has the courier look for due events now, from the first row on.
 	 */
 	public void wake() {
-		wake(1);
+		startUnlessStopped();
+		this.couriers.values().forEach(PublisherCourier::lookAnew);
 	}
 
 	/**
@@ -104,11 +121,8 @@ public final class OutboxCourier {
 		}
 		this.running = true;
 		this.stopped = false;
-		this.queue.open();
-		start("outbox-backlog", new BacklogWorker(this.backlog, this.wakeUp, this.settings, () -> this.running));
-		for (int i = 1; i <= this.settings.workers(); i++) {
-			start("outbox-courier-" + i, new HandOffWorker(this.queue, this.deliveries, this.observer));
-		}
+		this.desk.open();
+		this.couriers.values().forEach((courier) -> courier.start(() -> this.running, this.desk::isOpen, this::start));
 	}
 
 	/**
@@ -120,22 +134,28 @@ public final class OutboxCourier {
 		if (!this.running) {
 			return;
 		}
-		this.queue.close();
+		this.desk.close();
 		this.running = false;
-		this.wakeUp.call();
+		this.couriers.values().forEach(PublisherCourier::wake);
 		long deadline = System.nanoTime() + this.settings.drain().toNanos();
 		this.threads.forEach((thread) -> join(thread, deadline));
 		this.threads.clear();
-		this.deliveries.release(this.queue.leftovers());
+		List<HeldEvent> left = this.couriers.values()
+			.stream()
+			.flatMap((courier) -> courier.queue().leftovers().stream())
+			.toList();
+		if (!left.isEmpty()) {
+			this.store.release(left);
+		}
 	}
 
-	private void wake(long row) {
+	/**
+	 * The first event of an application that seemed to have no use for it.
+	 */
+	private void startUnlessStopped() {
 		if (!this.running && !this.stopped) {
-			// The first event of an application that seemed to have no use for it.
 			start();
 		}
-		this.backlog.lookFrom(row);
-		this.wakeUp.call();
 	}
 
 	private void start(String name, Runnable work) {

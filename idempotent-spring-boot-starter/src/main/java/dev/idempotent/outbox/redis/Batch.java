@@ -1,7 +1,9 @@
 package dev.idempotent.outbox.redis;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -32,6 +34,8 @@ final class Batch {
 
 	private final List<AsyncCommand<byte[], byte[], ?>> additions;
 
+	private final Map<String, List<AsyncCommand<byte[], byte[], ?>>> byDestination = new LinkedHashMap<>();
+
 	private final @Nullable AsyncCommand<byte[], byte[], Long> confirmation;
 
 	/**
@@ -45,20 +49,32 @@ final class Batch {
 		this.options = options;
 		this.scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
 		this.additions = new ArrayList<>(events.size());
-		events.forEach((event) -> this.additions.add(addition(event)));
+		for (StoredEvent event : events) {
+			AsyncCommand<byte[], byte[], String> addition = addition(event);
+			this.additions.add(addition);
+			this.byDestination.computeIfAbsent(event.destination(), (destination) -> new ArrayList<>()).add(addition);
+		}
 		this.confirmation = options.waitsForReplicas() ? confirmation() : null;
 	}
 
 	void send(OwnConnection connection) {
+		if (this.scope == Scope.DESTINATION) {
+			// One node of a Cluster may be away while others get their part.
+			this.byDestination.values().forEach((commands) -> send(connection, commands));
+			return;
+		}
 		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.additions);
 		if (this.confirmation != null) {
 			commands.add(this.confirmation);
 		}
+		send(connection, commands);
+	}
+
+	private static void send(OwnConnection connection, List<AsyncCommand<byte[], byte[], ?>> commands) {
 		try {
 			connection.dispatch(commands);
 		}
 		catch (RedisException ex) {
-			// One node of a Cluster may be away after others have got their part.
 			commands.forEach((command) -> command.completeExceptionally(ex));
 		}
 	}

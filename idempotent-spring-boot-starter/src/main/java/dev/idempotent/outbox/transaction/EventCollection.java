@@ -152,7 +152,7 @@ final class EventCollection implements TransactionSynchronization {
 				each.handOff().committed(each.events());
 			}
 			else {
-				this.handOffs.wake(each.events().get(0).sequence());
+				this.handOffs.wake(each.events());
 			}
 		}
 	}

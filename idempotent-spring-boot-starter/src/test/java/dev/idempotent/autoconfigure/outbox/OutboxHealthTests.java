@@ -32,7 +32,7 @@ class OutboxHealthTests {
 			append(context, 60);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "maxAge", "pending", "dead",
-					"unavailablePublishers");
+					"unavailablePublishers", "unavailableDestinations");
 		});
 	}
 

@@ -56,7 +56,7 @@ class CourierLifeTests {
 	void beginsWithAnApplicationWhoseBeansAreLazy() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("spring.main.lazy-initialization=true"))) {
-			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog");
+			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog-test");
 			assertThat(context.getBean(OutboxCourier.class).isRunning()).isTrue();
 		}
 	}
@@ -73,7 +73,7 @@ class CourierLifeTests {
 			await().untilAsserted(() -> assertThat(pending(context)).isZero());
 			IntStream.range(0, 3).forEach((i) -> courier.start());
 			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-				.filteredOn((name) -> name.equals("outbox-backlog"))
+				.filteredOn((name) -> name.equals("outbox-backlog-test"))
 				.hasSize(1);
 		}
 	}

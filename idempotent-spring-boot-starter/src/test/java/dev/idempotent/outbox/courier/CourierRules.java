@@ -36,7 +36,10 @@ abstract class CourierRules {
 	}
 
 	Shop open(String[] courier, String... more) {
-		Shop shop = Shop.open(database(), courier, more);
+		return keep(Shop.open(database(), courier, more));
+	}
+
+	Shop keep(Shop shop) {
 		this.shops.add(shop);
 		return shop;
 	}

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The rules on H2, where each event is claimed.
  */
-class H2CourierTests extends InstanceRules {
+class H2CourierTests extends OutageRules {
 
 	@Override
 	List<String> database() {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The rules on PostgreSQL, where events are handed over at their commit.
  */
-class PostgresCourierIntegrationTests extends InstanceRules {
+class PostgresCourierIntegrationTests extends OutageRules {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -90,6 +90,21 @@ final class Shop implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Commits events to a topic in one transaction.
+	 */
+	void appendTo(String topic, String... types) {
+		inTransaction((status) -> {
+			for (String type : types) {
+				this.context.getBean(Outbox.class).append(OutboxEvent.of(type, "payload").toTopic(topic));
+			}
+		});
+	}
+
+	<T> T bean(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
 	void inTransaction(Consumer<TransactionStatus> work) {
 		new TransactionTemplate(manager()).executeWithoutResult(work);
 	}

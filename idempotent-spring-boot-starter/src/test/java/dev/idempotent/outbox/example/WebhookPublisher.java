@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.StoredEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +45,7 @@ public class WebhookPublisher implements OutboxPublisher {
 
 	private static Outcome outcome(@Nullable HttpResponse<?> answer, @Nullable Throwable failure) {
 		if (answer == null) {
-			return new Outcome.Unavailable("No answer");
+			return new Outcome.Unavailable("No answer", Scope.DESTINATION);
 		}
 		int status = answer.statusCode();
 		if (status < 300) {

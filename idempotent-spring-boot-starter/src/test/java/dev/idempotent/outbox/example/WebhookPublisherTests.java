@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.StoredEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,7 +64,8 @@ class WebhookPublisherTests {
 	void tellsThatNobodyAnswers() {
 		StoredEvent event = event(204);
 		this.server.stop(0);
-		assertThat(this.publisher.publish(List.of(event))).containsExactly(new Outcome.Unavailable("No answer"));
+		assertThat(this.publisher.publish(List.of(event)))
+			.containsExactly(new Outcome.Unavailable("No answer", Scope.DESTINATION));
 	}
 
 	@Test

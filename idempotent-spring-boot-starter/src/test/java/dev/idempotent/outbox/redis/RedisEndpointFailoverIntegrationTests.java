@@ -46,8 +46,8 @@ class RedisEndpointFailoverIntegrationTests {
 			assertThat(publisher.publish(Events.numbered("before", 1))).containsOnly(DELIVERED);
 			first.follow(second);
 			endpoint.leadTo(second);
-			assertThat(publisher.publish(Events.numbered("refused", 1))).containsOnly(
-					new Outcome.Unavailable("Redis takes no entries now (READONLY)", Scope.PUBLISHER));
+			assertThat(publisher.publish(Events.numbered("refused", 1)))
+				.containsOnly(new Outcome.Unavailable("Redis takes no entries now (READONLY)", Scope.PUBLISHER));
 			await().until(() -> publisher.publish(Events.numbered("after", 1)).equals(List.of(DELIVERED)));
 			assertThat(new Streams(second.connect()).payloads("after")).containsExactly("0");
 		}
@@ -66,8 +66,8 @@ class RedisEndpointFailoverIntegrationTests {
 		LettuceConnectionFactory application = new LettuceConnectionFactory(server);
 		application.afterPropertiesSet();
 		try (RedisStreamPublisher publisher = publisher(application)) {
-			assertThat(publisher.publish(Events.numbered("forbidden", 2))).containsOnly(
-					new Outcome.Unavailable("Redis takes no entries now (NOPERM)", Scope.DESTINATION));
+			assertThat(publisher.publish(Events.numbered("forbidden", 2)))
+				.containsOnly(new Outcome.Unavailable("Redis takes no entries now (NOPERM)", Scope.DESTINATION));
 			second.command("ACL SETUSER reader +xadd");
 			assertThat(publisher.publish(Events.numbered("forbidden", 2))).containsOnly(DELIVERED);
 		}

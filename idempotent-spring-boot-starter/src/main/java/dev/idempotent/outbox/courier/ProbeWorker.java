@@ -1,0 +1,64 @@
+package dev.idempotent.outbox.courier;
+
+import java.util.List;
+
+import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.courier.PublisherCircuit.Probe;
+
+/**
+ * Finds out whether what was unavailable is available again, apart from the workers that
+ * deliver: it may take a time-out each time. A publisher that is unavailable as a whole
+ * is tried with a topic that has not failed yet, if there is one, and else with another
+ * one each time.
+ */
+final class ProbeWorker implements EndlessWork.Step {
+
+	private static final long PATIENCE_MILLIS = 100;
+
+	private final Backlog backlog;
+
+	private final Deliveries deliveries;
+
+	private final PublisherCircuit circuit;
+
+	private final CourierSettings settings;
+
+	private final StoreAccess access = new StoreAccess();
+
+	ProbeWorker(Backlog backlog, Deliveries deliveries, PublisherCircuit circuit, CourierSettings settings) {
+		this.backlog = backlog;
+		this.deliveries = deliveries;
+		this.circuit = circuit;
+		this.settings = settings;
+	}
+
+	@Override
+	public void run() throws InterruptedException {
+		if (!this.access.attempt(this::probe)) {
+			Thread.sleep(this.access.isFailing() ? Math.min(1000, this.settings.poll().toMillis()) : PATIENCE_MILLIS);
+		}
+	}
+
+	private boolean probe() {
+		Probe probe = this.circuit.nextProbe();
+		if (probe == null) {
+			return false;
+		}
+		if (probe.topic() == null) {
+			List<HeldEvent> others = this.backlog.claimOfOthers();
+			if (!others.isEmpty()) {
+				this.deliveries.probe(others);
+				return true;
+			}
+			Probe longest = this.circuit.longestUntried();
+			probe = (longest != null) ? longest : probe;
+		}
+		List<HeldEvent> events = (probe.topic() != null) ? this.backlog.claimOf(probe) : List.of();
+		if (events.isEmpty()) {
+			this.circuit.rest(probe);
+		}
+		this.deliveries.probe(events);
+		return true;
+	}
+
+}
