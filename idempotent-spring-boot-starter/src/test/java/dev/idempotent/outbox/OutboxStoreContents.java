@@ -2,6 +2,7 @@ package dev.idempotent.outbox;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,25 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 			.containsExactlyElementsOf(rows.stream().map(StoredEvent::sequence).toList());
 		assertThat(store().delivered(held)).isEqualTo(1200);
 		assertThat(rows(Place.EVENT)).isEmpty();
+	}
+
+	/**
+	 * Of bytes that drivers of MySQL write as two.
+	 */
+	@Test
+	void keepsMoreBytesThanOneStatementTakes() {
+		byte[] payload = new byte[40_000];
+		Arrays.fill(payload, (byte) '\'');
+		List<StoredEvent> events = IntStream.range(0, 400)
+			.mapToObj((i) -> event("event " + i, payload, Map.of()))
+			.toList();
+		List<StoredEvent> rows = inTransaction(() -> store().append(events, null));
+		assertThat(rows).extracting(StoredEvent::sequence).doesNotHaveDuplicates().isSorted();
+		List<HeldEvent> held = claim();
+		assertThat(held).hasSize(400).allSatisfy((each) -> assertThat(each.event().payload()).isEqualTo(payload));
+		assertThat(held).extracting((each) -> each.event().id())
+			.containsExactlyElementsOf(events.stream().map(StoredEvent::id).toList());
+		store().delivered(held);
 	}
 
 	/**

@@ -28,6 +28,12 @@ final class EventInsert {
 	 */
 	private static final int ROWS = 500;
 
+	/**
+	 * Below what servers take in one statement unless they are told otherwise: MySQL 4 MB
+	 * at least, MariaDB 16 MB.
+	 */
+	private static final long BYTES = 3_000_000;
+
 	private final String into;
 
 	private final String row;
@@ -46,10 +52,41 @@ final class EventInsert {
 
 	List<StoredEvent> insert(Connection connection, List<StoredEvent> events, @Nullable EventLease lease) {
 		List<StoredEvent> rows = new ArrayList<>(events.size());
-		for (int from = 0; from < events.size(); from += ROWS) {
-			rows.addAll(insertChunk(connection, events.subList(from, Math.min(events.size(), from + ROWS)), lease));
+		int from = 0;
+		while (from < events.size()) {
+			int to = end(events, from);
+			if (this.dialect == EventDialect.MYSQL && bytes(events.get(from)) > BYTES) {
+				PacketLimit.check(connection, events.get(from));
+			}
+			rows.addAll(insertChunk(connection, events.subList(from, to), lease));
+			from = to;
 		}
 		return rows;
+	}
+
+	/**
+	 * Where a statement ends that begins with an event: behind that one at least.
+	 */
+	private static int end(List<StoredEvent> events, int from) {
+		int to = from + 1;
+		long left = BYTES - bytes(events.get(from));
+		while (to < events.size() && to - from < ROWS && bytes(events.get(to)) <= left) {
+			left -= bytes(events.get(to));
+			to++;
+		}
+		return to;
+	}
+
+	/**
+	 * At most: drivers of MySQL may write a byte as two, and a character takes four.
+	 */
+	private static long bytes(StoredEvent event) {
+		long characters = (long) event.topic().length() + event.type().length()
+				+ ((event.key() != null) ? event.key().length() : 0);
+		for (Map.Entry<String, String> header : event.storedHeaders().entrySet()) {
+			characters += header.getKey().length() + header.getValue().length();
+		}
+		return 2L * event.payload().length + 4 * characters;
 	}
 
 	private List<StoredEvent> insertChunk(Connection connection, List<StoredEvent> events, @Nullable EventLease lease) {

@@ -12,12 +12,16 @@ import dev.idempotent.outbox.HeldEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.OutboxStorm;
 import dev.idempotent.outbox.OutboxStormRider;
+import dev.idempotent.outbox.StoredEvent;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.dao.DataIntegrityViolationException;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * All that is promised of a database, for one driver of MariaDB.
@@ -86,6 +90,16 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 				.queryForList("select event_id from " + tested().tables().dead() + " where topic = ?", String.class,
 						this.publisher + ":orders"))
 				.containsExactly("order 17");
+		}
+
+		@Test
+		void saysThatAnEventIsLargerThanTheServerTakes() {
+			StoredEvent small = event("small", new byte[1], Map.of());
+			StoredEvent large = event("large", new byte[9_000_000], Map.of());
+			assertThatExceptionOfType(DataIntegrityViolationException.class)
+				.isThrownBy(() -> inTransaction(() -> store().append(List.of(small, large), null)))
+				.withMessageContainingAll("'large'", "9000000 bytes", "max_allowed_packet");
+			assertThat(claim()).isEmpty();
 		}
 
 		@Test
