@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.ServerPlans;
 import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -113,6 +114,7 @@ final class RecordStatements {
 
 	private <T extends @Nullable Object> T run(String sql, Step<T> step, @Nullable Object... values) {
 		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+			ServerPlans.avoid(statement);
 			for (int i = 0; i < values.length; i++) {
 				set(statement, i + 1, values[i]);
 			}
