@@ -35,7 +35,7 @@ final class AsyncEnding implements AsyncListener {
 
 	@Override
 	public void onTimeout(AsyncEvent event) {
-		// Whoever is in charge completes it or dispatches; else an error follows.
+		this.exchange.asyncTimedOut();
 	}
 
 	@Override

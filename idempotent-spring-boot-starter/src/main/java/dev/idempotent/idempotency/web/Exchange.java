@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.util.Map;
 
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -109,6 +110,14 @@ abstract class Exchange {
 	 * Notes that the handler method was left, in whatever way.
 	 */
 	void handlerLeft() {
+	}
+
+	/**
+	 * Notes what the handler method has returned.
+	 * @return what Spring MVC shall have in its place
+	 */
+	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
+		return value;
 	}
 
 	/**

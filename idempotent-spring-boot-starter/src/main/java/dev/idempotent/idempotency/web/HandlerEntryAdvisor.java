@@ -37,7 +37,8 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 		setAdvice((MethodInterceptor) (invocation) -> {
 			Exchange exchange = enter(invocation.getMethod());
 			try {
-				return invocation.proceed();
+				Object value = invocation.proceed();
+				return (exchange != null) ? exchange.handlerReturned(invocation.getMethod(), value) : value;
 			}
 			finally {
 				if (exchange != null) {

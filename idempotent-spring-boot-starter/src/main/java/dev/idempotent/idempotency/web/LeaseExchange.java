@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.StoredResponse;
@@ -11,7 +12,10 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 
 /**
@@ -34,6 +38,13 @@ final class LeaseExchange extends Exchange {
 	 */
 	private volatile boolean failed;
 
+	private final AsyncWork work = new AsyncWork();
+
+	/**
+	 * The key is left to work that goes on after its request has ended.
+	 */
+	private volatile boolean outlived;
+
 	private int dispatches;
 
 	private boolean completing;
@@ -52,7 +63,13 @@ final class LeaseExchange extends Exchange {
 
 	@Override
 	HttpServletRequest hold(HttpServletRequest request, HoldingResponse response) {
+		WebAsyncUtils.getAsyncManager(request).registerCallableInterceptor(AsyncWork.class, this.work);
 		return new HeldRequest(request, response, this);
+	}
+
+	@Override
+	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
+		return this.work.returned(method.getReturnType(), value);
 	}
 
 	@Override
@@ -101,7 +118,10 @@ final class LeaseExchange extends Exchange {
 	 * Asynchronous work completes the answer, which the container has yet to end.
 	 */
 	void asyncCompleting(HttpServletRequest request, HoldingResponse response) throws IOException {
-		if (!isLeftToADispatch()) {
+		if (this.outlived) {
+			this.work.ended(null);
+		}
+		else if (!isLeftToADispatch()) {
 			asyncCompleted(request, response);
 		}
 	}
@@ -113,6 +133,13 @@ final class LeaseExchange extends Exchange {
 		if (isOpen(request) && !this.failed && !response.isErrorSent()) {
 			settle(request, response);
 		}
+	}
+
+	/**
+	 * The request is about to end, though its asynchronous work may go on.
+	 */
+	void asyncTimedOut() {
+		this.work.timeOut();
 	}
 
 	/**
@@ -169,7 +196,9 @@ final class LeaseExchange extends Exchange {
 
 	private void awaitErrorPage() {
 		this.failed = true;
-		this.claimant.stopRenewal();
+		if (!this.work.isTimedOut()) {
+			this.claimant.stopRenewal();
+		}
 	}
 
 	private void complete(ServletRequest request, StoredResponse response) {
@@ -178,8 +207,34 @@ final class LeaseExchange extends Exchange {
 	}
 
 	private void free(ServletRequest request) {
-		this.claimant.release();
+		if (this.work.isTimedOut()) {
+			this.outlived = true;
+			this.work.onEnd(this::settleLate);
+		}
+		else {
+			this.claimant.release();
+		}
 		close(request);
+	}
+
+	/**
+	 * The client has been told of the time-out, and nobody can write what it would have
+	 * been told instead.
+	 */
+	private void settleLate(@Nullable Object result) {
+		if (isDone(result)) {
+			this.claimant.complete(StoredResponse.notKept());
+		}
+		else {
+			this.claimant.release();
+		}
+	}
+
+	private boolean isDone(@Nullable Object result) {
+		if (result instanceof ResponseEntity<?> answer) {
+			return this.policy.isStored(answer.getStatusCode().value());
+		}
+		return !(result instanceof Throwable) || this.policy.keepsErrors();
 	}
 
 }

@@ -160,11 +160,8 @@ class HandlerMatrixIntegrationTests {
 			503 | POST | /callable/503
 			500 | POST | /callable/throw
 			500 | POST | /deferred/error
-			503 | POST | /deferred/timeout
 			500 | POST | /future/failed
-			503 | POST | /task/timeout
 			503 | POST | /servlet-async/complete/503
-			500 | POST | /servlet-async/timeout
 			500 | POST | /servlet-async/throw
 			""")
 	void runsAgainAfterAFailure(int status, String method, String path) {
@@ -192,6 +189,20 @@ class HandlerMatrixIntegrationTests {
 		Answer retry = send(application, method, path);
 		assertThat(retry.status()).isEqualTo(409);
 		assertThat(retry.body()).contains("urn:problem-type:idempotency:response-not-kept");
+		assertThat(runs.count()).isOne();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			503 | POST | /deferred/timeout
+			503 | POST | /task/timeout
+			500 | POST | /servlet-async/timeout
+			""")
+	void tellsARetryToWaitForWorkThatMayGoOnAfterItsTimeout(int status, String method, String path) {
+		assertUnchanged(status, method, path);
+		Answer retry = send(application, method, path);
+		assertThat(retry.status()).isEqualTo(409);
+		assertThat(retry.body()).contains("urn:problem-type:idempotency:in-progress");
 		assertThat(runs.count()).isOne();
 	}
 

@@ -1,0 +1,117 @@
+package dev.idempotent.idempotency.web.matrix;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.Idempotent;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.async.WebAsyncTask;
+
+/**
+ * Handlers whose work takes longer than their requests, and is not to be interrupted.
+ */
+@RestController
+class TimedOutHandlers {
+
+	private static final long SHORT = 300;
+
+	private final AtomicInteger runs = new AtomicInteger();
+
+	private volatile Semaphore gate = new Semaphore(0);
+
+	private final AsyncTaskExecutor executor;
+
+	TimedOutHandlers(AsyncTaskExecutor executor) {
+		this.executor = executor;
+	}
+
+	int runs() {
+		return this.runs.get();
+	}
+
+	/**
+	 * Holds all work up that begins from now on.
+	 */
+	void closeGate() {
+		this.gate = new Semaphore(0);
+	}
+
+	@EventListener(ContextClosedEvent.class)
+	void openGate() {
+		this.gate.release(1_000);
+	}
+
+	@PostMapping("/timed-out/callable")
+	@Idempotent
+	Callable<String> callable() {
+		return this::work;
+	}
+
+	@PostMapping("/timed-out/task")
+	@Idempotent
+	WebAsyncTask<String> task() {
+		return new WebAsyncTask<>(SHORT, this::work);
+	}
+
+	@PostMapping("/timed-out/future")
+	@Idempotent
+	CompletableFuture<String> future() {
+		return CompletableFuture.supplyAsync(this::work, this.executor);
+	}
+
+	@PostMapping("/timed-out/servlet-async")
+	@Idempotent
+	void servletAsync(HttpServletRequest request) {
+		AsyncContext context = request.startAsync();
+		context.setTimeout(SHORT);
+		this.executor.execute(() -> {
+			work();
+			try {
+				context.complete();
+			}
+			catch (IllegalStateException ex) {
+				// As containers answer it after the time-out.
+			}
+		});
+	}
+
+	@PostMapping("/timed-out/callable-that-fails")
+	@Idempotent
+	Callable<String> failingCallable() {
+		return this::fail;
+	}
+
+	@PostMapping("/timed-out/future-that-fails")
+	@Idempotent
+	CompletableFuture<String> failingFuture() {
+		return CompletableFuture.supplyAsync(this::fail, this.executor);
+	}
+
+	@PostMapping("/timed-out/future-without-success")
+	@Idempotent
+	CompletableFuture<ResponseEntity<String>> futureWithoutSuccess() {
+		return CompletableFuture.supplyAsync(() -> ResponseEntity.status(503).body(work()), this.executor);
+	}
+
+	private String work() {
+		this.runs.incrementAndGet();
+		this.gate.acquireUninterruptibly();
+		return "done";
+	}
+
+	private String fail() {
+		work();
+		throw new IllegalStateException("The work has failed");
+	}
+
+}
