@@ -86,7 +86,7 @@ final class EventClaims {
 		String sql = EventDialect.UNFLUSHED + ", due as materialized (" + select(scope)
 				+ "), fitting as materialized (select id from (select id, sum(bytes) over (order by " + order
 				+ ") - bytes as before from due) sized where before < ?) " + update(scope)
-				+ " from fitting, unflushed where fitting.id = claimed.id returning claimed.id";
+				+ " from unflushed where claimed.id = any (array(select id from fitting)) returning claimed.id";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			int next = setScope(statement, scope);
 			statement.setLong(next, scope.bytes());

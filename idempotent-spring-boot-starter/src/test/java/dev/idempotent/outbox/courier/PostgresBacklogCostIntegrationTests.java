@@ -53,12 +53,13 @@ class PostgresBacklogCostIntegrationTests {
 			.param(RecordingPublisher.TOPIC)
 			.param(BACKLOG)
 			.update();
-		deliverToTheOther(this.shop, 1);
+		// Each publisher reads it once or twice to find out what is there.
+		deliverToTheOther(this.shop, 10);
 		long before = rowsRead(this.shop);
 		deliverToTheOther(this.shop, OTHERS);
 		// Statistics are told with a delay: of all but the last moment.
 		deliverToTheOther(this.shop, OTHERS);
-		assertThat(rowsRead(this.shop) - before).isLessThan(10L * BACKLOG);
+		assertThat(rowsRead(this.shop) - before).isLessThan(20L * BACKLOG);
 		assertThat(this.shop.broker().published()).isEmpty();
 		assertThat(this.shop.pending()).isGreaterThanOrEqualTo(BACKLOG);
 	}
