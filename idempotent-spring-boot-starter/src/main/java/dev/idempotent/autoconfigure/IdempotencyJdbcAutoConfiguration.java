@@ -109,10 +109,11 @@ public final class IdempotencyJdbcAutoConfiguration {
 				new JdbcIdempotencyStore(dataSource, properties.table()).verify();
 				Integer connections = connections(dataSource, pools);
 				if (connections != null && connections < FEW_CONNECTIONS) {
-					logger.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
-							+ "that is called within a transaction takes a second one for its key: as many callers at "
-							+ "once refuse each other after 2 seconds. Raise the size of the pool "
-							+ "(spring.datasource.hikari.maximum-pool-size)", connections);
+					logger
+						.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
+								+ "that is called within a transaction takes a second one for its key: as many callers at "
+								+ "once refuse each other after 2 seconds. Raise the size of the pool "
+								+ "(spring.datasource.hikari.maximum-pool-size)", connections);
 				}
 			};
 		}

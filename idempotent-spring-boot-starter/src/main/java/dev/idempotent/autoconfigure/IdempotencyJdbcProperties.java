@@ -17,7 +17,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * @param lockTimeout How long a claim waits for another transaction that has its key and
  * has not ended. MySQL and MariaDB wait whole seconds.
  * @param maxWaiters How many claims may hold a connection for that wait while nothing
- * else keeps duplicates away, as always with idempotent.store=jdbc. Defaults to a quarter of the pool.
+ * else keeps duplicates away, as always with idempotent.store=jdbc. Defaults to a quarter
+ * of the pool.
  * @param sweepInterval How often expired keys are deleted.
  * @param transactionManager Name of the transaction manager for operations under
  * Guarantee.TRANSACTION that name none. Defaults to the only or primary one.

@@ -73,8 +73,7 @@ public final class IdempotencyMethodAutoConfiguration {
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
 		return new MethodEnvironment(guard, namespace.name(), defaults, properties.waitTimeout(),
-				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(),
-				attributes.getIfUnique());
+				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(), attributes.getIfUnique());
 	}
 
 	@Bean

@@ -120,7 +120,8 @@ public final class IdempotencyTemplate {
 		}
 		Operation named = new Operation(named(operation),
 				new ResultCodec(this.environment.json(), this.environment.json().constructType(type), operation), false,
-				Participation.JOINS, (this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
+				Participation.JOINS,
+				(this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.environment.namespace(), "",
 				operation, key);
 		try {

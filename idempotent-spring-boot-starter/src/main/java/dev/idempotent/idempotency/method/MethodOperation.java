@@ -131,8 +131,8 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 	}
 
 	/**
-	 * Under {@link Guarantee#TRANSACTION} the method's own transaction has begun before the
-	 * advice runs: that is the one to join.
+	 * Under {@link Guarantee#TRANSACTION} the method's own transaction has begun before
+	 * the advice runs: that is the one to join.
 	 */
 	private static Participation participation(Class<?> type, Method method, boolean asynchronous,
 			@Nullable IdempotencyTransactions transactions, MethodEnvironment environment) {

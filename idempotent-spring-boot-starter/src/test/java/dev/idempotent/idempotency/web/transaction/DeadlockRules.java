@@ -60,12 +60,10 @@ abstract class DeadlockRules {
 
 	@BeforeAll
 	void start() {
-		this.application = WebApplication.start(Application.class, List::of,
-				Stream
-					.concat(database().stream(),
-							Stream.of(WebApplication.WITH_DATABASE, "idempotent.store=jdbc",
-									"idempotent.jdbc.initialize-schema=always"))
-					.toArray(String[]::new));
+		this.application = WebApplication.start(Application.class, List::of, Stream
+			.concat(database().stream(), Stream.of(WebApplication.WITH_DATABASE, "idempotent.store=jdbc",
+					"idempotent.jdbc.initialize-schema=always"))
+			.toArray(String[]::new));
 	}
 
 	@AfterAll

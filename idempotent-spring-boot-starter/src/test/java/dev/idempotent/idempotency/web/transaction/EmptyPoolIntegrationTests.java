@@ -45,10 +45,10 @@ class EmptyPoolIntegrationTests {
 
 	@Test
 	void runEachKeyOnceThoughTheirLeaseIsShorter() throws Exception {
-		String[] properties = with(postgres.properties(), WebApplication.WITH_DATABASE,
-				"idempotent.store=jdbc", "idempotent.jdbc.initialize-schema=always",
-				"idempotent.jdbc.table=empty_pool_record", "idempotent.lease=4s",
-				"spring.datasource.hikari.maximum-pool-size=2", "spring.datasource.hikari.connection-timeout=60000");
+		String[] properties = with(postgres.properties(), WebApplication.WITH_DATABASE, "idempotent.store=jdbc",
+				"idempotent.jdbc.initialize-schema=always", "idempotent.jdbc.table=empty_pool_record",
+				"idempotent.lease=4s", "spring.datasource.hikari.maximum-pool-size=2",
+				"spring.datasource.hikari.connection-timeout=60000");
 		JdbcTemplate observer = new JdbcTemplate(postgres.connect());
 		observer.execute("drop table if exists empty_pool_record");
 		try (WebApplication application = WebApplication.start(Application.class, List::of, properties)) {
@@ -65,8 +65,7 @@ class EmptyPoolIntegrationTests {
 						end));
 			hoarders.done.countDown();
 			assertThat(first).allSatisfy((answer) -> assertThat(answer.get().statusCode()).isEqualTo(200));
-			assertThat(retries)
-				.allSatisfy((answer) -> assertThat(answer.get().statusCode()).isIn(200, 409));
+			assertThat(retries).allSatisfy((answer) -> assertThat(answer.get().statusCode()).isIn(200, 409));
 			assertThat(hoarders.entered).hasValue(KEYS);
 		}
 	}
