@@ -126,6 +126,7 @@ class InboxOutageIntegrationTests {
 		try (ConfigurableApplicationContext other = InboxApplication.start(OrderListener.class, redis, others,
 				this.stream.property(), "idempotent.inbox.claim-idle=1h", "idempotent.inbox.max-deliveries=1")) {
 			await().until(() -> others.count("second") == 1 && this.stream.pending() == 0);
+			assertThat(other.isRunning()).isTrue();
 		}
 	}
 

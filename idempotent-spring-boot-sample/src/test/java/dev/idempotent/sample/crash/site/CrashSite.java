@@ -24,7 +24,7 @@ public final class CrashSite implements AutoCloseable {
 	 */
 	public static final Duration LEASE = Duration.ofSeconds(2);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(180);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final List<String> SETTINGS = List.of("--idempotent.lease=" + LEASE.toSeconds() + "s",
 			"--idempotent.outbox.courier.lease=3s", "--idempotent.outbox.courier.full-scan-interval=2s",
