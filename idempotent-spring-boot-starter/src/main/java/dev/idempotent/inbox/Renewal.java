@@ -1,6 +1,8 @@
 package dev.idempotent.inbox;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import dev.idempotent.lettuce.OwnConnection;
 import dev.idempotent.lettuce.OwnConnections;
@@ -27,20 +29,35 @@ final class Renewal implements Runnable {
 		this.connections = connections;
 	}
 
+	/**
+	 * Renews what every worker has in hand. A stream that cannot be served, because its
+	 * group is gone or its shard is away, is left out after its first failure and does
+	 * not cost the other streams their renewal.
+	 */
 	@Override
 	public void run() {
+		Set<String> failed = new HashSet<>();
+		for (Worker worker : this.workers) {
+			if (!failed.contains(worker.stream()) && !isRenewed(worker)) {
+				failed.add(worker.stream());
+			}
+		}
+	}
+
+	private boolean isRenewed(Worker worker) {
 		try {
 			if (this.connection == null || !this.connection.isOpen()) {
 				this.connection = this.connections.connect();
 			}
-			for (Worker worker : this.workers) {
-				worker.renew(this.connection);
-			}
+			worker.renew(this.connection);
+			return true;
 		}
 		catch (RuntimeException ex) {
-			// The workers say so, and each time that is not enough another may take over.
-			logger.debug("Entries in hand were not renewed", ex);
+			// The worker reports it, and another one may take over after each such
+			// failure.
+			logger.debug("The entries in hand of stream {} were not renewed", worker.stream(), ex);
 			discard();
+			return false;
 		}
 	}
 

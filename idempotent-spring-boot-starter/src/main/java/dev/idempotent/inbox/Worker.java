@@ -91,6 +91,10 @@ final class Worker implements Runnable {
 		}
 	}
 
+	String stream() {
+		return this.subscription.stream();
+	}
+
 	/**
 	 * Says for the entry in hand that it is being worked on.
 	 * @param connection another one than this worker's, which may be blocked

@@ -1,6 +1,7 @@
 package dev.idempotent.inbox;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,17 @@ final class TestStream {
 			.eval("return redis.call('XCLAIM', KEYS[1], ARGV[1], 'dead', 0, ARGV[2], 'RETRYCOUNT', ARGV[3], 'JUSTID')"
 				.getBytes(StandardCharsets.UTF_8), ReturnType.MULTI, 1, Entry.bytes(this.name), Entry.bytes(GROUP),
 					Entry.bytes(id.getValue()), Entry.bytes(deliveries)));
+	}
+
+	void destroyGroup() {
+		this.streams.destroyGroup(this.name, GROUP);
+	}
+
+	/**
+	 * The time since the one entry that is being worked on was delivered or renewed.
+	 */
+	Duration idle() {
+		return this.streams.pending(this.name, GROUP, Range.unbounded(), 1).get(0).getElapsedTimeSinceLastDelivery();
 	}
 
 	long pending() {
