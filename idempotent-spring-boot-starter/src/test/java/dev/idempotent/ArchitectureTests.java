@@ -102,7 +102,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, "java..", "javax.sql..",
-			"org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..");
+			"org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
