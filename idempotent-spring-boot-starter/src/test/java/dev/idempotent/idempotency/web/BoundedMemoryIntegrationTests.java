@@ -131,6 +131,11 @@ class BoundedMemoryIntegrationTests {
 			return http.csrf((csrf) -> csrf.disable()).build();
 		}
 
+		@Bean
+		IdempotencyScopeResolver scopeResolver() {
+			return (request) -> "guests";
+		}
+
 	}
 
 }

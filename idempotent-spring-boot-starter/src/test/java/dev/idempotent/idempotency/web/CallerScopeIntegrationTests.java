@@ -93,7 +93,7 @@ class CallerScopeIntegrationTests {
 			assertThat(refused.statusCode()).isEqualTo(500);
 			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown",
 					"IdempotencyScopeResolver");
-			assertThat(output).contains("POST /answers/200 was refused", "IdempotencyScopeResolver")
+			assertThat(output).contains("A POST request was refused", "IdempotencyScopeResolver")
 				.doesNotContain("Bearer one");
 			assertThat(open.bean(Operations.class).runs()).isZero();
 		}

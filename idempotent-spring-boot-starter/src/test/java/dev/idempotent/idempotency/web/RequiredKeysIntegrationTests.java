@@ -10,6 +10,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -27,7 +31,7 @@ class RequiredKeysIntegrationTests {
 	@Test
 	void protectWhatTheyMatchAndNothingElse() {
 		String key = UUID.randomUUID().toString();
-		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
+		try (WebApplication application = WebApplication.start(Application.class, redis,
 				"idempotent.web.required-for=POST /plain/**, PUT /plain")) {
 			Operations operations = application.bean(Operations.class);
 			assertThat(application.post("/plain/1", "{}").statusCode()).isEqualTo(400);
@@ -47,6 +51,17 @@ class RequiredKeysIntegrationTests {
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
 		assertThatIllegalArgumentException().isThrownBy(() -> RequiredKey.parse(rule));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(OperationsApplication.class)
+	static class Application {
+
+		@Bean
+		IdempotencyScopeResolver scopeResolver() {
+			return (request) -> "guests";
+		}
+
 	}
 
 }
