@@ -19,14 +19,22 @@ import dev.idempotent.benchmark.Scenario;
 
 /**
  * How long one claim of 500 rows takes, depending on what else is there: nothing, a
- * backlog that is due, rows that wait for later, and dead rows that an old snapshot keeps
- * from being removed while the queue goes on.
+ * backlog that is due, rows that wait for later, a backlog that came at once after the
+ * queue was empty and idle, and dead rows that an old snapshot keeps from being removed
+ * while the queue goes on.
  */
 final class ClaimScenario implements Scenario {
 
 	private static final int BATCH = 500;
 
 	private static final String SNAPSHOT = "snapshot held";
+
+	private static final String BURST = "burst after idling";
+
+	/**
+	 * More than it takes until driver and server keep the statement and its plan.
+	 */
+	private static final int IDLE_CLAIMS = 20;
 
 	private static final double NANOS_PER_MILLI = 1e6;
 
@@ -58,6 +66,7 @@ final class ClaimScenario implements Scenario {
 		relate("due backlog", claims("due backlog", report), alone, report);
 		beside(0, this.size.rest());
 		relate("parked rows", claims("parked rows", report), alone, report);
+		relate(BURST, afterIdling(report), alone, report);
 		beside(0, 0);
 		relate(SNAPSHOT, underSnapshot(report), alone, report);
 		this.probe.empty();
@@ -68,6 +77,18 @@ final class ClaimScenario implements Scenario {
 		this.probe.addDue(due);
 		this.probe.addParked(parked);
 		this.database.tidy();
+	}
+
+	/**
+	 * A table that was empty when it was last analysed, as it nearly always is.
+	 */
+	private double afterIdling(Report report) {
+		beside(0, 0);
+		for (int i = 0; i < IDLE_CLAIMS; i++) {
+			this.probe.claim(BATCH);
+		}
+		this.probe.addDue(this.size.rest());
+		return claims(BURST, report);
 	}
 
 	private double claims(String rest, Report report) {
