@@ -125,12 +125,26 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 			return;
 		}
 		try {
-			this.manager.rollback(this.status);
+			if (this.provisional && !this.status.hasSavepoint() && !this.status.isRollbackOnly()) {
+				leaveToTest();
+			}
+			else {
+				this.manager.rollback(this.status);
+			}
 		}
 		catch (RuntimeException ex) {
 			logger.warn("The transaction of key {} could not be rolled back; the database does so when the connection "
 					+ "ends", this.key, ex);
 		}
+	}
+
+	/**
+	 * Without a savepoint a rollback would mark the test's transaction, which then could
+	 * not serve another request.
+	 */
+	private void leaveToTest() {
+		boolean unused = run((connection) -> this.records.release(connection, this.key, this.token));
+		this.manager.commit(this.status);
 	}
 
 	private void complete(StoredResponse response, Duration retention) {
