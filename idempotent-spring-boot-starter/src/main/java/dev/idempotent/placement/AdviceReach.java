@@ -136,7 +136,16 @@ public final class AdviceReach {
 			return isDeclaredBy(interfaceProxy, type, method) ? null
 					: "is in no interface of its bean, which is a proxy of its interfaces";
 		}
-		return Modifier.isFinal(modifiers) ? "is final" : null;
+		if (Modifier.isFinal(modifiers)) {
+			return "is final";
+		}
+		return isVisibleIn(type, method) ? null
+				: "is package-private in another package than the class of its bean, so a proxy cannot override it";
+	}
+
+	private static boolean isVisibleIn(Class<?> type, Method method) {
+		return Modifier.isPublic(method.getModifiers()) || Modifier.isProtected(method.getModifiers())
+				|| method.getDeclaringClass().getPackageName().equals(type.getPackageName());
 	}
 
 	private boolean isAdvised(@Nullable Object bean) {

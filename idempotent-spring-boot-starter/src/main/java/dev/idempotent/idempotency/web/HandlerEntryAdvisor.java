@@ -1,8 +1,10 @@
 package dev.idempotent.idempotency.web;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import java.util.List;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.ServletRequest;
@@ -16,6 +18,9 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.stereotype.Controller;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.InitBinder;
+import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
@@ -31,6 +36,9 @@ import org.springframework.web.servlet.HandlerMapping;
 public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	private static final String PASSED = HandlerEntryAdvisor.class.getName() + ".PASSED";
+
+	private static final List<Class<? extends Annotation>> CALLED_BY_MVC = List.of(RequestMapping.class,
+			HttpExchange.class, ExceptionHandler.class, ModelAttribute.class, InitBinder.class);
 
 	public HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
@@ -106,13 +114,15 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	}
 
 	/**
-	 * A proxy of a class that cannot be extended cannot be made, and a final method would
-	 * run on the proxy, which has no state.
+	 * A proxy of a class that cannot be extended cannot be made, and a method that the
+	 * proxy cannot override would run on the proxy, which has no state. Spring MVC calls
+	 * private methods, too.
 	 */
 	private static boolean canBeProxied(Class<?> type) {
 		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed() && hasVisibleConstructor(type)
-				&& Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type, HandlerEntryAdvisor::isOverridable))
-					.noneMatch((method) -> Modifier.isFinal(method.getModifiers()));
+				&& Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type, HandlerEntryAdvisor::isOfInstances))
+					.allMatch((method) -> Modifier.isPrivate(method.getModifiers()) ? !isCalledByMvc(method)
+							: isOverridable(type, method));
 	}
 
 	private static boolean hasVisibleConstructor(Class<?> type) {
@@ -120,10 +130,19 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 			.anyMatch((constructor) -> !Modifier.isPrivate(constructor.getModifiers()));
 	}
 
-	private static boolean isOverridable(Method method) {
+	private static boolean isOfInstances(Method method) {
+		return method.getDeclaringClass() != Object.class && !Modifier.isStatic(method.getModifiers())
+				&& !method.isSynthetic();
+	}
+
+	private static boolean isOverridable(Class<?> type, Method method) {
 		int modifiers = method.getModifiers();
-		return method.getDeclaringClass() != Object.class && !Modifier.isPrivate(modifiers)
-				&& !Modifier.isStatic(modifiers) && !method.isSynthetic();
+		return !Modifier.isFinal(modifiers) && (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)
+				|| method.getDeclaringClass().getPackageName().equals(type.getPackageName()));
+	}
+
+	private static boolean isCalledByMvc(Method method) {
+		return CALLED_BY_MVC.stream().anyMatch((annotation) -> AnnotatedElementUtils.hasAnnotation(method, annotation));
 	}
 
 }

@@ -51,6 +51,8 @@ class MethodMistakesTests {
 				arguments(UnfitMethods.FinalClass.class, "is one of a final class", ANOTHER_BEAN),
 				arguments(UnfitMethods.OnlyOne.class, "is one of a final class", ANOTHER_BEAN),
 				arguments(UnfitMethods.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
+				arguments(UnfitMethods.MethodOfAnotherPackage.class, "is package-private in another package",
+						ANOTHER_BEAN),
 				arguments(UnfitMethods.StaticMethod.class, "is private or static", ANOTHER_BEAN));
 	}
 

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.PackagePrivateMethod;
 
 import org.springframework.transaction.annotation.Transactional;
 
@@ -50,6 +51,10 @@ final class UnfitMethods {
 	}
 
 	static final class OnlyOne extends Sealed {
+
+	}
+
+	static class MethodOfAnotherPackage extends PackagePrivateMethod {
 
 	}
 

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.PackagePrivateMethod;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -11,6 +12,7 @@ import org.springframework.aop.interceptor.SimpleTraceInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.Ordered;
 import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,7 +32,9 @@ class HandlerEntryAdvisorTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { FinalOrders.class, OrdersRecord.class, OrdersWithAFinalMethod.class,
-			OrdersWithAnInheritedFinalMethod.class, SealedOrders.class, OrdersWithAPrivateConstructor.class })
+			OrdersWithAnInheritedFinalMethod.class, SealedOrders.class, OrdersWithAPrivateConstructor.class,
+			OrdersWithAPrivateHandler.class, OrdersWithAPrivateExceptionHandler.class,
+			OrdersWithAMethodOfAnotherPackage.class })
 	void leavesWhatCannotBeProxiedAlone(Class<?> handler) {
 		assertThat(isAdvised(handler)).isFalse();
 	}
@@ -76,6 +80,37 @@ class HandlerEntryAdvisorTests {
 		ProxyFactory factory = new ProxyFactory(orders);
 		factory.addAdvisor(this.advisor);
 		return (Orders) factory.getProxy();
+	}
+
+	@Controller
+	static class OrdersWithAPrivateHandler extends Orders {
+
+		@PostMapping("/private")
+		private String placePrivately() {
+			return "placed";
+		}
+
+	}
+
+	@Controller
+	static class OrdersWithAPrivateExceptionHandler extends Orders {
+
+		@ExceptionHandler
+		private String answer(IllegalStateException ex) {
+			return "failed";
+		}
+
+	}
+
+	@Controller
+	static class OrdersWithAMethodOfAnotherPackage extends PackagePrivateMethod {
+
+		@Idempotent
+		@PostMapping
+		String place() {
+			return "placed";
+		}
+
 	}
 
 	@Controller
