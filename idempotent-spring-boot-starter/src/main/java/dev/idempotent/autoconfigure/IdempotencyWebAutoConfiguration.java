@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure;
 
 import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
 import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
@@ -154,7 +155,7 @@ public final class IdempotencyWebAutoConfiguration {
 
 		@Bean
 		PrincipalScopeResolver idempotencyScopeResolver() {
-			return new PrincipalScopeResolver(new PrincipalIssuer());
+			return new PrincipalScopeResolver(new PrincipalIssuer(), new AuthenticatedPrincipal());
 		}
 
 	}
@@ -171,7 +172,7 @@ public final class IdempotencyWebAutoConfiguration {
 			logger.warn("Without Spring Security, callers to whom no filter gives a principal share one set of "
 					+ "idempotency keys, and those with an Authorization header are refused; declare a bean of type "
 					+ "IdempotencyScopeResolver to tell callers apart");
-			return new PrincipalScopeResolver((principal) -> null);
+			return new PrincipalScopeResolver((principal) -> null, () -> null);
 		}
 
 	}

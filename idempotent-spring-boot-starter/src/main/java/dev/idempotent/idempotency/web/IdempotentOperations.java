@@ -80,7 +80,7 @@ public final class IdempotentOperations {
 						"takes its key from the fingerprint, and without Spring Security its callers cannot be told apart: "
 								+ "equal requests of two callers would be one",
 						"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "
-								+ "null) if a filter sets the principal, or add Spring Security.",
+								+ "null, () -> null) if a filter sets the principal, or add Spring Security.",
 						null);
 			}
 		});

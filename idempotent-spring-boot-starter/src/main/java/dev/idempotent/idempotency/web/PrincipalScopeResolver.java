@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
@@ -21,17 +22,26 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 
 	private final Function<Principal, @Nullable String> issuer;
 
+	private final Supplier<@Nullable Principal> authenticated;
+
 	/**
 	 * Creates a resolver.
 	 * @param issuer tells the issuer of a principal's name, {@code null} if it has none
+	 * @param authenticated tells the caller of the current thread where the request does
+	 * not, {@code null} if there is none
 	 */
-	public PrincipalScopeResolver(Function<Principal, @Nullable String> issuer) {
+	public PrincipalScopeResolver(Function<Principal, @Nullable String> issuer,
+			Supplier<@Nullable Principal> authenticated) {
 		this.issuer = issuer;
+		this.authenticated = authenticated;
 	}
 
 	@Override
 	public String resolveScope(HttpServletRequest request) {
 		Principal principal = request.getUserPrincipal();
+		if (principal == null) {
+			principal = this.authenticated.get();
+		}
 		if (principal != null) {
 			return scope(principal);
 		}
