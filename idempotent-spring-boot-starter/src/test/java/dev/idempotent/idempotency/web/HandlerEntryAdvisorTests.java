@@ -83,6 +83,7 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Controller
+	@SuppressWarnings("UnusedMethod")
 	static class OrdersWithAPrivateHandler extends Orders {
 
 		@PostMapping("/private")
@@ -93,11 +94,12 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Controller
+	@SuppressWarnings("UnusedMethod")
 	static class OrdersWithAPrivateExceptionHandler extends Orders {
 
 		@ExceptionHandler
 		private String answer(IllegalStateException ex) {
-			return "failed";
+			return "failed: " + ex.getMessage();
 		}
 
 	}
