@@ -111,8 +111,8 @@ public final class IdempotencyJdbcAutoConfiguration {
 				if (connections != null && connections < FEW_CONNECTIONS) {
 					logger
 						.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
-								+ "that is called within a transaction takes a second one for its key: as many callers at "
-								+ "once refuse each other after 2 seconds. Raise the size of the pool "
+								+ "that is called within a transaction takes a second one for its key: concurrent callers "
+								+ "can exhaust the pool and fail after 2 seconds. Raise the size of the pool "
 								+ "(spring.datasource.hikari.maximum-pool-size)", connections);
 				}
 			};

@@ -169,8 +169,8 @@ public final class IdempotencyWebAutoConfiguration {
 
 		@Bean
 		PrincipalScopeResolver idempotencyScopeResolver() {
-			logger.warn("Without Spring Security, callers to whom no filter gives a principal share one set of "
-					+ "idempotency keys, and those with an Authorization header are refused; declare a bean of type "
+			logger.warn("Without Spring Security, callers without a principal share one set of idempotency "
+					+ "keys, and those with an Authorization header are refused; declare a bean of type "
 					+ "IdempotencyScopeResolver to tell callers apart");
 			return new PrincipalScopeResolver((principal) -> null, () -> null);
 		}

@@ -11,7 +11,7 @@ import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.TypedValue;
 
 /**
- * Keeps {@link ExtremeNumbers} from an expression that reckons.
+ * Keeps {@link ExtremeNumbers} from an expression with arithmetic.
  */
 final class ModestNumbers {
 
@@ -72,7 +72,7 @@ final class ModestNumbers {
 		@Override
 		public void write(EvaluationContext context, @Nullable Object target, String name, @Nullable Object value)
 				throws AccessException {
-			throw new AccessException("An expression that reckons writes nothing");
+			throw new AccessException("An expression with arithmetic must not assign values");
 		}
 
 	}

@@ -1,9 +1,9 @@
 package dev.idempotent.idempotency;
 
 /**
- * The record of a key under {@link Guarantee#TRANSACTION} is gone before its transaction
- * has ended: the database has rolled the transaction back in its midst, or the work has
- * ended it. What is left of the work is rolled back; a retry runs again.
+ * The record of a key under {@link Guarantee#TRANSACTION} is lost: the database has
+ * rolled its transaction back before it ended, or the work has ended it. What is left of
+ * the work is rolled back; a retry runs again.
  */
 public final class IdempotencyClaimLostException extends IdempotencyStoreException {
 

@@ -81,8 +81,8 @@ public @interface Idempotent {
 
 	/**
 	 * How long a completed key is replayed, such as {@code 24h}; at least a stated lease.
-	 * Must be stated with {@link KeySource#FINGERPRINT}, which merges honest equal
-	 * requests for that long.
+	 * Must be stated with {@link KeySource#FINGERPRINT}, which treats intentionally
+	 * repeated equal requests as one for that long.
 	 * @return a duration, or an empty string for {@code idempotent.retention}
 	 */
 	String retention() default "";

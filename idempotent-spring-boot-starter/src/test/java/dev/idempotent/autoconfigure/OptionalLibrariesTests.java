@@ -41,8 +41,7 @@ class OptionalLibrariesTests {
 	void worksWithoutSpringSecurityAndWarnsOnce(CapturedOutput output) {
 		start("org.springframework.security").run((context) -> {
 			assertThat(context).hasBean("idempotencyFilter");
-			assertThat(output)
-				.containsOnlyOnce("Without Spring Security, callers to whom no filter gives a principal share one set");
+			assertThat(output).containsOnlyOnce("Without Spring Security, callers without a principal share one set");
 		});
 	}
 

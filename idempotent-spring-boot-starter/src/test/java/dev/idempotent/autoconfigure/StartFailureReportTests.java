@@ -41,7 +41,7 @@ class StartFailureReportTests {
 		fail(Orders.class, "spring.application.name=shop");
 		assertThat(report(output)).containsExactly("Description:",
 				"The @Idempotent method " + Orders.class.getName()
-						+ ".place() has the lease 'abc', which is no duration from a millisecond to ten years.",
+						+ ".place() has the lease 'abc', which is not a duration between 1 ms and 10 years.",
 				"Action:", "Write it like 30s, 24h or PT30S.");
 	}
 

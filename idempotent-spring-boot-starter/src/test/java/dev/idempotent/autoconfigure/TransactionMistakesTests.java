@@ -87,10 +87,10 @@ class TransactionMistakesTests {
 		WebApplicationContextRunner byTenant = this.application
 			.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
 			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class));
-		assertStops(byTenant, UnfitHandlers.Plain.class, "ByTenant stands for several",
+		assertStops(byTenant, UnfitHandlers.Plain.class, "ByTenant routes to several databases",
 				"LazyConnectionDataSourceProxy");
 		assertStops(byTenant.withPropertyValues("idempotent.store=jdbc"), UnfitHandlers.UnderLease.class,
-				"ByTenant stands for several", "Redis");
+				"ByTenant routes to several databases", "Redis");
 		byTenant.withUserConfiguration(UnfitHandlers.UnderLease.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

@@ -77,10 +77,10 @@ record Engine(Class<? extends Annotation> annotation, String property, List<Stri
 		Piece missing = missingPiece(beans);
 		String reason = (missing != null) ? Objects.requireNonNull(missing.problem(beans))
 				: "what gives it one is excluded, or its conditions are not met (see --debug)";
-		String action = (missing != null) ? missing.action() : "Leave the auto-configuration of this library as it is";
+		String action = (missing != null) ? missing.action() : "Do not exclude this library's auto-configuration";
 		return new IdempotencyConfigurationException("The @%s method %s would have no effect: %s."
 			.formatted(this.annotation.getSimpleName(), described, reason),
-				"%s, or set %s=false if it is to have none.".formatted(action, this.property), null);
+				"%s, or set %s=false to disable it.".formatted(action, this.property), null);
 	}
 
 	/**

@@ -71,7 +71,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * @param table the name of the table, in its schema if need be
 	 * @param unpooled opens connections to the same database; {@code null} to renew
 	 * through the pool
-	 * @throws IdempotencyConfigurationException if the data source stands for several
+	 * @throws IdempotencyConfigurationException if the data source routes to several
 	 * databases
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
@@ -86,7 +86,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		if (router != null) {
 			throw new IdempotencyConfigurationException("Idempotency keys are kept in a database, and the DataSource "
 					+ router
-					+ " stands for several: they would be renewed, looked up and deleted in the default one alone.",
+					+ " routes to several databases: they would be renewed, looked up and deleted only in the default one.",
 					RoutingDataSources.REMEDY + "; or keep the keys in Redis, under Guarantee.LEASE.", null);
 		}
 		return OwnConnections.withoutTransactions(dataSource);

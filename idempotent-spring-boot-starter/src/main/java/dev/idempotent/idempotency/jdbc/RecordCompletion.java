@@ -7,9 +7,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Completes a record as the last statement of its transaction. A database may undo a
- * transaction in its midst (a deadlock victim), and the work may go on without noticing:
- * a record that is completed earlier would say nothing of what follows.
+ * Completes a record as the last statement of its transaction. A database may roll a
+ * transaction back before it has ended (a deadlock victim), and the work may go on
+ * without noticing: a record that is completed earlier would say nothing of what follows.
  */
 final class RecordCompletion implements TransactionSynchronization {
 

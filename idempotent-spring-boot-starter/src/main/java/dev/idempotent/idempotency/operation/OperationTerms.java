@@ -131,7 +131,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	private static IdempotencyConfigurationException badDuration(String described, String attribute, String text,
 			@Nullable Exception cause) {
 		return mistake(described,
-				"has the " + attribute + " '" + text + "', which is no duration from a millisecond to ten years",
+				"has the " + attribute + " '" + text + "', which is not a duration between 1 ms and 10 years",
 				"Write it like 30s, 24h or PT30S.", cause);
 	}
 

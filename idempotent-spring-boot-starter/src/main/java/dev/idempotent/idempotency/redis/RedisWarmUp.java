@@ -91,9 +91,9 @@ final class RedisWarmUp implements Runnable {
 					reason);
 		}
 		else {
-			logger.warn("Redis was not reached while the application started: {}. Requests with a key are treated as "
-					+ "idempotent.on-store-failure says until it is. Whether its maxmemory-policy is noeviction, as "
-					+ "it must be, is not known", reason);
+			logger.warn("Redis was not reached while the application started: {}. Until Redis is reachable, "
+					+ "idempotent.on-store-failure applies. Its maxmemory-policy (must be noeviction) could not be checked",
+					reason);
 		}
 	}
 

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a step as long as it is wanted, whatever the step throws: a worker that ended
- * would be missed by nobody until the application is restarted.
+ * Repeats a step as long as it is wanted, whatever the step throws: otherwise a worker
+ * would stop unnoticed until the application is restarted.
  */
 final class EndlessWork implements Runnable {
 

@@ -107,7 +107,7 @@ final class HandOffQueue {
 	}
 
 	/**
-	 * The small change of an event is not counted: the number of events limits it.
+	 * The fixed overhead of an event is not counted: the number of events limits it.
 	 */
 	private static int kilobytes(long bytes) {
 		return (int) Math.min(Integer.MAX_VALUE, bytes / 1024);

@@ -54,7 +54,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Refuses a data source that stands for several databases.
+	 * Refuses a data source that routes to several databases.
 	 * @throws OutboxConfigurationException if it does
 	 */
 	public void requireOneDatabase() {
@@ -62,7 +62,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 		if (router != null) {
 			throw new OutboxConfigurationException(
 					"An outbox is in the database of the application's transactions, and the DataSource " + router
-							+ " stands for several: events would be delivered from the default one alone.",
+							+ " routes to several databases: events would be delivered only from the default one.",
 					RoutingDataSources.REMEDY + "; or set idempotent.outbox.enabled=false.", null);
 		}
 	}

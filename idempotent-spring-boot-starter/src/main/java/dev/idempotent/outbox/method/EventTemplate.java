@@ -144,7 +144,8 @@ record EventTemplate(String described, String type, String topic, boolean forEac
 			return BoundExpression.parse(text, variables);
 		}
 		catch (ParseException | IllegalArgumentException ex) {
-			throw OutboxMethod.mistake(described, "has an expression '" + text + "' that cannot be: " + ex.getMessage(),
+			throw OutboxMethod.mistake(described,
+					"has an expression '" + text + "' that is invalid: " + ex.getMessage(),
 					"Write SpEL over the parameters and #result, such as #result.id.", ex);
 		}
 	}

@@ -87,7 +87,7 @@ class OutboxMistakesTests {
 			OutboxApplication.with(application)
 				.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
 				.run((context) -> assertThat(context).getFailure()
-					.hasStackTraceContaining("ByTenant stands for several"));
+					.hasStackTraceContaining("ByTenant routes to several databases"));
 		}
 	}
 

@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Work whose transaction a database has undone in its midst, to break a deadlock, and
- * that goes on as if nothing had happened.
+ * Work whose transaction a database has rolled back before it ended, to break a deadlock,
+ * and that goes on as if nothing had happened.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
