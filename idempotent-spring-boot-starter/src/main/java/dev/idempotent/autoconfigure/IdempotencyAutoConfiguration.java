@@ -51,6 +51,12 @@ public final class IdempotencyAutoConfiguration {
 	private static IdempotencyConfigurationException noStore(IdempotencyProperties.@Nullable Store asked) {
 		String missing = (asked == null) ? "There is no store to keep idempotency keys in."
 				: "idempotent.store is " + asked.name().toLowerCase(Locale.ROOT) + ", and the application has none.";
+		if (asked == IdempotencyProperties.Store.JDBC) {
+			return new IdempotencyConfigurationException(missing,
+					"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
+							+ "mark one of several DataSource beans as @Primary.",
+					null);
+		}
 		return new IdempotencyConfigurationException(missing,
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
 						+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "

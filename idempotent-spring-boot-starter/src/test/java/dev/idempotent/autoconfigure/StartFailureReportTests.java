@@ -59,6 +59,16 @@ class StartFailureReportTests {
 	}
 
 	@Test
+	void saysHowToAddTheDatabaseThatItWasTold(CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop", "idempotent.store=jdbc",
+				"spring.autoconfigure.exclude=" + IdempotencyJdbcAutoConfiguration.class.getName());
+		assertThat(report(output)).containsExactly("Description:",
+				"idempotent.store is jdbc, and the application has none.", "Action:",
+				"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
+						+ "mark one of several DataSource beans as @Primary.");
+	}
+
+	@Test
 	void saysHowToNameTheApplication(CapturedOutput output) {
 		fail(Application.class);
 		assertThat(report(output)).containsExactly("Description:",

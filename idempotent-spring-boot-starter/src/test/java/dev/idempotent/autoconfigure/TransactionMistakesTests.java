@@ -116,6 +116,9 @@ class TransactionMistakesTests {
 	void itMayBeTheDefault() {
 		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"),
 				UnfitHandlers.ByDefault.class, "answers asynchronously", "Guarantee.LEASE");
+		assertStops(this.application.withPropertyValues("idempotent.guarantee=transaction"),
+				UnfitHandlers.UnderLease.class, "has Guarantee.TRANSACTION (stated, or from idempotent.guarantee), and",
+				"spring-boot-starter-jdbc");
 	}
 
 	@Test

@@ -87,7 +87,9 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 		@Nullable String[] names = new DefaultParameterNameDiscoverer().getParameterNames(method);
 		if (names == null && method.getParameterCount() > 0) {
 			throw OperationTerms.mistake(described, "does not tell the names of its parameters",
-					"Compile it with the option -parameters (Spring Boot's build plugins do).", null);
+					"Compile with -parameters (spring-boot-starter-parent and the Gradle plugin set it; "
+							+ "otherwise set maven.compiler.parameters=true).",
+					null);
 		}
 		return (names == null) ? List.of() : Arrays.asList(names);
 	}

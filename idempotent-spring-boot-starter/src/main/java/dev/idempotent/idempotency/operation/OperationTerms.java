@@ -84,7 +84,8 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @return the exception to throw
 	 */
 	public static IdempotencyConfigurationException noDatabase(String described) {
-		return mistake(described, "has Guarantee.TRANSACTION, and there is no database to keep it in",
+		return mistake(described,
+				"has Guarantee.TRANSACTION (stated, or from idempotent.guarantee), and there is no database to keep it in",
 				"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 	}
 

@@ -50,6 +50,12 @@ final class AnswerWriter {
 		if (ex.problem() == Problem.OVERLOADED) {
 			ex.problem().sendRetryable(this.response, ex.detail());
 		}
+		else if (ex.problem() == Problem.CALLER_UNKNOWN) {
+			// What the operator should do is in the log.
+			ex.problem()
+				.send(this.response,
+						"The service cannot determine the caller. Nothing was done. Contact the operator.");
+		}
 		else {
 			ex.problem().send(this.response, ex.detail());
 		}

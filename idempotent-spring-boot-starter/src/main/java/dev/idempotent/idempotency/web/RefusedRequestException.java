@@ -13,7 +13,7 @@ final class RefusedRequestException extends RuntimeException {
 	/**
 	 * Refuses a request.
 	 * @param problem the kind of problem
-	 * @param detail what the client should do about it, without anything that it sent
+	 * @param detail what to do about it, without anything that the client sent
 	 */
 	RefusedRequestException(Problem problem, String detail) {
 		super(detail, null, false, false);

@@ -91,8 +91,8 @@ class CallerScopeIntegrationTests {
 		try (WebApplication open = WebApplication.start(OperationsApplication.class, redis)) {
 			HttpResponse<byte[]> refused = open.post("/answers/200", "", KEY, this.key, "Authorization", "Bearer one");
 			assertThat(refused.statusCode()).isEqualTo(500);
-			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown",
-					"IdempotencyScopeResolver");
+			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown", "Contact the operator.")
+				.doesNotContain("IdempotencyScopeResolver");
 			assertThat(output).contains("A POST request was refused", "IdempotencyScopeResolver")
 				.doesNotContain("Bearer one");
 			assertThat(open.bean(Operations.class).runs()).isZero();

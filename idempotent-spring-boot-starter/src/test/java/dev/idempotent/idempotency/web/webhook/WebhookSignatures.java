@@ -28,7 +28,7 @@ class WebhookSignatures {
 	FilterRegistrationBean<SignatureFilter> webhookSignatureFilter(@Value("${webhooks.secret}") String secret) {
 		FilterRegistrationBean<SignatureFilter> filter = new FilterRegistrationBean<>(new SignatureFilter(secret));
 		filter.addUrlPatterns("/webhooks/*");
-		filter.setOrder(-100); // before the IdempotencyFilter
+		filter.setOrder(0); // after Spring Security (-100), before the IdempotencyFilter
 		return filter;
 	}
 
