@@ -121,6 +121,10 @@ public final class OwnConnections {
 	private <T extends @Nullable Object> T run(boolean autoCommit, Function<Connection, T> work) {
 		try (Connection connection = open()) {
 			boolean before = connection.getAutoCommit();
+			if (!before) {
+				// A pool's test query may have begun a transaction.
+				connection.rollback();
+			}
 			if (before == autoCommit) {
 				return work.apply(connection);
 			}

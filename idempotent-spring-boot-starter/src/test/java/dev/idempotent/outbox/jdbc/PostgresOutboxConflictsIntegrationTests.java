@@ -6,6 +6,8 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.outbox.HeldEvent;
 import dev.idempotent.testing.RealPostgres;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -60,6 +63,13 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 		}
 	}
 
+	@Test
+	void settlesOnAConnectionThatIsInATransactionAlready() {
+		List<HeldEvent> held = appendLeased("tested");
+		StoreOnTables tested = StoreOnTables.create(new TestingPool(tables.dataSource()), "postgresql", "conflicts_");
+		assertThat(tested.store().delivered(held)).isOne();
+	}
+
 	@Override
 	boolean someoneWaits() {
 		return Boolean.TRUE.equals(observer.queryForObject(
@@ -70,6 +80,26 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 	@Override
 	void survive(Statement rival) throws SQLException {
 		rival.execute("set local deadlock_timeout = '20s'");
+	}
+
+	/**
+	 * A pool that tries each connection with a query, which begins a transaction.
+	 */
+	private static final class TestingPool extends DelegatingDataSource {
+
+		private TestingPool(DataSource pool) {
+			super(pool);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			try (Statement statement = connection.createStatement()) {
+				statement.execute("select 1");
+			}
+			return connection;
+		}
+
 	}
 
 }
