@@ -8,8 +8,8 @@ import dev.idempotent.outbox.courier.PublisherCircuit.Probe;
 /**
  * Finds out whether what was unavailable is available again, apart from the workers that
  * deliver: it may take a time-out each time. A publisher that is unavailable as a whole
- * is tried with a topic that has not failed yet, if there is one, and else with another
- * one each time.
+ * is tried in turn with topics that have not failed yet and with the one of those that
+ * have that was not tried for the longest time.
  */
 final class ProbeWorker implements EndlessWork.Step {
 
@@ -24,6 +24,8 @@ final class ProbeWorker implements EndlessWork.Step {
 	private final CourierSettings settings;
 
 	private final StoreAccess access = new StoreAccess();
+
+	private boolean triedOthers;
 
 	ProbeWorker(Backlog backlog, Deliveries deliveries, PublisherCircuit circuit, CourierSettings settings) {
 		this.backlog = backlog;
@@ -45,12 +47,13 @@ final class ProbeWorker implements EndlessWork.Step {
 			return false;
 		}
 		if (probe.topic() == null) {
-			List<HeldEvent> others = this.backlog.claimOfOthers();
-			if (!others.isEmpty()) {
+			Probe longest = this.circuit.longestUntried();
+			List<HeldEvent> others = (this.triedOthers && longest != null) ? List.of() : this.backlog.claimOfOthers();
+			this.triedOthers = !others.isEmpty();
+			if (this.triedOthers) {
 				this.deliveries.probe(others);
 				return true;
 			}
-			Probe longest = this.circuit.longestUntried();
 			probe = (longest != null) ? longest : probe;
 		}
 		List<HeldEvent> events = (probe.topic() != null) ? this.backlog.claimOf(probe) : List.of();

@@ -2,6 +2,8 @@ package dev.idempotent.outbox.courier;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
@@ -49,6 +51,29 @@ abstract class OutageRules extends InstanceRules {
 		assertThat(shop.broker().published()).extracting(StoredEvent::attempts).containsOnly(1);
 		assertThat(shop.courier().unavailableDestinations()).isEmpty();
 		assertThat(shop.courier().unavailablePublishers()).isEmpty();
+	}
+
+	/**
+	 * More destinations than a claim can leave out: the publisher counts as unavailable.
+	 */
+	@Test
+	void deliversAgainThoughOneDestinationOfManyStaysAway() {
+		Shop shop = open(Shop.OFTEN);
+		Set<String> away = ConcurrentHashMap.newKeySet();
+		List<String> many = IntStream.range(0, PublisherCircuit.MOST_DESTINATIONS).mapToObj((i) -> AWAY + i).toList();
+		away.addAll(many);
+		away.add(AWAY);
+		shop.broker()
+			.answer((event) -> away.contains(event.topic()) ? new Outcome.Unavailable("away", Scope.DESTINATION)
+					: new Outcome.Delivered());
+		many.forEach((topic) -> shop.appendTo(topic, "late"));
+		await().until(() -> shop.courier().unavailableDestinations().size() == many.size());
+		IntStream.range(0, 300).forEach((i) -> shop.appendTo(AWAY, "kept"));
+		await().until(() -> !shop.courier().unavailablePublishers().isEmpty());
+		away.removeAll(many);
+		shop.appendTo(THERE, "new");
+		await().untilAsserted(() -> assertThat(shop.broker().types()).hasSize(many.size() + 1).contains("new"));
+		assertThat(shop.pending() + shop.waiting()).isEqualTo(300);
 	}
 
 	@Test
