@@ -105,8 +105,18 @@ final class BackgroundWork implements AutoCloseable {
 		try {
 			step.run();
 		}
-		catch (RuntimeException ex) {
-			logger.error("A lease could not be renewed; trying again", ex);
+		// A schedule ends with the first exception, and a short heap may be past soon.
+		catch (Throwable ex) {
+			logRenewal(ex);
+		}
+	}
+
+	private static void logRenewal(Throwable failure) {
+		try {
+			logger.error("A lease could not be renewed; trying again", failure);
+		}
+		catch (Throwable ex) {
+			// There is no memory to say so.
 		}
 	}
 
@@ -147,7 +157,7 @@ final class BackgroundWork implements AutoCloseable {
 				this.step.run();
 				end();
 			}
-			catch (IdempotencyStoreUnavailableException ex) {
+			catch (IdempotencyStoreUnavailableException | Error ex) {
 				if (System.nanoTime() - this.deadline < 0) {
 					schedule();
 				}
@@ -178,7 +188,7 @@ final class BackgroundWork implements AutoCloseable {
 			return true;
 		}
 
-		private void giveUp(RuntimeException ex) {
+		private void giveUp(Throwable ex) {
 			end();
 			logger.error("Gave up to {} a key in the idempotency store; it is left to its lease", this.verb, ex);
 		}

@@ -13,9 +13,9 @@ final class Outage {
 
 	private int sufferers;
 
-	synchronized void begin(RuntimeException failure) {
+	synchronized void begin(Throwable failure) {
 		if (this.sufferers++ == 0) {
-			logger.warn("Redis does not serve the @RedisStreamListener methods ({}); they wait until it does",
+			logger.warn("The @RedisStreamListener methods are not served ({}); they wait until they are",
 					failure.toString());
 			logger.debug("The methods wait because of", failure);
 		}
@@ -23,7 +23,7 @@ final class Outage {
 
 	synchronized void end() {
 		if (--this.sufferers == 0) {
-			logger.info("Redis serves the @RedisStreamListener methods again");
+			logger.info("The @RedisStreamListener methods are served again");
 		}
 	}
 

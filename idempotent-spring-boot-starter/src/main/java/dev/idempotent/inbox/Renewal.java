@@ -52,7 +52,7 @@ final class Renewal implements Runnable {
 			worker.renew(this.connection);
 			return true;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			// The worker reports it, and another one may take over after each such
 			// failure.
 			logger.debug("The entries in hand of stream {} were not renewed", worker.stream(), ex);

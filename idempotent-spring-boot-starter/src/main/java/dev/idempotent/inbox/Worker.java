@@ -76,11 +76,9 @@ final class Worker implements Runnable {
 			try {
 				serve();
 			}
-			catch (RuntimeException ex) {
-				if (this.failures++ == 0) {
-					this.outage.begin(ex);
-				}
-				pause(BackOff.after(this.failures, FIRST_RECONNECT, LONGEST_RECONNECT));
+			// An error, such as a short heap, may be past soon, too.
+			catch (Throwable ex) {
+				recover(ex);
 			}
 			finally {
 				this.inHand = null;
@@ -106,13 +104,25 @@ final class Worker implements Runnable {
 		}
 	}
 
+	private void recover(Throwable failure) {
+		try {
+			if (this.failures++ == 0) {
+				this.outage.begin(failure);
+			}
+			pause(BackOff.after(this.failures, FIRST_RECONNECT, LONGEST_RECONNECT));
+		}
+		catch (Throwable ex) {
+			// There is no memory to say so.
+		}
+	}
+
 	private void serve() {
 		OwnConnection connection = this.connections.connect();
 		try {
 			consume(consumer(connection));
 			connection.close();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			this.connections.discard(connection);
 			throw ex;
 		}

@@ -38,6 +38,38 @@ class LeaseRenewalsTests {
 		}
 	}
 
+	@Test
+	void goOnAfterAnError() {
+		ShortOfMemory store = new ShortOfMemory();
+		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+			Claimant claimant = guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE);
+			claimant.claim();
+			await().until(() -> store.renewals.get() >= 3);
+			claimant.release();
+		}
+	}
+
+	private static final class ShortOfMemory extends ForwardingStore {
+
+		private final IdempotencyStore memory = new InMemoryIdempotencyStore(InstantSource.system());
+
+		private final AtomicInteger renewals = new AtomicInteger();
+
+		@Override
+		protected IdempotencyStore target() {
+			return this.memory;
+		}
+
+		@Override
+		public boolean renew(IdempotencyKey key, String token, Duration lease) {
+			if (this.renewals.incrementAndGet() == 1) {
+				throw new OutOfMemoryError("of the test");
+			}
+			return super.renew(key, token, lease);
+		}
+
+	}
+
 	private static final class Batching extends ForwardingStore {
 
 		private final IdempotencyStore memory = new InMemoryIdempotencyStore(InstantSource.system());

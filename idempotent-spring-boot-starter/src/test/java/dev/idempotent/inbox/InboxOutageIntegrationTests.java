@@ -61,14 +61,14 @@ class InboxOutageIntegrationTests {
 	void goesOnWithAGroupMadeAnewWhenRedisIsBackEmptyAndSaysSoOnce(CapturedOutput output) {
 		redis.stop();
 		network.reset();
-		await().until(() -> output.getOut().contains("Redis does not serve the @RedisStreamListener methods"));
+		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
 		redis.start();
 		this.stream = sameStream();
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
-		assertThat(output).containsOnlyOnce("Redis does not serve the @RedisStreamListener methods");
+		assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are not served");
 		await().untilAsserted(
-				() -> assertThat(output).containsOnlyOnce("Redis serves the @RedisStreamListener methods again"));
+				() -> assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are served again"));
 	}
 
 	@Test
@@ -97,7 +97,7 @@ class InboxOutageIntegrationTests {
 	@Test
 	void doesNotWaitForeverOnASilentConnection(CapturedOutput output) {
 		network.forgetConnections();
-		await().until(() -> output.getOut().contains("Redis does not serve the @RedisStreamListener methods"));
+		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
 	}
