@@ -17,6 +17,7 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -54,6 +55,9 @@ final class UnpooledConnections {
 	private static DataSource ofAnother(DataSource dataSource) {
 		AbstractDriverBasedDataSource unpooled = DataSourceUnwrapper.unwrap(dataSource,
 				AbstractDriverBasedDataSource.class);
+		if (unpooled instanceof SingleConnectionDataSource) {
+			throw new IllegalStateException("The DataSource has one connection for all");
+		}
 		return (unpooled != null) ? unpooled
 				: DataSourceBuilder.derivedFrom(dataSource).type(SimpleDriverDataSource.class).build();
 	}
