@@ -144,7 +144,7 @@ public final class IdempotencyWebAutoConfiguration {
 		FilterRegistrationBean<IdempotencyErrorFilter> registration = new FilterRegistrationBean<>(
 				new IdempotencyErrorFilter());
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-		registration.setDispatcherTypes(DispatcherType.ERROR);
+		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
 		return registration;
 	}
 

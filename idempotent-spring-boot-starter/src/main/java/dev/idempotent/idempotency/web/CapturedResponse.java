@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -24,7 +25,8 @@ import org.springframework.http.HttpHeaders;
  * and the body before compression.
  */
 @SuppressWarnings("ArrayRecordComponent")
-record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable Redirect redirect) {
+record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable Redirect redirect,
+		@Nullable SentError error) {
 
 	static final String REPLAYED = "Idempotent-Replayed";
 
@@ -34,6 +36,8 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	 * What earlier versions cannot read is only written where it is needed.
 	 */
 	private static final byte FORMAT_OF_REDIRECTS = 2;
+
+	private static final byte FORMAT_OF_ERRORS = 3;
 
 	/**
 	 * Hop by hop (RFC 9110, section 7.6.1), of the moment, or of the one connection.
@@ -47,8 +51,10 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	 * @param response its status and headers
 	 * @param body its body
 	 * @param redirect the redirect that is yet to be sent with it, if any
+	 * @param error the error that another filter has answered, and will again, if any
 	 */
-	static CapturedResponse of(HttpServletResponse response, byte[] body, @Nullable Redirect redirect) {
+	static CapturedResponse of(HttpServletResponse response, byte[] body, @Nullable Redirect redirect,
+			@Nullable SentError error) {
 		List<Header> headers = new ArrayList<>();
 		if (response.getContentType() != null) {
 			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType()));
@@ -58,7 +64,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 				response.getHeaders(name).forEach((value) -> headers.add(new Header(name, value)));
 			}
 		}
-		return new CapturedResponse(response.getStatus(), headers, body, redirect);
+		return new CapturedResponse(response.getStatus(), headers, body, redirect, error);
 	}
 
 	private static boolean isKept(String lowerCaseName) {
@@ -98,13 +104,16 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 		if (this.redirect != null) {
 			this.redirect.sendTo(response);
 		}
+		if (this.error != null) {
+			this.error.sendTo(response);
+		}
 	}
 
 	StoredResponse encode() {
 		try {
 			ByteArrayOutputStream bytes = new ByteArrayOutputStream(this.body.length + 256);
 			DataOutputStream out = new DataOutputStream(bytes);
-			out.writeByte((this.redirect != null) ? FORMAT_OF_REDIRECTS : FORMAT);
+			out.writeByte(format());
 			out.writeInt(this.status);
 			out.writeInt(this.headers.size());
 			for (Header header : this.headers) {
@@ -116,11 +125,22 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 				write(out, this.redirect.location().getBytes(StandardCharsets.UTF_8));
 				out.writeBoolean(this.redirect.clearBuffer());
 			}
+			if (this.error != null) {
+				out.writeBoolean(this.error.message() != null);
+				write(out, Objects.requireNonNullElse(this.error.message(), "").getBytes(StandardCharsets.UTF_8));
+			}
 			return StoredResponse.of(bytes.toByteArray());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	private byte format() {
+		if (this.error != null) {
+			return FORMAT_OF_ERRORS;
+		}
+		return (this.redirect != null) ? FORMAT_OF_REDIRECTS : FORMAT;
 	}
 
 	/**
@@ -131,7 +151,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 		try {
 			DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored.bytes()));
 			int format = stored.isKept() ? in.readByte() : 0;
-			if (format != FORMAT && format != FORMAT_OF_REDIRECTS) {
+			if (format < FORMAT || format > FORMAT_OF_ERRORS) {
 				return null;
 			}
 			int status = in.readInt();
@@ -141,12 +161,20 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 				headers.add(new Header(readText(in), readText(in)));
 			}
 			byte[] body = read(in);
-			Redirect redirect = (format == FORMAT) ? null : new Redirect(readText(in), status, in.readBoolean());
-			return new CapturedResponse(status, headers, body, redirect);
+			Redirect redirect = (format == FORMAT_OF_REDIRECTS) ? new Redirect(readText(in), status, in.readBoolean())
+					: null;
+			SentError error = (format == FORMAT_OF_ERRORS) ? readError(in, status) : null;
+			return new CapturedResponse(status, headers, body, redirect, error);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("A stored response is cut short", ex);
 		}
+	}
+
+	private static SentError readError(DataInputStream in, int status) throws IOException {
+		boolean stated = in.readBoolean();
+		String message = readText(in);
+		return new SentError(status, stated ? message : null);
 	}
 
 	private static void write(DataOutputStream out, byte[] bytes) throws IOException {

@@ -33,6 +33,8 @@ abstract class Exchange {
 
 	private ResponseStart outer = new ResponseStart(Map.of());
 
+	private volatile @Nullable HoldingResponse held;
+
 	private volatile boolean entered;
 
 	private volatile @Nullable Exception unanswered;
@@ -95,6 +97,7 @@ abstract class Exchange {
 		else {
 			// The first dispatch, or an error dispatch with the container's own response.
 			holding = hold(request, response);
+			this.held = holding;
 			run(hold(request, holding), holding, holding, chain);
 		}
 	}
@@ -159,11 +162,37 @@ abstract class Exchange {
 			FilterChain chain) throws IOException, ServletException;
 
 	/**
-	 * Settles the key after an error dispatch that did not, because another filter has
-	 * answered it or the error page has failed: the client got another answer than the
-	 * one that was to be stored.
+	 * Settles the key of a request that has ended without an error page, if it is still
+	 * open. An error that was sent is sent again on a replay: the filter that has
+	 * answered it will do so again.
 	 */
-	abstract void errorPageMissed(HttpServletRequest request);
+	void ended(HttpServletRequest request, int status) throws IOException {
+		errorAnswered(request);
+		if (isOpen(request)) {
+			errorPageMissed(request, status);
+		}
+	}
+
+	void errorAnswered(HttpServletRequest request) throws IOException {
+		HoldingResponse holding = this.held;
+		if (isOpen(request) && holding != null && holding.isErrorSent()) {
+			errorAnswered(request, holding);
+		}
+	}
+
+	/**
+	 * Stores an error that a filter has answered in place of the container.
+	 */
+	abstract void errorAnswered(HttpServletRequest request, HoldingResponse holding) throws IOException;
+
+	/**
+	 * Settles the key of a request whose error page did not, because another filter has
+	 * answered the error or the error page has failed: the client got another answer than
+	 * the one that was to be stored.
+	 * @param request the request
+	 * @param status the status of the error
+	 */
+	abstract void errorPageMissed(HttpServletRequest request, int status);
 
 	boolean isEntered() {
 		return this.entered;

@@ -26,8 +26,6 @@ final class HoldingResponse extends RedirectHoldingResponse {
 
 	private String writerEncoding = "";
 
-	private boolean errorSent;
-
 	private HoldingResponse(HttpServletResponse response, HeldBody body) {
 		super(response);
 		this.body = body;
@@ -65,18 +63,11 @@ final class HoldingResponse extends RedirectHoldingResponse {
 	}
 
 	/**
-	 * Tells whether the container has yet to write the answer, in an error dispatch.
-	 */
-	boolean isErrorSent() {
-		return this.errorSent;
-	}
-
-	/**
 	 * Tells whether nothing says what the answer is.
 	 */
 	boolean isUntouched() {
 		flushWriter();
-		return getStatus() == SC_OK && !this.errorSent && !isStreaming() && !isTooLong() && this.body.size() == 0;
+		return getStatus() == SC_OK && !isErrorSent() && !isStreaming() && !isTooLong() && this.body.size() == 0;
 	}
 
 	/**
@@ -84,7 +75,7 @@ final class HoldingResponse extends RedirectHoldingResponse {
 	 */
 	CapturedResponse capture() {
 		finishWriting();
-		return CapturedResponse.of(this, this.body.held(), redirect());
+		return CapturedResponse.of(this, this.body.held(), redirect(), error());
 	}
 
 	/**
@@ -173,20 +164,30 @@ final class HoldingResponse extends RedirectHoldingResponse {
 		this.body.begin();
 		this.streamGiven = false;
 		this.writer = null;
+		note(null);
 	}
 
 	@Override
 	public void sendError(int status) throws IOException {
 		requireNoRedirect();
 		super.sendError(status);
-		this.errorSent = true;
+		ended(new SentError(status, null));
 	}
 
 	@Override
 	public void sendError(int status, String message) throws IOException {
 		requireNoRedirect();
 		super.sendError(status, message);
-		this.errorSent = true;
+		ended(new SentError(status, message));
+	}
+
+	/**
+	 * Whatever else is written is ignored, as the container does.
+	 */
+	private void ended(SentError error) {
+		flushWriter();
+		this.body.end(true);
+		note(error);
 	}
 
 	/**

@@ -2,33 +2,59 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 
 /**
- * Frees the key of a request whose error page never came to the
- * {@link IdempotencyFilter}, for example because Spring Security refused the error
- * dispatch. To be mapped to the dispatcher type ERROR, before all other filters.
+ * Settles the key of a request whose error page never comes to the
+ * {@link IdempotencyFilter}: because another filter refuses the error dispatch, as Spring
+ * Security may, or because another filter has answered the error itself. To be mapped to
+ * the dispatcher types REQUEST, ASYNC and ERROR, before all other filters.
  */
 public final class IdempotencyErrorFilter implements Filter {
 
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
+		boolean errorPage = request.getDispatcherType() == DispatcherType.ERROR;
+		ServletResponse watched = errorPage ? response : ErrorWatch.over(response);
 		boolean asyncBefore = request.isAsyncStarted();
+		boolean returned = false;
 		try {
-			chain.doFilter(request, response);
+			chain.doFilter(request, watched);
+			returned = true;
 		}
 		finally {
 			Exchange open = Exchange.of(request);
 			if (open != null && (asyncBefore || !request.isAsyncStarted())) {
-				open.errorPageMissed((HttpServletRequest) request);
+				int status = statusOf(request, (HttpServletResponse) response);
+				if (errorPage) {
+					open.errorPageMissed((HttpServletRequest) request, status);
+				}
+				else if (!isErrorPageDue(watched, returned)) {
+					open.ended((HttpServletRequest) request, status);
+				}
 			}
 		}
+	}
+
+	/**
+	 * An exception brings no error page once the answer has begun to leave.
+	 */
+	private static boolean isErrorPageDue(ServletResponse response, boolean returned) {
+		return ErrorWatch.hasSeenError(response) || (!returned && !response.isCommitted());
+	}
+
+	private static int statusOf(ServletRequest request, HttpServletResponse response) {
+		Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
+		return (status instanceof Integer code) ? code : response.getStatus();
 	}
 
 }

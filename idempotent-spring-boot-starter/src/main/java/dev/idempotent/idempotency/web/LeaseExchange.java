@@ -7,7 +7,6 @@ import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.StoredResponse;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
-import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
@@ -130,8 +129,9 @@ final class LeaseExchange extends Exchange {
 	 * Asynchronous work has ended without another dispatch.
 	 */
 	void asyncCompleted(HttpServletRequest request, HoldingResponse response) throws IOException {
-		if (isOpen(request) && !this.failed && !response.isErrorSent()) {
+		if (isOpen(request) && !this.failed && !response.isErrorPageDue()) {
 			settle(request, response);
+			errorAnswered(request);
 		}
 	}
 
@@ -164,10 +164,14 @@ final class LeaseExchange extends Exchange {
 			return;
 		}
 		else {
-			CapturedResponse captured = capture(response);
-			complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
+			store(request, response);
 		}
 		response.sendHeld();
+	}
+
+	private void store(HttpServletRequest request, HoldingResponse response) {
+		CapturedResponse captured = capture(response);
+		complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
 	}
 
 	/**
@@ -183,9 +187,13 @@ final class LeaseExchange extends Exchange {
 	}
 
 	@Override
-	void errorPageMissed(HttpServletRequest request) {
-		Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
-		boolean error = status instanceof Integer code && code >= HttpServletResponse.SC_INTERNAL_SERVER_ERROR;
+	void errorAnswered(HttpServletRequest request, HoldingResponse holding) {
+		store(request, holding);
+	}
+
+	@Override
+	void errorPageMissed(HttpServletRequest request, int status) {
+		boolean error = this.failed || status >= HttpServletResponse.SC_INTERNAL_SERVER_ERROR;
 		if (error && isEntered() && this.policy.keepsErrors()) {
 			complete(request, StoredResponse.notKept());
 		}

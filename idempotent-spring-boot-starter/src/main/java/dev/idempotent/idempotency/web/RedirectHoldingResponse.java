@@ -18,6 +18,8 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 
 	private @Nullable Redirect redirect;
 
+	private @Nullable SentError error;
+
 	RedirectHoldingResponse(HttpServletResponse response) {
 		super(response);
 	}
@@ -28,6 +30,28 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 
 	void hold(@Nullable Redirect redirect) {
 		this.redirect = redirect;
+	}
+
+	@Nullable SentError error() {
+		return this.error;
+	}
+
+	void note(@Nullable SentError error) {
+		this.error = error;
+	}
+
+	/**
+	 * Tells whether the application has sent an error.
+	 */
+	boolean isErrorSent() {
+		return this.error != null;
+	}
+
+	/**
+	 * Tells whether the container has yet to write the answer, in an error dispatch.
+	 */
+	boolean isErrorPageDue() {
+		return isErrorSent() && ErrorWatch.hasSeenError(this);
 	}
 
 	void requireNoRedirect() {
@@ -41,8 +65,14 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 		return this.redirect != null || super.isCommitted();
 	}
 
+	/**
+	 * A wrapper that answers errors by itself need not have set their status yet.
+	 */
 	@Override
 	public int getStatus() {
+		if (this.error != null) {
+			return this.error.status();
+		}
 		return (this.redirect != null) ? this.redirect.status() : super.getStatus();
 	}
 

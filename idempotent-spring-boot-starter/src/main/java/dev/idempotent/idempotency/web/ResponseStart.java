@@ -44,7 +44,7 @@ record ResponseStart(Map<String, Collection<String>> headers) {
 		values.put(HttpHeaders.CONTENT_TYPE, List.of());
 		return new CapturedResponse(captured.status(),
 				captured.headers().stream().filter((header) -> values.containsKey(header.name())).toList(),
-				captured.body(), captured.redirect());
+				captured.body(), captured.redirect(), captured.error());
 	}
 
 	/**

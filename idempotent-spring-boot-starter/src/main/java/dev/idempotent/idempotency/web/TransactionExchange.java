@@ -215,7 +215,12 @@ final class TransactionExchange extends Exchange {
 	}
 
 	@Override
-	void errorPageMissed(HttpServletRequest request) {
+	void errorAnswered(HttpServletRequest request, HoldingResponse holding) throws IOException {
+		keep(request, holding);
+	}
+
+	@Override
+	void errorPageMissed(HttpServletRequest request, int status) {
 		free(request);
 	}
 

@@ -52,7 +52,7 @@ class CapturedResponseTests {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
 		replay.addHeader("x-trace", "second");
 
-		decoded(CapturedResponse.of(first, BODY, null).encode()).replayTo(replay);
+		decoded(CapturedResponse.of(first, BODY, null, null).encode()).replayTo(replay);
 
 		assertThat(replay.getHeaders("X-Trace")).containsExactly("second");
 	}
@@ -66,15 +66,15 @@ class CapturedResponseTests {
 
 	@Test
 	void decodesNothingFromWhatWasNotKeptOrComesFromALaterVersion() {
-		byte[] later = CapturedResponse.of(new MockHttpServletResponse(), BODY, null).encode().bytes();
-		later[0] = 3;
+		byte[] later = CapturedResponse.of(new MockHttpServletResponse(), BODY, null, null).encode().bytes();
+		later[0] = 4;
 		assertThat(CapturedResponse.decode(StoredResponse.of(later))).isNull();
 		assertThat(CapturedResponse.decode(StoredResponse.notKept())).isNull();
 	}
 
 	private static MockHttpServletResponse replay(MockHttpServletResponse first, byte[] body) throws Exception {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
-		decoded(CapturedResponse.of(first, body, null).encode()).replayTo(replay);
+		decoded(CapturedResponse.of(first, body, null, null).encode()).replayTo(replay);
 		return replay;
 	}
 

@@ -36,7 +36,7 @@ class ResponseStartTests {
 	}
 
 	private Iterable<Header> kept(ResponseStart start) {
-		return start.removeFrom(CapturedResponse.of(this.response, new byte[0], null)).headers();
+		return start.removeFrom(CapturedResponse.of(this.response, new byte[0], null, null)).headers();
 	}
 
 }
