@@ -18,9 +18,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("idempotent.client")
 record IdempotencyClientProperties(@DefaultValue List<String> targets) {
 
+	IdempotencyClientProperties {
+		parse(targets);
+	}
+
 	List<PropagationTarget> propagationTargets() {
-		List<PropagationTarget> parsed = new ArrayList<>(this.targets.size());
-		for (String target : this.targets) {
+		return parse(this.targets);
+	}
+
+	private static List<PropagationTarget> parse(List<String> targets) {
+		List<PropagationTarget> parsed = new ArrayList<>(targets.size());
+		for (String target : targets) {
 			try {
 				parsed.add(PropagationTarget.parse(target));
 			}

@@ -1,24 +1,16 @@
 package dev.idempotent.autoconfigure.startup;
 
-import java.util.List;
-
-import dev.idempotent.idempotency.IdempotencyStore;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
  * The beans of this library that cannot be created if the application's properties are
- * wrong.
+ * wrong, and that need no bean of the application: one of those may need the web server,
+ * which has not been created yet.
  */
 final class ConfiguredBeans {
 
 	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure.";
-
-	/**
-	 * A store of the application may need the server.
-	 */
-	private static final List<String> OWN_STORES = List.of("redisIdempotencyStore", "jdbcIdempotencyStore");
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -39,10 +31,7 @@ final class ConfiguredBeans {
 			}
 		}
 		create("idempotencyNamespace");
-		create("idempotencyKeyInterceptor");
-		if (OWN_STORES.containsAll(List.of(this.beans.getBeanNamesForType(IdempotencyStore.class, true, false)))) {
-			create("idempotencyGuard");
-		}
+		create("idempotencyRequiredStore");
 	}
 
 	private void create(String name) {

@@ -1,0 +1,95 @@
+package dev.idempotent.autoconfigure.startup;
+
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.IdempotencyRedisAutoConfiguration;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.ServletContext;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is checked before the web server is created needs no bean of the application: one
+ * of those may need the web server.
+ */
+class EarlyCheckTests {
+
+	@ParameterizedTest
+	@ValueSource(classes = { DataSourceBesideServletContext.class, StoreBesideServletContext.class })
+	void leavesBeansAloneThatNeedTheServer(Class<?> application) {
+		List<String> properties = new ArrayList<>(List.of("idempotent.jdbc.initialize-schema=always"));
+		if (application != DataSourceBesideServletContext.class) {
+			properties.add("spring.autoconfigure.exclude=" + IdempotencyJdbcAutoConfiguration.class.getName() + ","
+					+ IdempotencyRedisAutoConfiguration.class.getName());
+		}
+		else {
+			properties.add("idempotent.store=jdbc");
+		}
+		try (WebApplication app = WebApplication.start(application, List::of, properties.toArray(String[]::new))) {
+			assertThat(app.post("/orders", "{}", "Idempotency-Key", "one").statusCode()).isEqualTo(200);
+			assertThat(app.post("/orders", "{}", "Idempotency-Key", "one").headers().firstValue("Idempotent-Replayed"))
+				.contains("true");
+		}
+	}
+
+	@Configuration
+	@EnableAutoConfiguration
+	@Import(Orders.class)
+	static class DataSourceBesideServletContext {
+
+		@Autowired
+		ServletContext servletContext;
+
+		@Bean
+		DataSource dataSource() {
+			return new DriverManagerDataSource("jdbc:h2:mem:early;DB_CLOSE_DELAY=-1");
+		}
+
+	}
+
+	@Configuration
+	@EnableAutoConfiguration
+	@Import(Orders.class)
+	static class StoreBesideServletContext {
+
+		@Autowired
+		ServletContext servletContext;
+
+		@Bean
+		IdempotencyStore store() {
+			return new InMemoryIdempotencyStore(InstantSource.system());
+		}
+
+	}
+
+	@RestController
+	static class Orders {
+
+		@Idempotent
+		@PostMapping("/orders")
+		String place() {
+			return "placed";
+		}
+
+	}
+
+}
