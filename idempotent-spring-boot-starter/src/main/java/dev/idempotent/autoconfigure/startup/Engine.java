@@ -78,6 +78,15 @@ record Engine(Class<? extends Annotation> annotation, String property, List<Stri
 		String reason = (missing != null) ? Objects.requireNonNull(missing.problem(beans))
 				: "what gives it one is excluded, or its conditions are not met (see --debug)";
 		String action = (missing != null) ? missing.action() : "Do not exclude this library's auto-configuration";
+		return mistake(described, reason, action);
+	}
+
+	/**
+	 * Says that a method's annotation would have no effect.
+	 * @param reason why, as a clause
+	 * @param action what to do, without the full stop
+	 */
+	IdempotencyConfigurationException mistake(String described, String reason, String action) {
 		return new IdempotencyConfigurationException("The @%s method %s would have no effect: %s."
 			.formatted(this.annotation.getSimpleName(), described, reason),
 				"%s, or set %s=false to disable it.".formatted(action, this.property), null);

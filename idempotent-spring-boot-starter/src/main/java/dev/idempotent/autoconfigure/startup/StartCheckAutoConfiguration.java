@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.web.server.WebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -24,10 +25,11 @@ public final class StartCheckAutoConfiguration {
 	 * When all beans are known and none has been created.
 	 */
 	@Bean
-	static BeanFactoryPostProcessor idempotentStartCheck(Environment environment) {
+	static BeanFactoryPostProcessor idempotentStartCheck(Environment environment, ApplicationContext context) {
 		return (beans) -> {
 			new PropertyNamesCheck(KnownProperties.read()).check(environment);
 			new SilentAnnotationsCheck(beans, environment).check((name) -> beans.getType(name, false));
+			new RelatedContexts(context).checkParents();
 		};
 	}
 

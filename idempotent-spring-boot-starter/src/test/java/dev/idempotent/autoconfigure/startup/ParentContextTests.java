@@ -1,0 +1,74 @@
+package dev.idempotent.autoconfigure.startup;
+
+import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+
+/**
+ * An annotated bean of a parent context, which the advice of its child does not come to.
+ */
+class ParentContextTests {
+
+	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
+		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+		.withUserConfiguration(Application.class);
+
+	@ParameterizedTest
+	@CsvSource({ "Method, @Idempotent, idempotent.enabled", "Event, @TransactionalOutbox, idempotent.outbox.enabled",
+			"Listener, @RedisStreamListener, idempotent.inbox.enabled" })
+	void stopsTheApplicationOverAnAnnotation(String bean, String annotation, String property)
+			throws ClassNotFoundException {
+		Class<?> type = Class.forName(SilentBeans.class.getName() + "$" + bean);
+		try (var top = new AnnotationConfigApplicationContext(type);
+				var middle = new AnnotationConfigApplicationContext()) {
+			middle.setParent(top);
+			middle.refresh();
+			top.setDisplayName("services");
+			this.application.withParent(middle)
+				.run((context) -> assertThat(context).getFailure()
+					.isInstanceOf(IdempotencyConfigurationException.class)
+					.hasMessageContainingAll("The " + annotation + " method " + type.getName() + ".run() ",
+							"is in the parent context 'services'")
+					.asInstanceOf(throwable(IdempotencyConfigurationException.class))
+					.extracting(IdempotencyConfigurationException::getAction)
+					.asString()
+					.contains("@EnableAutoConfiguration", property + "=false"));
+			this.application.withParent(middle)
+				.withPropertyValues(property + "=false")
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
+	@Test
+	void leavesHandlersAloneThatNoServletServes() {
+		try (var parent = new AnnotationConfigApplicationContext(SilentBeans.Handler.class)) {
+			this.application.withParent(parent).run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
+	@Test
+	void leavesAParentToItselfThatHasTheAutoConfiguration() {
+		new ApplicationContextRunner()
+			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
+			.withUserConfiguration(Application.class, SilentBeans.Method.class)
+			.run((parent) -> this.application.withParent(parent.getSourceApplicationContext())
+				.run((context) -> assertThat(context).hasNotFailed()));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}
