@@ -8,14 +8,16 @@ import dev.idempotent.idempotency.operation.OperationTerms;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Finds annotations on beans of other contexts, where they would have no effect: advice
  * comes to the beans of its own context alone. A context with the auto-configuration of
  * this library checks itself.
  */
-final class RelatedContexts {
+final class RelatedContexts implements ApplicationListener<ContextRefreshedEvent> {
 
 	private static final String CHECKS_ITSELF = "idempotentStartCheck";
 
@@ -35,6 +37,17 @@ final class RelatedContexts {
 		while (parent != null) {
 			check(parent, "parent");
 			parent = parent.getParent();
+		}
+	}
+
+	/**
+	 * A child context publishes its events to its parents too, and does not start if a
+	 * listener fails.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext() != this.own) {
+			check(event.getApplicationContext(), "child");
 		}
 	}
 

@@ -33,6 +33,11 @@ public final class StartCheckAutoConfiguration {
 		};
 	}
 
+	@Bean
+	static RelatedContexts idempotentChildContextsCheck(ApplicationContext context) {
+		return new RelatedContexts(context);
+	}
+
 	/**
 	 * Of some beans, what they are shows only when they have been created.
 	 */
