@@ -58,6 +58,7 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
 				RequestMappingHandlerMapping.class);
+		new AsyncAdvice(this.beanFactory).check(mapping);
 		int handlers = this.operations.load(mapping, this.required, this.defaults, this.transactionSource);
 		if (!this.tellsCallersApart) {
 			this.operations.requireKeysOfCallers();
