@@ -29,6 +29,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -51,7 +52,11 @@ public final class IdempotencyJdbcAutoConfiguration {
 
 	private static final int FEW_CONNECTIONS = 4;
 
+	/**
+	 * No other bean needs it, in an application whose beans are lazy.
+	 */
 	@Bean
+	@Lazy(false)
 	TableScript idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
 		return IdempotencySchema.of(dataSource, properties);
 	}

@@ -55,7 +55,12 @@ public final class OutboxAutoConfiguration {
 		return new OutboxTables(properties.tablePrefix());
 	}
 
+	/**
+	 * No other bean may need it before the first event, in an application whose beans are
+	 * lazy.
+	 */
 	@Bean
+	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
 		return new TableScript(dataSource, properties.initializeSchema(), JdbcOutboxStore.class,
 				(script) -> named(script, tables),

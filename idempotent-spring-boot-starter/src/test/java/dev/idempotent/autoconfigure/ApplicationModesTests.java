@@ -1,0 +1,74 @@
+package dev.idempotent.autoconfigure;
+
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Idempotent;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The same application, with lazy beans.
+ */
+class ApplicationModesTests {
+
+	/**
+	 * It would create the tables, too.
+	 */
+	private static final String WITHOUT_JPA = "spring.autoconfigure.exclude="
+			+ "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
+			+ "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration";
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotency_record", "outbox_event" })
+	void createTheTablesOfALazyApplication(String table) {
+		try (ConfigurableApplicationContext context = start("spring.main.lazy-initialization=true", WITHOUT_JPA,
+				"idempotent.outbox.courier.enabled=false")) {
+			// A JdbcTemplate that is a bean would create them.
+			JdbcTemplate database = new JdbcTemplate(context.getBean(DataSource.class));
+			assertThat(database.queryForObject("select count(*) from " + table, Long.class)).isZero();
+		}
+	}
+
+	private static ConfigurableApplicationContext start(String... properties) {
+		String[] arguments = Stream.concat(
+				Stream.of("spring.application.name=shop", "server.port=0", "spring.main.banner-mode=off",
+						"spring.datasource.generate-unique-name=true", "idempotent.store=jdbc",
+						"idempotent.jdbc.initialize-schema=always", "idempotent.outbox.initialize-schema=always"),
+				Stream.of(properties))
+			.map("--"::concat)
+			.toArray(String[]::new);
+		return SpringApplication.run(Application.class, arguments);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Orders.class)
+	static class Application {
+
+	}
+
+	@RestController
+	static class Orders {
+
+		@Idempotent
+		@PostMapping("/orders")
+		public String place() {
+			return "placed";
+		}
+
+	}
+
+}
