@@ -9,8 +9,10 @@ import dev.idempotent.idempotency.method.IdempotentMethods;
 import dev.idempotent.idempotency.method.IdempotentMethodsCheck;
 import dev.idempotent.idempotency.method.MethodEnvironment;
 import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
 import dev.idempotent.placement.AdvicePlacer;
 import dev.idempotent.placement.Placement;
+import jakarta.servlet.ServletRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,11 +25,14 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
  * Gives {@code @Idempotent} its effect on the methods of beans that are no web handlers,
@@ -91,6 +96,22 @@ public final class IdempotencyMethodAutoConfiguration {
 				logger.info("Idempotency: {} once per key", (found == 1) ? "1 method runs" : found + " methods run");
 			}
 		};
+	}
+
+	/**
+	 * The same application may be started without its web server, such as for a job:
+	 * handlers then get no requests.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnNotWebApplication
+	@ConditionalOnClass({ RequestMappingHandlerMapping.class, ServletRequest.class })
+	static class WithoutWebServer {
+
+		@Bean
+		static WebHandlers idempotentWebHandlers() {
+			return HandlerEntryAdvisor::isHandler;
+		}
+
 	}
 
 }

@@ -5,11 +5,13 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Idempotent;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -18,9 +20,10 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * The same application, with lazy beans.
+ * The same application, with lazy beans or as a job without a web server.
  */
 class ApplicationModesTests {
 
@@ -42,6 +45,21 @@ class ApplicationModesTests {
 		}
 	}
 
+	@Test
+	void leaveHandlersAloneInAJob() {
+		try (ConfigurableApplicationContext context = start("spring.main.web-application-type=none")) {
+			Jobs jobs = context.getBean(Jobs.class);
+			assertThat(jobs.run("one")).isEqualTo(jobs.run("one"));
+			assertThat(context.getBean(Orders.class).place()).isEqualTo("placed");
+		}
+	}
+
+	@Test
+	void checkTheOtherMethodsOfAJob() {
+		assertThatException().isThrownBy(() -> start("spring.main.web-application-type=none", "keyless=true"))
+			.withMessageContaining("is no web handler and states no key");
+	}
+
 	private static ConfigurableApplicationContext start(String... properties) {
 		String[] arguments = Stream.concat(
 				Stream.of("spring.application.name=shop", "server.port=0", "spring.main.banner-mode=off",
@@ -55,7 +73,7 @@ class ApplicationModesTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import(Orders.class)
+	@Import({ Orders.class, Jobs.class, Keyless.class })
 	static class Application {
 
 	}
@@ -67,6 +85,26 @@ class ApplicationModesTests {
 		@PostMapping("/orders")
 		public String place() {
 			return "placed";
+		}
+
+	}
+
+	static class Jobs {
+
+		private int runs;
+
+		@Idempotent(key = "#id")
+		public String run(String id) {
+			return "run " + ++this.runs;
+		}
+
+	}
+
+	@ConditionalOnBooleanProperty("keyless")
+	static class Keyless {
+
+		@Idempotent
+		public void run() {
 		}
 
 	}
