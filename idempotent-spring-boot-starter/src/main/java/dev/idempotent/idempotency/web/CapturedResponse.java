@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 import dev.idempotent.idempotency.StoredResponse;
@@ -40,60 +42,29 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	private static final byte FORMAT_OF_ERRORS = 3;
 
 	/**
-	 * Hop by hop (RFC 9110, section 7.6.1), of the moment, or of the one connection.
-	 */
-	private static final Set<String> NOT_KEPT = Set.of("connection", "content-length", "content-type", "date",
-			"keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding",
-			"upgrade");
-
-	/**
 	 * Captures an answer.
-	 * @param response its status and headers
+	 * @param response its status and the type of its content
+	 * @param stated its other headers
 	 * @param body its body
 	 * @param redirect the redirect that is yet to be sent with it, if any
 	 * @param error the error that another filter has answered, and will again, if any
 	 */
-	static CapturedResponse of(HttpServletResponse response, byte[] body, @Nullable Redirect redirect,
-			@Nullable SentError error) {
+	static CapturedResponse of(HttpServletResponse response, StatedHeaders stated, byte[] body,
+			@Nullable Redirect redirect, @Nullable SentError error) {
 		List<Header> headers = new ArrayList<>();
 		if (response.getContentType() != null) {
-			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType()));
+			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType(), true));
 		}
-		for (String name : headerNames(response)) {
-			if (isKept(name.toLowerCase(Locale.ROOT))) {
-				response.getHeaders(name).forEach((value) -> headers.add(new Header(name, value)));
-			}
-		}
+		headers.addAll(stated.list());
 		return new CapturedResponse(response.getStatus(), headers, body, redirect, error);
 	}
 
-	private static boolean isKept(String lowerCaseName) {
-		return !NOT_KEPT.contains(lowerCaseName) && !lowerCaseName.startsWith("access-control-");
-	}
-
 	/**
-	 * Each name once, where the response may tell it once per value.
-	 */
-	private static Set<String> headerNames(HttpServletResponse response) {
-		Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-		names.addAll(response.getHeaderNames());
-		return names;
-	}
-
-	/**
-	 * Sends the answer again. A header that is on the response already stays as it is.
+	 * Sends the answer again. Its headers are set or added, as the handler did.
 	 */
 	void replayTo(HttpServletResponse response) throws IOException {
-		Set<String> present = headerNames(response);
 		response.setStatus(this.status);
-		for (Header header : this.headers) {
-			if (header.name().equals(HttpHeaders.CONTENT_TYPE)) {
-				response.setContentType(header.value());
-			}
-			else if (!present.contains(header.name())) {
-				response.addHeader(header.name(), header.value());
-			}
-		}
+		replayHeaders(response);
 		response.setHeader(REPLAYED, "true");
 		if (this.body.length > 0) {
 			if (this.redirect == null) {
@@ -106,6 +77,26 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 		}
 		if (this.error != null) {
 			this.error.sendTo(response);
+		}
+	}
+
+	/**
+	 * A value that is there already is not added, such as one of {@code Vary} that comes
+	 * of CORS.
+	 */
+	private void replayHeaders(HttpServletResponse response) {
+		Map<String, Collection<String>> present = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+		for (Header header : this.headers) {
+			if (header.name().equals(HttpHeaders.CONTENT_TYPE)) {
+				response.setContentType(header.value());
+			}
+			else if (header.replaces()) {
+				response.setHeader(header.name(), header.value());
+			}
+			else if (!present.computeIfAbsent(header.name(), (name) -> List.copyOf(response.getHeaders(name)))
+				.contains(header.value())) {
+				response.addHeader(header.name(), header.value());
+			}
 		}
 	}
 
@@ -128,6 +119,10 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 			if (this.error != null) {
 				out.writeBoolean(this.error.message() != null);
 				write(out, Objects.requireNonNullElse(this.error.message(), "").getBytes(StandardCharsets.UTF_8));
+			}
+			// Earlier versions stop reading before this.
+			for (Header header : this.headers) {
+				out.writeBoolean(header.replaces());
 			}
 			return StoredResponse.of(bytes.toByteArray());
 		}
@@ -156,19 +151,33 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 			}
 			int status = in.readInt();
 			int count = in.readInt();
-			List<Header> headers = new ArrayList<>();
+			String[][] texts = new String[count][];
 			for (int i = 0; i < count; i++) {
-				headers.add(new Header(readText(in), readText(in)));
+				texts[i] = new String[] { readText(in), readText(in) };
 			}
 			byte[] body = read(in);
 			Redirect redirect = (format == FORMAT_OF_REDIRECTS) ? new Redirect(readText(in), status, in.readBoolean())
 					: null;
 			SentError error = (format == FORMAT_OF_ERRORS) ? readError(in, status) : null;
-			return new CapturedResponse(status, headers, body, redirect, error);
+			return new CapturedResponse(status, readHeaders(in, texts), body, redirect, error);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("A stored response is cut short", ex);
 		}
+	}
+
+	/**
+	 * Earlier versions did not write whether a header replaces those that are there.
+	 */
+	private static List<Header> readHeaders(DataInputStream in, String[][] texts) throws IOException {
+		boolean stated = in.available() > 0;
+		Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+		List<Header> headers = new ArrayList<>();
+		for (String[] text : texts) {
+			boolean first = names.add(text[0]);
+			headers.add(new Header(text[0], text[1], stated ? in.readBoolean() : first));
+		}
+		return headers;
 	}
 
 	private static SentError readError(DataInputStream in, int status) throws IOException {
@@ -190,7 +199,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 		return new String(read(in), StandardCharsets.UTF_8);
 	}
 
-	record Header(String name, String value) {
+	record Header(String name, String value, boolean replaces) {
 	}
 
 }

@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.lang.reflect.Method;
-import java.util.Map;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import jakarta.servlet.FilterChain;
@@ -30,8 +29,6 @@ abstract class Exchange {
 	private static final Logger logger = LoggerFactory.getLogger(Exchange.class);
 
 	private final IdempotencyContext context;
-
-	private ResponseStart outer = new ResponseStart(Map.of());
 
 	private volatile @Nullable HoldingResponse held;
 
@@ -69,7 +66,6 @@ abstract class Exchange {
 	void begin(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		request.setAttribute(ATTRIBUTE, this);
-		this.outer = ResponseStart.of(response);
 		dispatch(request, response, chain);
 	}
 
@@ -97,6 +93,10 @@ abstract class Exchange {
 		else {
 			// The first dispatch, or an error dispatch with the container's own response.
 			holding = hold(request, response);
+			HoldingResponse before = this.held;
+			if (before != null) {
+				holding.stated().takeOver(before.stated(), holding);
+			}
 			this.held = holding;
 			run(hold(request, holding), holding, holding, chain);
 		}
@@ -144,14 +144,6 @@ abstract class Exchange {
 			holding.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
 		this.unanswered = null;
-	}
-
-	/**
-	 * The answer as far as it has been written, without what outer filters have added to
-	 * it: they do so again on a replay.
-	 */
-	CapturedResponse capture(HoldingResponse holding) {
-		return this.outer.removeFrom(holding.capture());
 	}
 
 	abstract HoldingResponse hold(HttpServletRequest request, HttpServletResponse response);

@@ -75,7 +75,7 @@ final class HoldingResponse extends RedirectHoldingResponse {
 	 */
 	CapturedResponse capture() {
 		finishWriting();
-		return CapturedResponse.of(this, this.body.held(), redirect(), error());
+		return CapturedResponse.of(this, stated(), this.body.held(), redirect(), error());
 	}
 
 	/**
@@ -161,6 +161,7 @@ final class HoldingResponse extends RedirectHoldingResponse {
 	public void reset() {
 		requireNoRedirect();
 		super.reset();
+		stated().clear();
 		this.body.begin();
 		this.streamGiven = false;
 		this.writer = null;

@@ -170,7 +170,7 @@ final class LeaseExchange extends Exchange {
 	}
 
 	private void store(HttpServletRequest request, HoldingResponse response) {
-		CapturedResponse captured = capture(response);
+		CapturedResponse captured = response.capture();
 		complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
 	}
 

@@ -2,7 +2,11 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.nio.charset.Charset;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import java.util.function.Consumer;
 
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
@@ -16,9 +20,18 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 
+	/**
+	 * As RFC 9110 wants it, with days of two digits.
+	 */
+	private static final DateTimeFormatter DATE = DateTimeFormatter
+		.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
+		.withZone(ZoneOffset.UTC);
+
 	private @Nullable Redirect redirect;
 
 	private @Nullable SentError error;
+
+	private final StatedHeaders stated = new StatedHeaders();
 
 	RedirectHoldingResponse(HttpServletResponse response) {
 		super(response);
@@ -52,6 +65,26 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	 */
 	boolean isErrorPageDue() {
 		return isErrorSent() && ErrorWatch.hasSeenError(this);
+	}
+
+	/**
+	 * The headers that have come through this response, from within.
+	 */
+	StatedHeaders stated() {
+		return this.stated;
+	}
+
+	/**
+	 * A committed response ignores headers.
+	 */
+	private void state(Consumer<StatedHeaders> header) {
+		if (!isCommitted()) {
+			header.accept(this.stated);
+		}
+	}
+
+	private static String text(long date) {
+		return DATE.format(Instant.ofEpochMilli(date));
 	}
 
 	void requireNoRedirect() {
@@ -104,6 +137,7 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void setHeader(String name, @Nullable String value) {
 		if (this.redirect == null) {
+			state((headers) -> headers.set(name, value));
 			super.setHeader(name, value);
 		}
 	}
@@ -111,6 +145,7 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void addHeader(String name, String value) {
 		if (this.redirect == null) {
+			state((headers) -> headers.add(name, value));
 			super.addHeader(name, value);
 		}
 	}
@@ -118,6 +153,7 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void setIntHeader(String name, int value) {
 		if (this.redirect == null) {
+			state((headers) -> headers.set(name, Integer.toString(value)));
 			super.setIntHeader(name, value);
 		}
 	}
@@ -125,6 +161,7 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void addIntHeader(String name, int value) {
 		if (this.redirect == null) {
+			state((headers) -> headers.add(name, Integer.toString(value)));
 			super.addIntHeader(name, value);
 		}
 	}
@@ -132,6 +169,7 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void setDateHeader(String name, long date) {
 		if (this.redirect == null) {
+			state((headers) -> headers.set(name, text(date)));
 			super.setDateHeader(name, date);
 		}
 	}
@@ -139,6 +177,7 @@ abstract class RedirectHoldingResponse extends HttpServletResponseWrapper {
 	@Override
 	public void addDateHeader(String name, long date) {
 		if (this.redirect == null) {
+			state((headers) -> headers.add(name, text(date)));
 			super.addDateHeader(name, date);
 		}
 	}

@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.web;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -8,7 +7,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -20,31 +18,22 @@ import org.springframework.http.HttpHeaders;
  * What filters and interceptors had put on a response before its handler ran.
  *
  * @param headers the headers by name
+ * @param stated those of them that are not from outer filters
  */
-record ResponseStart(Map<String, Collection<String>> headers) {
+record ResponseStart(Map<String, Collection<String>> headers, StatedHeaders stated) {
+
+	static ResponseStart empty() {
+		return new ResponseStart(Map.of(), new StatedHeaders());
+	}
 
 	static ResponseStart of(HttpServletResponse response) {
 		Map<String, Collection<String>> headers = new LinkedHashMap<>();
 		for (String name : response.getHeaderNames()) {
 			headers.put(name, List.copyOf(response.getHeaders(name)));
 		}
-		return new ResponseStart(headers);
-	}
-
-	/**
-	 * Leaves out the headers of an answer that are still as they were.
-	 */
-	CapturedResponse removeFrom(CapturedResponse captured) {
-		Map<String, List<String>> values = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-		captured.headers()
-			.forEach(
-					(header) -> values.computeIfAbsent(header.name(), (name) -> new ArrayList<>()).add(header.value()));
-		this.headers.forEach(values::remove);
-		// It belongs to the body.
-		values.put(HttpHeaders.CONTENT_TYPE, List.of());
-		return new CapturedResponse(captured.status(),
-				captured.headers().stream().filter((header) -> values.containsKey(header.name())).toList(),
-				captured.body(), captured.redirect(), captured.error());
+		StatedHeaders stated = (response instanceof HoldingResponse holding) ? holding.stated().copy()
+				: new StatedHeaders();
+		return new ResponseStart(headers, stated);
 	}
 
 	/**
@@ -55,8 +44,10 @@ record ResponseStart(Map<String, Collection<String>> headers) {
 		Set<String> cookies = new LinkedHashSet<>(this.headers.getOrDefault(HttpHeaders.SET_COOKIE, List.of()));
 		cookies.addAll(sessionCookies(request, response));
 		response.beginAnew();
-		this.headers.forEach((name, values) -> values.forEach((value) -> response.addHeader(name, value)));
-		restoreCookies(response, cookies);
+		response.stated().addAll(this.stated);
+		HttpServletResponse target = (HttpServletResponse) response.getResponse();
+		this.headers.forEach((name, values) -> values.forEach((value) -> target.addHeader(name, value)));
+		restoreCookies(target, cookies);
 	}
 
 	/**

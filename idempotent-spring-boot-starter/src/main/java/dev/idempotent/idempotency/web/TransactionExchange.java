@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
-import java.util.Map;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
@@ -43,7 +42,7 @@ final class TransactionExchange extends Exchange {
 
 	private @Nullable HoldingResponse held;
 
-	private ResponseStart start = new ResponseStart(Map.of());
+	private ResponseStart start = ResponseStart.empty();
 
 	TransactionExchange(TransactionalClaimant claimant, boolean entryIsNoted, ResponsePolicy policy,
 			CommitFailures commitFailures, @Nullable CorsConfiguration cors) {
@@ -225,7 +224,7 @@ final class TransactionExchange extends Exchange {
 	}
 
 	private StoredResponse answerToStore(HoldingResponse holding) {
-		CapturedResponse captured = capture(holding);
+		CapturedResponse captured = holding.capture();
 		return (captured.body().length <= this.policy.maxBody()) ? captured.encode() : StoredResponse.notKept();
 	}
 

@@ -1,9 +1,11 @@
 package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Objects;
 
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,7 +20,7 @@ class CapturedResponseTests {
 
 	@Test
 	void replaysStatusHeadersAndBody() throws Exception {
-		MockHttpServletResponse first = new MockHttpServletResponse();
+		HoldingResponse first = first();
 		first.setStatus(201);
 		first.setContentType("application/json");
 		first.addHeader("Location", "/orders/1");
@@ -40,41 +42,104 @@ class CapturedResponseTests {
 	@ValueSource(strings = { "Connection", "Date", "Keep-Alive", "Set-Cookie", "Transfer-Encoding",
 			"Access-Control-Allow-Origin", "ACCESS-CONTROL-EXPOSE-HEADERS" })
 	void doesNotKeepHeadersOfTheMomentOrTheConnection(String name) throws Exception {
-		MockHttpServletResponse first = new MockHttpServletResponse();
+		HoldingResponse first = first();
 		first.addHeader(name, "a=b");
 		assertThat(replay(first, BODY).containsHeader(name)).isFalse();
 	}
 
 	@Test
-	void leavesHeadersThatAreThereAlready() throws Exception {
-		MockHttpServletResponse first = new MockHttpServletResponse();
-		first.addHeader("X-Trace", "first");
+	void setsAndAddsHeadersAsTheHandlerDid() throws Exception {
+		HoldingResponse first = first();
+		first.setHeader("X-Set", "handler");
+		first.addHeader("X-Set", "more");
+		first.addHeader("X-Added", "handler");
+		first.addHeader("X-Added", "filter");
 		MockHttpServletResponse replay = new MockHttpServletResponse();
-		replay.addHeader("x-trace", "second");
+		replay.addHeader("x-set", "filter");
+		replay.addHeader("x-added", "filter");
 
-		decoded(CapturedResponse.of(first, BODY, null, null).encode()).replayTo(replay);
+		decoded(captured(first, BODY).encode()).replayTo(replay);
 
-		assertThat(replay.getHeaders("X-Trace")).containsExactly("second");
+		assertThat(replay.getHeaders("X-Set")).containsExactly("handler", "more");
+		assertThat(replay.getHeaders("X-Added")).containsExactly("filter", "handler");
+	}
+
+	@Test
+	void keepsNothingThatOuterFiltersHaveAdded() throws Exception {
+		MockHttpServletResponse outer = new MockHttpServletResponse();
+		outer.addHeader("X-Before", "filter");
+		HoldingResponse first = HoldingResponse.whole(outer, 100);
+		first.addHeader("X-Order", "7");
+		outer.addHeader("X-Meanwhile", "filter");
+		outer.addHeader("X-Order", "filter");
+
+		assertThat(captured(first, BODY).headers()).containsExactly(new Header("X-Order", "7", false));
+	}
+
+	@Test
+	void keepsNumbersAndDates() throws Exception {
+		HoldingResponse first = first();
+		first.setIntHeader("X-Count", 7);
+		first.setDateHeader("Last-Modified", 0);
+
+		MockHttpServletResponse replay = replay(first, BODY);
+
+		assertThat(replay.getHeader("X-Count")).isEqualTo("7");
+		assertThat(replay.getHeader("Last-Modified")).isEqualTo("Thu, 01 Jan 1970 00:00:00 GMT");
+	}
+
+	@Test
+	void forgetsHeadersThatWereTakenBack() throws Exception {
+		HoldingResponse first = first();
+		first.addHeader("X-Order", "7");
+		first.setHeader("X-Order", null);
+		first.addHeader("X-Other", "7");
+		first.reset();
+
+		assertThat(captured(first, BODY).headers()).isEmpty();
+	}
+
+	@Test
+	void readsWhatAnEarlierVersionHasWritten() throws Exception {
+		HoldingResponse first = first();
+		first.addHeader("X-Order", "7");
+		byte[] written = captured(first, BODY).encode().bytes();
+		MockHttpServletResponse replay = new MockHttpServletResponse();
+		replay.addHeader("X-Order", "filter");
+
+		decoded(StoredResponse.of(Arrays.copyOf(written, written.length - 1))).replayTo(replay);
+
+		assertThat(replay.getHeaders("X-Order")).containsExactly("7");
+		assertThat(replay.getContentAsByteArray()).isEqualTo(BODY);
 	}
 
 	@Test
 	void saysNothingOfTheLengthOfAnEmptyBody() throws Exception {
-		MockHttpServletResponse first = new MockHttpServletResponse();
+		HoldingResponse first = first();
 		first.setStatus(204);
 		assertThat(replay(first, new byte[0]).containsHeader("Content-Length")).isFalse();
 	}
 
 	@Test
-	void decodesNothingFromWhatWasNotKeptOrComesFromALaterVersion() {
-		byte[] later = CapturedResponse.of(new MockHttpServletResponse(), BODY, null, null).encode().bytes();
+	void decodesNothingFromWhatWasNotKeptOrComesFromALaterVersion() throws Exception {
+		byte[] later = captured(first(), BODY).encode().bytes();
 		later[0] = 4;
 		assertThat(CapturedResponse.decode(StoredResponse.of(later))).isNull();
 		assertThat(CapturedResponse.decode(StoredResponse.notKept())).isNull();
 	}
 
-	private static MockHttpServletResponse replay(MockHttpServletResponse first, byte[] body) throws Exception {
+	private static HoldingResponse first() {
+		return HoldingResponse.whole(new MockHttpServletResponse(), 100);
+	}
+
+	private static CapturedResponse captured(HoldingResponse first, byte[] body) throws Exception {
+		first.getOutputStream().write(body);
+		return first.capture();
+	}
+
+	private static MockHttpServletResponse replay(HoldingResponse first, byte[] body) throws Exception {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
-		decoded(CapturedResponse.of(first, body, null, null).encode()).replayTo(replay);
+		decoded(captured(first, body).encode()).replayTo(replay);
 		return replay;
 	}
 

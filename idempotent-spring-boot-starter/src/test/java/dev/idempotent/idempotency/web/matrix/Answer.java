@@ -31,6 +31,8 @@ record Answer(int status, Map<String, List<String>> headers, String body) {
 	 */
 	private static final Set<String> FRAMING = Set.of("connection", "content-length", "transfer-encoding");
 
+	private static final List<String> JETTYS_CACHE_CONTROL = List.of("must-revalidate,no-cache,no-store");
+
 	static Answer of(HttpResponse<byte[]> response) {
 		Map<String, List<String>> headers = new TreeMap<>();
 		response.headers().map().forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values));
@@ -49,6 +51,13 @@ record Answer(int status, Map<String, List<String>> headers, String body) {
 	 */
 	Answer unmarked() {
 		return without(Set.of(REPLAYED));
+	}
+
+	/**
+	 * The answer less what Jetty adds to the error pages that it asks for.
+	 */
+	Answer withoutJettysOwn() {
+		return JETTYS_CACHE_CONTROL.equals(this.headers.get("cache-control")) ? without(Set.of("cache-control")) : this;
 	}
 
 	/**

@@ -1,16 +1,21 @@
 package dev.idempotent.idempotency.web.matrix;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletRequest;
 
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.util.StreamUtils;
 
 /**
  * What else an application may have switched on.
@@ -25,7 +30,7 @@ enum Flavour {
 
 	ON_VIRTUAL_THREADS(MatrixApplication.class, "spring.threads.virtual.enabled=true"),
 
-	ON_JETTY(MatrixApplication.class, "test.container=jetty");
+	ON_JETTY(DrainedApplication.class, "test.container=jetty");
 
 	/**
 	 * The longest body that these applications store, in bytes.
@@ -69,6 +74,35 @@ enum Flavour {
 			return http.csrf((csrf) -> csrf.disable())
 				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
 				.build();
+		}
+
+	}
+
+	/**
+	 * Jetty closes a connection whose request has not been read to its end, and the
+	 * client may lose the answer with it.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Import(MatrixApplication.class)
+	static class DrainedApplication {
+
+		@Bean
+		FilterRegistrationBean<Filter> drain() {
+			return new FilterRegistrationBean<>((request, response, chain) -> {
+				chain.doFilter(request, response);
+				if (!request.isAsyncStarted()) {
+					drain(request);
+				}
+			});
+		}
+
+		private static void drain(ServletRequest request) throws IOException {
+			try {
+				StreamUtils.drain(request.getInputStream());
+			}
+			catch (IllegalStateException ex) {
+				// A handler has read it by its reader.
+			}
 		}
 
 	}

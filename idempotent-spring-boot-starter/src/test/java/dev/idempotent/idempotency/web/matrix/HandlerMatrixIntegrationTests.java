@@ -143,7 +143,7 @@ class HandlerMatrixIntegrationTests {
 		Answer first = assertUnchanged(status, method, path);
 		Answer retry = send(application, method, path);
 		assertThat(retry.isReplayed()).isTrue();
-		assertThat(retry.unmarked()).isEqualTo(first);
+		assertThat(retry.unmarked()).isEqualTo(first.withoutJettysOwn());
 		assertThat(runs.count()).isOne();
 	}
 
