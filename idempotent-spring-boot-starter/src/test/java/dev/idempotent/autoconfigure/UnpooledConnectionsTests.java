@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Objects;
 
 import javax.sql.DataSource;
 
@@ -26,8 +27,7 @@ class UnpooledConnectionsTests {
 		try (HikariDataSource pool = new HikariDataSource()) {
 			pool.setJdbcUrl("jdbc:h2:mem:unpooled;DB_CLOSE_DELAY=-1");
 			pool.setMaximumPoolSize(1);
-			DataSource unpooled = UnpooledConnections.of(pool);
-			assertThat(unpooled).isNotNull();
+			DataSource unpooled = Objects.requireNonNull(UnpooledConnections.of(pool));
 			try (Connection pooled = pool.getConnection(); Connection beside = unpooled.getConnection()) {
 				assertThat(beside.isValid(1)).isTrue();
 				assertThat(beside.getMetaData().getURL()).isEqualTo(pooled.getMetaData().getURL());
