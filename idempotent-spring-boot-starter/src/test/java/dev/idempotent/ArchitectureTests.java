@@ -27,7 +27,9 @@ class ArchitectureTests {
 
 	private static final String ROOT = "dev.idempotent.idempotency";
 
-	private static final String EXPRESSION = "dev.idempotent.expression";
+	private static final String SHARED = "dev.idempotent";
+
+	private static final String ADVICE = "dev.idempotent.advice";
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
@@ -35,13 +37,13 @@ class ArchitectureTests {
 
 	private static final String METRICS = "dev.idempotent.metrics";
 
-	private static final String PLACEMENT = "dev.idempotent.placement";
-
-	private static final String INBOX = "dev.idempotent.inbox";
+	private static final String STREAM = "dev.idempotent.stream";
 
 	private static final String LETTUCE = "dev.idempotent.lettuce";
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
+
+	private static final String CLAIM = ROOT + ".claim";
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
 
@@ -70,13 +72,20 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(AUTOCONFIGURE + "..", EXPRESSION, INBOX, LETTUCE, METRICS, OUTBOX, OUTBOX + ".courier",
+		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, LETTUCE, METRICS, OUTBOX, OUTBOX + ".relay",
 				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".tracing",
-				OUTBOX + ".transaction", ROOT, CAFFEINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION,
-				PLACEMENT, PROPAGATION, REDIS, SECURITY, WEB);
+				OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
+				OPERATION, PROPAGATION, REDIS, SECURITY, WEB);
 
 	@ArchTest
-	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, "java..", "org.slf4j..", "org.jspecify..");
+	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ROOT, "java..", "org.slf4j..",
+			"org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, SHARED, "java..", "org.slf4j..", "org.jspecify..");
 
 	@ArchTest
 	static final ArchRule caffeineKnowsNothingElse = room(CAFFEINE, ROOT, "java..", "org.jspecify..",
@@ -88,16 +97,16 @@ class ArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, ROOT, "java..", "org.slf4j..", "org.jspecify..",
-			"io.grpc..");
+	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, SHARED, ROOT, CLAIM, "java..", "org.slf4j..",
+			"org.jspecify..", "io.grpc..");
 
 	@ArchTest
 	static final ArchRule lettuceKnowsConnectionsAlone = room(LETTUCE, "java..", "org.jspecify..",
 			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, ROOT, DATABASE, "java..", "javax.sql..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, "java..",
+			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
 			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest
@@ -113,19 +122,19 @@ class ArchitectureTests {
 			"org.springframework.util.backoff..");
 
 	@ArchTest
-	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, ROOT, JSON, OPERATION, PLACEMENT, "java..",
-			"org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
+	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, CLAIM, JSON, OPERATION, ADVICE,
+			"java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
-	static final ArchRule placementKnowsAdviceAlone = room(PLACEMENT, "java..", "org.jspecify..",
+	static final ArchRule adviceKnowsSpringsAdviceAndExpressionsAlone = room(ADVICE, SHARED, "java..", "org.jspecify..",
 			"org.springframework.aop..", "org.springframework.asm..", "org.springframework.beans..",
-			"org.springframework.core..", "org.springframework.transaction.interceptor..",
-			"org.springframework.util..");
+			"org.springframework.core..", "org.springframework.expression..",
+			"org.springframework.transaction.interceptor..", "org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, ROOT, EXPRESSION, JSON, "java..",
+	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, JSON, "java..",
 			"org.jspecify..", "org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
 
 	@ArchTest
@@ -138,8 +147,8 @@ class ArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, ROOT, EXPRESSION, JSON, OPERATION, "java..", "org.slf4j..",
-			"org.jspecify..", "jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..",
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, "java..",
+			"org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
 			"org.springframework.http..", "org.springframework.stereotype..", "org.springframework.util..",
 			"org.springframework.web..", "tools.jackson..");
@@ -147,10 +156,6 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule securityKnowsPrincipalsAlone = room(SECURITY, "java..", "org.jspecify..",
 			"org.springframework.security..", "org.springframework.core..", "org.springframework.util..");
-
-	@ArchTest
-	static final ArchRule expressionsKnowSpringsLanguageAlone = room(EXPRESSION, "java..", "org.jspecify..",
-			"org.springframework.expression..");
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
@@ -179,6 +184,7 @@ class ArchitectureTests {
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
 		.should()
 		.notDependOnEachOther()
+		.ignoreDependency(resideInAnyPackage(GRPC, JDBC, METHOD, WEB), resideInAPackage(CLAIM))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
 		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
 

@@ -12,7 +12,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 /**
- * What each room of the outbox and of the inbox may know.
+ * What each room of the outbox and of the Redis stream listener may know.
  */
 @AnalyzeClasses(packages = "dev.idempotent", importOptions = DoNotIncludeTests.class)
 class OutboxArchitectureTests {
@@ -21,7 +21,9 @@ class OutboxArchitectureTests {
 
 	private static final String ROOT = "dev.idempotent.idempotency";
 
-	private static final String EXPRESSION = "dev.idempotent.expression";
+	private static final String SHARED = "dev.idempotent";
+
+	private static final String ADVICE = "dev.idempotent.advice";
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
@@ -29,17 +31,15 @@ class OutboxArchitectureTests {
 
 	private static final String METRICS = "dev.idempotent.metrics";
 
-	private static final String PLACEMENT = "dev.idempotent.placement";
-
-	private static final String INBOX = "dev.idempotent.inbox";
+	private static final String STREAM = "dev.idempotent.stream";
 
 	private static final String LETTUCE = "dev.idempotent.lettuce";
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	@ArchTest
-	static final ArchRule inboxKnowsRedisAlone = ArchitectureTests.room(INBOX, LETTUCE, "java..", "org.slf4j..",
-			"org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
+	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, LETTUCE, "java..",
+			"org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..", "io.lettuce..",
 			"tools.jackson..");
 
@@ -56,15 +56,16 @@ class OutboxArchitectureTests {
 		.resideInAPackage(OUTBOX + "..");
 
 	@ArchTest
-	static final ArchRule theOutboxKnowsTheJdkAlone = ArchitectureTests.room(OUTBOX, "java..", "org.jspecify..");
+	static final ArchRule theOutboxKnowsTheJdkAlone = ArchitectureTests.room(OUTBOX, SHARED, "java..",
+			"org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theCourierKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".courier", OUTBOX,
+	static final ArchRule theRelayKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX,
 			"java..", "org.slf4j..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", OUTBOX, DATABASE,
-			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
+	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", SHARED, OUTBOX,
+			DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
 			"org.springframework.jdbc..", "tools.jackson..");
 
 	@ArchTest
@@ -72,10 +73,10 @@ class OutboxArchitectureTests {
 			"org.jspecify..", "tools.jackson..");
 
 	@ArchTest
-	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX,
-			EXPRESSION, PLACEMENT, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..",
-			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
-			"org.springframework.expression..", "org.springframework.util..");
+	static final ArchRule appendingMethodsKnowAdviceAlone = ArchitectureTests.room(OUTBOX + ".method", OUTBOX, SHARED,
+			ADVICE, "java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
+			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
+			"org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule tracesKnowMicrometersTracersAlone = ArchitectureTests.room(OUTBOX + ".tracing", OUTBOX,
@@ -107,7 +108,7 @@ class OutboxArchitectureTests {
 	 */
 	@ArchTest
 	static final ArchRule eventsAloneAreGivenTheTime = noClasses().that()
-		.doNotHaveSimpleName("TransactionOutbox")
+		.doNotHaveSimpleName("TransactionBoundOutbox")
 		.and()
 		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()

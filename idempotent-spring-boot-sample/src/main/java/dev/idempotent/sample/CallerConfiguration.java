@@ -1,7 +1,6 @@
 package dev.idempotent.sample;
 
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
-
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 

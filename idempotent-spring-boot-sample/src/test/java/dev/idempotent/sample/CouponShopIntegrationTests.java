@@ -4,7 +4,6 @@ import java.net.http.HttpResponse;
 
 import com.jayway.jsonpath.JsonPath;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -4,12 +4,10 @@ import java.time.Duration;
 import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.testing.RealPostgres;
 import org.awaitility.Awaitility;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-
-import dev.idempotent.testing.RealPostgres;
 
 /**
  * A contender's own database on the server that all share.

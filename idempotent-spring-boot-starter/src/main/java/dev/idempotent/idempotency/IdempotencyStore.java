@@ -69,7 +69,7 @@ public interface IdempotencyStore {
 	 * @param held the claims
 	 * @return those that were renewed for certain; the others are asked for one by one
 	 */
-	default Set<HeldKey> renewTogether(List<HeldKey> held) {
+	default Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
 		return Set.of();
 	}
 

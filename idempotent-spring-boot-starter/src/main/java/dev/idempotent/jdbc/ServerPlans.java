@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 

@@ -12,7 +12,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Counts and times what the courier of this instance does, for each publisher.
+ * Counts and times what the relay of this instance does, for each publisher.
  */
 public final class OutboxMetrics implements OutboxObserver {
 

@@ -6,5 +6,5 @@ package dev.idempotent.outbox;
  * @param held the event
  * @param reason a sentence for operators
  */
-public record FailedEvent(HeldEvent held, String reason) {
+public record FailedEvent(LeasedEvent held, String reason) {
 }

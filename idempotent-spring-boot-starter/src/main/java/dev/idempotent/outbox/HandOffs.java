@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The short way from a commit to the courier of the same process: events are born leased
+ * The short way from a commit to the relay of the same process: events are born leased
  * and handed over, so that nobody has to look for them.
  */
 public interface HandOffs {
@@ -15,28 +15,28 @@ public interface HandOffs {
 	 * @return {@code null} if they are to be inserted without a lease: there is no room,
 	 * or their publisher is unavailable
 	 */
-	@Nullable HandOff reserve(List<StoredEvent> events);
+	@Nullable HandOff reserve(List<SerializedEvent> events);
 
 	/**
 	 * Says that events without a lease have been committed.
 	 * @param events with their rows
 	 */
-	void wake(List<StoredEvent> events);
+	void wake(List<SerializedEvent> events);
 
 	/**
-	 * For a process without a courier.
+	 * For a process without a relay.
 	 * @return never takes anything
 	 */
 	static HandOffs none() {
 		return new HandOffs() {
 
 			@Override
-			public @Nullable HandOff reserve(List<StoredEvent> events) {
+			public @Nullable HandOff reserve(List<SerializedEvent> events) {
 				return null;
 			}
 
 			@Override
-			public void wake(List<StoredEvent> events) {
+			public void wake(List<SerializedEvent> events) {
 			}
 
 		};
@@ -55,7 +55,7 @@ public interface HandOffs {
 		/**
 		 * Hands events over that have been committed.
 		 */
-		void committed(List<StoredEvent> events);
+		void committed(List<SerializedEvent> events);
 
 		/**
 		 * Gives the room back: the events are not there, or it is not known.

@@ -3,7 +3,7 @@ package dev.idempotent.outbox;
 import java.time.Duration;
 
 /**
- * Is told what couriers do, on their threads. Must return at once and throw nothing.
+ * Is told what relays do, on their threads. Must return at once and throw nothing.
  */
 public interface OutboxObserver {
 

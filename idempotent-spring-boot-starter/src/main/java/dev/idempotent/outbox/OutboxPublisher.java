@@ -26,6 +26,6 @@ public interface OutboxPublisher {
 	 * to send them
 	 * @return what became of each, in the same order
 	 */
-	List<Outcome> publish(List<StoredEvent> events);
+	List<Outcome> publish(List<SerializedEvent> events);
 
 }

@@ -34,7 +34,7 @@ public interface OutboxStore {
 	 * leave them to whoever claims them
 	 * @return the same events with their rows
 	 */
-	List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease);
+	List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease);
 
 	/**
 	 * Takes events that are due and held by nobody, and counts an attempt for each, which
@@ -43,7 +43,7 @@ public interface OutboxStore {
 	 * @param scope which ones
 	 * @return in the order of their rows
 	 */
-	List<HeldEvent> claim(EventLease lease, ClaimScope scope);
+	List<LeasedEvent> claim(EventLease lease, ClaimScope scope);
 
 	/**
 	 * Tells how far there are events, of any publisher, held or not.
@@ -56,27 +56,27 @@ public interface OutboxStore {
 	 * Deletes events that have been delivered.
 	 * @return how many were still held
 	 */
-	int delivered(List<HeldEvent> events);
+	int delivered(List<LeasedEvent> events);
 
 	/**
 	 * Gives events back as if they had never been claimed: their attempts are not
 	 * counted.
 	 * @return how many were still held
 	 */
-	int release(List<HeldEvent> events);
+	int release(List<LeasedEvent> events);
 
 	/**
 	 * Keeps events for a later attempt, where nobody has to read past them to find those
 	 * that are due.
 	 * @return how many were still held
 	 */
-	int park(List<ParkedEvent> events);
+	int park(List<WaitingEvent> events);
 
 	/**
 	 * Moves events to the dead.
 	 * @return how many were still held
 	 */
-	int bury(List<FailedEvent> events);
+	int deadLetter(List<FailedEvent> events);
 
 	/**
 	 * Parks events that other programs have inserted for later.

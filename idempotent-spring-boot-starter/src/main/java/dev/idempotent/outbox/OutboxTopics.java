@@ -6,6 +6,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,18 +26,18 @@ public final class OutboxTopics {
 	 * Creates the topics.
 	 * @param publishers all that there are
 	 * @param defaultTopic where events go that name no topic, or {@code null}
-	 * @throws OutboxConfigurationException if two publishers serve the same topics, or
-	 * none serves the default topic
+	 * @throws IdempotentConfigurationException if two publishers serve the same topics,
+	 * or none serves the default topic
 	 */
 	public OutboxTopics(Collection<? extends OutboxPublisher> publishers, @Nullable String defaultTopic) {
 		for (OutboxPublisher publisher : publishers) {
 			if (!PREFIX.matcher(publisher.prefix()).matches()) {
-				throw new OutboxConfigurationException(
+				throw new IdempotentConfigurationException(
 						publisher.getClass().getName() + " serves the prefix '" + publisher.prefix() + "'.",
 						"Give it a prefix of letters, digits and hyphens.", null);
 			}
 			if (this.publishers.put(publisher.prefix(), publisher) != null) {
-				throw new OutboxConfigurationException(
+				throw new IdempotentConfigurationException(
 						"There are two outbox publishers for '" + publisher.prefix() + ":'.",
 						"Keep one OutboxPublisher bean for each prefix.", null);
 			}
@@ -82,7 +83,7 @@ public final class OutboxTopics {
 	 * @param event any
 	 * @return {@code null} if this application has none for it
 	 */
-	public @Nullable OutboxPublisher publisherOf(StoredEvent event) {
+	public @Nullable OutboxPublisher publisherOf(SerializedEvent event) {
 		return this.publishers.get(event.publisher());
 	}
 
@@ -91,7 +92,7 @@ public final class OutboxTopics {
 			resolve(topic);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new OutboxConfigurationException("idempotent.outbox.default-topic: " + ex.getMessage() + ".",
+			throw new IdempotentConfigurationException("idempotent.outbox.default-topic: " + ex.getMessage() + ".",
 					"Set it to a topic of one of these, or add the library that brings the publisher "
 							+ "(spring-boot-starter-data-redis for redis-stream).",
 					ex);

@@ -21,7 +21,7 @@ public sealed interface Outcome {
 	 * are used up.
 	 *
 	 * @param reason why, in a sentence
-	 * @param after when to try again, or {@code null} for the courier's back-off
+	 * @param after when to try again, or {@code null} for the relay's backoff
 	 */
 	record Retry(String reason, @Nullable Duration after) implements Outcome {
 	}

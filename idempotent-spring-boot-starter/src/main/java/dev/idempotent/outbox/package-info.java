@@ -1,6 +1,6 @@
 /**
  * What commits gets delivered: events that an application appends in its own database
- * transaction, and that couriers deliver at least once. Knows no store, broker or
+ * transaction, and that relays deliver at least once. Knows no store, broker or
  * framework.
  */
 @NullMarked

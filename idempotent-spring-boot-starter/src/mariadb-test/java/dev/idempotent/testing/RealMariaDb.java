@@ -9,7 +9,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
-
 import org.springframework.util.Assert;
 
 /**

@@ -1,8 +1,7 @@
 package dev.idempotent.autoconfigure;
 
-import java.util.stream.Stream;
-
 import java.time.InstantSource;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -11,7 +10,6 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;

@@ -3,13 +3,14 @@ package dev.idempotent.autoconfigure;
 import java.util.List;
 import java.util.stream.Stream;
 
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
@@ -86,7 +87,7 @@ class StartFailureReportTests {
 	@Test
 	void isAskedForBeforeThatOfBootInAnyOrderOfTheClassPath() {
 		FailureAnalyzer unordered = (failure) -> null;
-		FailureAnalyzer ours = new IdempotencyConfigurationFailureAnalyzer();
+		FailureAnalyzer ours = new IdempotentConfigurationFailureAnalyzer();
 		assertThat(AnnotationAwareOrderComparator.INSTANCE.compare(ours, unordered)).isNegative();
 	}
 
@@ -97,7 +98,7 @@ class StartFailureReportTests {
 			jetty  | idempotent.retentoin=1h                  | There is no property idempotent.retentoin (
 			jetty  | idempotent.web.required-for=orders       | idempotent.web.required-for
 			jetty  | idempotent.web.stored-statuses=abc       | idempotent.web.stored-statuses
-			jetty  | idempotent.outbox.courier.batch-size=0   | idempotent.outbox.courier.batch-size is 0
+			jetty  | idempotent.outbox.relay.batch-size=0   | idempotent.outbox.relay.batch-size is 0
 			tomcat | idempotent.client.targets=https://a:b:c  | idempotent.client.targets[0]
 			""")
 	void comesBeforeAnyServerStarts(String container, String property, String mistake, CapturedOutput output) {

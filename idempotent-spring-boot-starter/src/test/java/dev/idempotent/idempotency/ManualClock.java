@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * A clock that stands still until it is told to go on.
  */
-final class ManualClock implements InstantSource {
+public final class ManualClock implements InstantSource {
 
 	private final AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
 
@@ -17,7 +17,7 @@ final class ManualClock implements InstantSource {
 		return this.now.get();
 	}
 
-	void advance(Duration time) {
+	public void advance(Duration time) {
 		this.now.updateAndGet((instant) -> instant.plus(time));
 	}
 

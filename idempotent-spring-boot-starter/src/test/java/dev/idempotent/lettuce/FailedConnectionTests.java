@@ -8,7 +8,6 @@ import java.time.Duration;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import io.lettuce.core.RedisConnectionException;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -27,7 +26,7 @@ class FailedConnectionTests {
 
 	@Test
 	void saysThatItWasRefusedAndNotThatItTookTooLong() {
-		try (OwnConnections connections = OwnConnections.to(refusing(), TIMEOUT)) {
+		try (DedicatedRedisConnections connections = DedicatedRedisConnections.to(refusing(), TIMEOUT)) {
 			assertThatExceptionOfType(RedisConnectionException.class).isThrownBy(connections::connect)
 				.withMessageStartingWith("Could not connect to Redis: Connection refused")
 				.withMessageNotContaining("PT30S");
@@ -46,7 +45,8 @@ class FailedConnectionTests {
 	@Test
 	void saysHowLongItWaited() throws IOException {
 		try (ServerSocket silent = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
-				OwnConnections connections = OwnConnections.to(factory(silent.getLocalPort()), SHORT_TIMEOUT)) {
+				DedicatedRedisConnections connections = DedicatedRedisConnections.to(factory(silent.getLocalPort()),
+						SHORT_TIMEOUT)) {
 			assertThatExceptionOfType(RedisConnectionException.class).isThrownBy(connections::connect)
 				.withMessage("Not connected to Redis within PT0.05S");
 		}

@@ -12,7 +12,6 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -24,7 +23,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link OwnClientSettings}.
+ * Tests for {@link DedicatedClientSettings}.
  */
 class OwnClientSettingsTests {
 
@@ -40,7 +39,7 @@ class OwnClientSettingsTests {
 	@Test
 	void goesToTheServersOfTheApplication() {
 		RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration("redis.example", 6380);
-		assertThat(OwnClientSettings.servers(new LettuceConnectionFactory(standalone))).isSameAs(standalone);
+		assertThat(DedicatedClientSettings.servers(new LettuceConnectionFactory(standalone))).isSameAs(standalone);
 		assertThatServersAreKept(new RedisSentinelConfiguration().master("name").sentinel("redis.example", 26379));
 		assertThatServersAreKept(new RedisClusterConfiguration().clusterNode("redis.example", 6379));
 		assertThatServersAreKept(new RedisSocketConfiguration("/run/redis.sock"));
@@ -87,7 +86,7 @@ class OwnClientSettingsTests {
 
 	@Test
 	void usesTheApplicationsThreadsAndLeavesThemAliveWhenItIsShutDown() throws Exception {
-		ClientResources own = OwnClientSettings.resources(this.resources);
+		ClientResources own = DedicatedClientSettings.resources(this.resources);
 		assertThat(own.eventLoopGroupProvider()).isSameAs(this.resources.eventLoopGroupProvider());
 		assertThat(own.shutdown().get()).isTrue();
 		assertThat(this.resources.eventExecutorGroup().isShuttingDown()).isFalse();
@@ -97,12 +96,12 @@ class OwnClientSettingsTests {
 
 	@Test
 	void neverWaitsMuchLongerThanASecondToReconnect() {
-		assertThat(OwnClientSettings.resources(this.resources).reconnectDelay().createDelay(1_000))
+		assertThat(DedicatedClientSettings.resources(this.resources).reconnectDelay().createDelay(1_000))
 			.isLessThanOrEqualTo(Duration.ofSeconds(1));
 	}
 
 	private static void assertThatServersAreKept(RedisConfiguration servers) {
-		assertThat(OwnClientSettings.servers(new LettuceConnectionFactory(servers))).isSameAs(servers);
+		assertThat(DedicatedClientSettings.servers(new LettuceConnectionFactory(servers))).isSameAs(servers);
 	}
 
 	private ClientOptions options(ClientOptions application) {
@@ -111,7 +110,7 @@ class OwnClientSettingsTests {
 	}
 
 	private LettuceClientConfiguration client(LettuceClientConfiguration application) {
-		return OwnClientSettings.client(application, this.resources, TIMEOUT);
+		return DedicatedClientSettings.client(application, this.resources, TIMEOUT);
 	}
 
 }

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-import dev.idempotent.autoconfigure.outbox.OutboxMetricsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.OutboxMetricsAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxOperationsAutoConfiguration;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
@@ -24,7 +24,6 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -43,7 +42,7 @@ class OutboxMetricsTests {
 	private static final Path DOCUMENT = Path.of("../docs/outbox-operations.md");
 
 	private final ConfigurableApplicationContext context = OutboxApplication.start(
-			List.of("idempotent.outbox.courier.back-off=1ms", "idempotent.outbox.courier.poll-interval=5ms"),
+			List.of("idempotent.outbox.relay.backoff=1ms", "idempotent.outbox.relay.poll-interval=5ms"),
 			Application.class);
 
 	@AfterEach

@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
 public record EventFacts(UUID id, String topic, @Nullable String key, String type, ByteBuffer payload,
 		List<Map.Entry<String, String>> headers, int attempts) {
 
-	public static EventFacts of(StoredEvent event) {
+	public static EventFacts of(SerializedEvent event) {
 		return of(event, event.attempts());
 	}
 
 	/**
 	 * The facts as they would be after so many attempts.
 	 */
-	public static EventFacts of(StoredEvent event, int attempts) {
+	public static EventFacts of(SerializedEvent event, int attempts) {
 		List<Map.Entry<String, String>> headers = event.storedHeaders()
 			.entrySet()
 			.stream().<Map
@@ -39,7 +39,7 @@ public record EventFacts(UUID id, String topic, @Nullable String key, String typ
 				headers, attempts);
 	}
 
-	public static List<EventFacts> ofHeld(List<HeldEvent> events) {
+	public static List<EventFacts> ofHeld(List<LeasedEvent> events) {
 		return events.stream().map((held) -> of(held.event())).toList();
 	}
 

@@ -17,7 +17,6 @@ import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -45,7 +44,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease) {
+	public synchronized List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		boolean pending = TransactionSynchronizationManager.isSynchronizationActive();
 		List<Entry> added = events.stream().map((event) -> add(event, lease, Duration.ZERO, !pending)).toList();
 		if (pending) {
@@ -62,11 +61,11 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	/**
 	 * Inserts an event that is due after a while and held by nobody.
 	 */
-	synchronized void insert(StoredEvent event, Duration delay) {
+	synchronized void insert(SerializedEvent event, Duration delay) {
 		add(event, null, delay, true);
 	}
 
-	private Entry add(StoredEvent event, @Nullable EventLease lease, Duration delay, boolean committed) {
+	private Entry add(SerializedEvent event, @Nullable EventLease lease, Duration delay, boolean committed) {
 		Entry entry = new Entry(numbered(event, ++this.rows, 0), in(delay));
 		entry.committed = committed;
 		if (lease != null) {
@@ -82,7 +81,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
+	public synchronized List<LeasedEvent> claim(EventLease lease, ClaimScope scope) {
 		Predicate<Entry> due = (entry) -> entry.committed && !entry.availableAt.isAfter(in(Duration.ZERO))
 				&& entry.event.sequence() > (scope.parked() ? 0 : scope.above())
 				&& scope.publishers().contains(entry.event.publisher()) && !scope.except().contains(entry.event.topic())
@@ -101,7 +100,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		taken.forEach((entry) -> entry.hold(lease, in(lease.duration())));
 		return taken.stream()
 			.map((entry) -> (entry.event.attempts() > scope.attempts()) ? withoutPayload(entry.event) : entry.event)
-			.map((event) -> new HeldEvent(event, lease.claimId(), scope.parked()))
+			.map((event) -> new LeasedEvent(event, lease.claimId(), scope.parked()))
 			.toList();
 	}
 
@@ -111,12 +110,12 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized int delivered(List<HeldEvent> events) {
+	public synchronized int delivered(List<LeasedEvent> events) {
 		return each(events, (held, entry) -> remove(held));
 	}
 
 	@Override
-	public synchronized int release(List<HeldEvent> events) {
+	public synchronized int release(List<LeasedEvent> events) {
 		return each(events, (held, entry) -> {
 			entry.giveBack(in(Duration.ZERO));
 			entry.event = numbered(entry.event, entry.event.sequence(), entry.event.attempts() - 1);
@@ -124,7 +123,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized int park(List<ParkedEvent> events) {
+	public synchronized int park(List<WaitingEvent> events) {
 		return events.stream().mapToInt((parked) -> each(List.of(parked.failed().held()), (held, entry) -> {
 			remove(held);
 			entry.giveBack(in(parked.delay()));
@@ -134,7 +133,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized int bury(List<FailedEvent> events) {
+	public synchronized int deadLetter(List<FailedEvent> events) {
 		return events.stream().mapToInt((failed) -> each(List.of(failed.held()), (held, entry) -> {
 			remove(held);
 			entry.giveBack(in(Duration.ZERO));
@@ -170,9 +169,9 @@ public final class InMemoryOutboxStore implements OutboxStore {
 			.toList();
 	}
 
-	private int each(List<HeldEvent> events, BiConsumer<HeldEvent, Entry> step) {
+	private int each(List<LeasedEvent> events, BiConsumer<LeasedEvent, Entry> step) {
 		int count = 0;
-		for (HeldEvent held : new ArrayList<>(events)) {
+		for (LeasedEvent held : new ArrayList<>(events)) {
 			Entry entry = table(held).get(held.event().sequence());
 			if (entry != null && held.claimId().equals(entry.claimId)) {
 				step.accept(held, entry);
@@ -182,11 +181,11 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		return count;
 	}
 
-	private void remove(HeldEvent held) {
+	private void remove(LeasedEvent held) {
 		table(held).remove(held.event().sequence());
 	}
 
-	private SortedMap<Long, Entry> table(HeldEvent held) {
+	private SortedMap<Long, Entry> table(LeasedEvent held) {
 		return at(held.parked() ? Place.WAITING : Place.EVENT);
 	}
 
@@ -198,19 +197,19 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		return this.clock.instant().plus(time);
 	}
 
-	private static StoredEvent withoutPayload(StoredEvent event) {
-		return new StoredEvent(event.id(), event.sequence(), event.topic(), event.key(), event.type(), new byte[0],
+	private static SerializedEvent withoutPayload(SerializedEvent event) {
+		return new SerializedEvent(event.id(), event.sequence(), event.topic(), event.key(), event.type(), new byte[0],
 				event.storedHeaders(), event.attempts());
 	}
 
-	private static StoredEvent numbered(StoredEvent event, long row, int attempts) {
-		return new StoredEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
+	private static SerializedEvent numbered(SerializedEvent event, long row, int attempts) {
+		return new SerializedEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
 				event.storedHeaders(), attempts);
 	}
 
 	private static final class Entry {
 
-		private StoredEvent event;
+		private SerializedEvent event;
 
 		private Instant availableAt;
 
@@ -222,7 +221,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 
 		private @Nullable String reason;
 
-		private Entry(StoredEvent event, Instant availableAt) {
+		private Entry(SerializedEvent event, Instant availableAt) {
 			this.event = event;
 			this.availableAt = availableAt;
 		}

@@ -7,7 +7,6 @@ import java.util.UUID;
 
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Nested;
-
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -50,7 +49,7 @@ class InMemoryOutboxStoreTests {
 	}
 
 	@Nested
-	class ParkingTests extends OutboxStoreParking {
+	class ParkingTests extends OutboxStoreWaiting {
 
 		@Override
 		protected TestedOutboxStore tested() {
@@ -126,8 +125,8 @@ class InMemoryOutboxStoreTests {
 
 		@Override
 		public void insert(UUID id, String topic, Duration delay) {
-			this.store.insert(new StoredEvent(id, 0, topic, null, "foreign", new byte[] { 1 },
-					Map.of(StoredEvent.CONTENT_TYPE, "application/json"), 0), delay);
+			this.store.insert(new SerializedEvent(id, 0, topic, null, "foreign", new byte[] { 1 },
+					Map.of(SerializedEvent.CONTENT_TYPE, "application/json"), 0), delay);
 		}
 
 		@Override

@@ -5,7 +5,6 @@ import java.util.List;
 
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
-
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;

@@ -15,7 +15,6 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.OutboxRow.Place;
-
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -93,8 +92,8 @@ final class OutboxHistory {
 		while (this.tested.store().parkDelayed(ALL) > 0) {
 			assertThat(this.model.parkDelayed(ALL)).isZero();
 		}
-		this.model.insert(new StoredEvent(id, 0, topic, null, "foreign", new byte[] { 1 },
-				Map.of(StoredEvent.CONTENT_TYPE, "application/json"), 0), LONG);
+		this.model.insert(new SerializedEvent(id, 0, topic, null, "foreign", new byte[] { 1 },
+				Map.of(SerializedEvent.CONTENT_TYPE, "application/json"), 0), LONG);
 		this.tested.insert(id, topic, LONG);
 		assertThat(this.tested.store().parkDelayed(ALL)).as(this::history).isEqualTo(this.model.parkDelayed(ALL));
 	}
@@ -106,7 +105,7 @@ final class OutboxHistory {
 	}
 
 	private void append() {
-		List<StoredEvent> events = IntStream.rangeClosed(0, this.random.nextInt(4))
+		List<SerializedEvent> events = IntStream.rangeClosed(0, this.random.nextInt(4))
 			.mapToObj((i) -> OutboxSamples.event(oneOf(this.publishers) + ":orders", "key " + i,
 					"event " + this.told.size() + "/" + i, new byte[i], Map.of("trace", "" + i)))
 			.toList();
@@ -114,14 +113,14 @@ final class OutboxHistory {
 		boolean commit = this.random.nextInt(5) > 0;
 		tell("append " + events.size() + ", " + (lease != null ? "leased" : "not leased") + ", " + commit);
 		new TransactionTemplate(this.tested.transactions()).executeWithoutResult((status) -> {
-			List<StoredEvent> real = this.tested.store().append(events, lease);
-			List<StoredEvent> expected = this.model.append(events, lease);
+			List<SerializedEvent> real = this.tested.store().append(events, lease);
+			List<SerializedEvent> expected = this.model.append(events, lease);
 			assertThat(facts(real)).as(this::history).isEqualTo(facts(expected));
 			for (int i = 0; i < events.size(); i++) {
 				this.rows.add(new long[] { real.get(i).sequence(), expected.get(i).sequence() });
 				if (lease != null) {
-					this.held.add(new Twins(new HeldEvent(real.get(i), lease.claimId(), false),
-							new HeldEvent(expected.get(i), lease.claimId(), false)));
+					this.held.add(new Twins(new LeasedEvent(real.get(i), lease.claimId(), false),
+							new LeasedEvent(expected.get(i), lease.claimId(), false)));
 				}
 			}
 			if (!commit) {
@@ -137,8 +136,8 @@ final class OutboxHistory {
 		int limit = parked ? ALL : 1 + this.random.nextInt(5);
 		EventLease lease = EventLease.by("owner", LONG);
 		tell("claim " + (parked ? "parked" : limit + " above " + above[1]) + " of " + some);
-		List<HeldEvent> expected = this.model.claim(lease, new ClaimScope(parked, above[1], some, limit));
-		List<HeldEvent> real = this.tested.store().claim(lease, new ClaimScope(parked, above[0], some, limit));
+		List<LeasedEvent> expected = this.model.claim(lease, new ClaimScope(parked, above[1], some, limit));
+		List<LeasedEvent> real = this.tested.store().claim(lease, new ClaimScope(parked, above[0], some, limit));
 		assertThat(EventFacts.ofHeld(real)).as(this::history).isEqualTo(EventFacts.ofHeld(expected));
 		for (int i = 0; i < real.size(); i++) {
 			this.held.add(new Twins(real.get(i), expected.get(i)));
@@ -152,10 +151,10 @@ final class OutboxHistory {
 			case 1, 2 -> {
 				Duration delay = this.random.nextBoolean() ? LONG : Duration.ZERO;
 				compare("park", batch, (store, events) -> store
-					.park(events.stream().map((event) -> new ParkedEvent(failed(event), delay)).toList()));
+					.park(events.stream().map((event) -> new WaitingEvent(failed(event), delay)).toList()));
 			}
-			case 3 -> compare("bury", batch,
-					(store, events) -> store.bury(events.stream().map(OutboxHistory::failed).toList()));
+			case 3 -> compare("deadLetter", batch,
+					(store, events) -> store.deadLetter(events.stream().map(OutboxHistory::failed).toList()));
 			default -> compare("delivered", batch, (store, events) -> store.delivered(events));
 		}
 	}
@@ -191,11 +190,11 @@ final class OutboxHistory {
 		return batch;
 	}
 
-	private static FailedEvent failed(HeldEvent event) {
+	private static FailedEvent failed(LeasedEvent event) {
 		return new FailedEvent(event, "why " + event.event().attempts());
 	}
 
-	private static List<EventFacts> facts(List<StoredEvent> events) {
+	private static List<EventFacts> facts(List<SerializedEvent> events) {
 		return events.stream().map(EventFacts::of).toList();
 	}
 
@@ -214,12 +213,12 @@ final class OutboxHistory {
 	/**
 	 * An event as the store and as the model have it.
 	 */
-	private record Twins(HeldEvent real, HeldEvent expected) {
+	private record Twins(LeasedEvent real, LeasedEvent expected) {
 	}
 
 	private interface Verb {
 
-		int on(OutboxStore store, List<HeldEvent> events);
+		int on(OutboxStore store, List<LeasedEvent> events);
 
 	}
 

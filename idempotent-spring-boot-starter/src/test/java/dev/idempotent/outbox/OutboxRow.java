@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param owner who claimed it
  * @param reason why it could not be delivered
  */
-public record OutboxRow(StoredEvent event, @Nullable UUID claimId, @Nullable String owner, @Nullable String reason) {
+public record OutboxRow(SerializedEvent event, @Nullable UUID claimId, @Nullable String owner,
+		@Nullable String reason) {
 
 	/**
 	 * Where an event can be.

@@ -14,11 +14,11 @@ public final class OutboxSamples {
 	private OutboxSamples() {
 	}
 
-	public static StoredEvent event(String topic, @Nullable String key, String type, byte[] payload,
+	public static SerializedEvent event(String topic, @Nullable String key, String type, byte[] payload,
 			Map<String, String> headers) {
 		Map<String, String> all = new LinkedHashMap<>(headers);
-		all.put(StoredEvent.CONTENT_TYPE, "application/json");
-		return new StoredEvent(UUID.randomUUID(), 0, topic, key, type, payload, all, 0);
+		all.put(SerializedEvent.CONTENT_TYPE, "application/json");
+		return new SerializedEvent(UUID.randomUUID(), 0, topic, key, type, payload, all, 0);
 	}
 
 }

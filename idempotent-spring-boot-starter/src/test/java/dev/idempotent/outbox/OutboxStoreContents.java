@@ -55,17 +55,17 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 
 	@Test
 	void keepsTheContentType() {
-		StoredEvent json = event("one");
+		SerializedEvent json = event("one");
 		Map<String, String> headers = new LinkedHashMap<>(json.storedHeaders());
-		headers.put(StoredEvent.CONTENT_TYPE, "application/x-protobuf; charset=binary");
-		keeps(new StoredEvent(json.id(), 0, json.topic(), json.key(), json.type(), json.payload(), headers, 0));
+		headers.put(SerializedEvent.CONTENT_TYPE, "application/x-protobuf; charset=binary");
+		keeps(new SerializedEvent(json.id(), 0, json.topic(), json.key(), json.type(), json.payload(), headers, 0));
 	}
 
 	@Test
 	void keepsTheOrderOfHeaders() {
 		Map<String, String> headers = new LinkedHashMap<>();
 		IntStream.range(0, 20).forEach((i) -> headers.put("header-" + (i * 7 % 20), "value " + i));
-		StoredEvent event = event("one", new byte[1], headers);
+		SerializedEvent event = event("one", new byte[1], headers);
 		inTransaction(() -> store().append(List.of(event), null));
 		assertThat(new ArrayList<>(claim().get(0).event().storedHeaders().keySet()))
 			.isEqualTo(new ArrayList<>(event.storedHeaders().keySet()));
@@ -74,13 +74,13 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	@Test
 	void keepsTheOrderOfMoreEventsThanOneStatementTakes() {
 		String[] types = IntStream.range(0, 1200).mapToObj((i) -> "event " + i).toArray(String[]::new);
-		List<StoredEvent> rows = append(types);
-		assertThat(rows).extracting(StoredEvent::sequence).doesNotHaveDuplicates().isSorted();
-		assertThat(rows).extracting(StoredEvent::type).containsExactly(types);
-		List<HeldEvent> held = claimAbove(0, 5000);
+		List<SerializedEvent> rows = append(types);
+		assertThat(rows).extracting(SerializedEvent::sequence).doesNotHaveDuplicates().isSorted();
+		assertThat(rows).extracting(SerializedEvent::type).containsExactly(types);
+		List<LeasedEvent> held = claimAbove(0, 5000);
 		assertThat(types(held)).containsExactly(types);
 		assertThat(held).extracting((each) -> each.event().sequence())
-			.containsExactlyElementsOf(rows.stream().map(StoredEvent::sequence).toList());
+			.containsExactlyElementsOf(rows.stream().map(SerializedEvent::sequence).toList());
 		assertThat(store().delivered(held)).isEqualTo(1200);
 		assertThat(rows(Place.EVENT)).isEmpty();
 	}
@@ -92,30 +92,30 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	void keepsMoreBytesThanOneStatementTakes() {
 		byte[] payload = new byte[40_000];
 		Arrays.fill(payload, (byte) '\'');
-		List<StoredEvent> events = IntStream.range(0, 400)
+		List<SerializedEvent> events = IntStream.range(0, 400)
 			.mapToObj((i) -> event("event " + i, payload, Map.of()))
 			.toList();
-		List<StoredEvent> rows = inTransaction(() -> store().append(events, null));
-		assertThat(rows).extracting(StoredEvent::sequence).doesNotHaveDuplicates().isSorted();
-		List<HeldEvent> held = claim();
+		List<SerializedEvent> rows = inTransaction(() -> store().append(events, null));
+		assertThat(rows).extracting(SerializedEvent::sequence).doesNotHaveDuplicates().isSorted();
+		List<LeasedEvent> held = claim();
 		assertThat(held).hasSize(400).allSatisfy((each) -> assertThat(each.event().payload()).isEqualTo(payload));
 		assertThat(held).extracting((each) -> each.event().id())
-			.containsExactlyElementsOf(events.stream().map(StoredEvent::id).toList());
+			.containsExactlyElementsOf(events.stream().map(SerializedEvent::id).toList());
 		store().delivered(held);
 	}
 
 	/**
 	 * Lets the event fail once, and then be given up.
 	 */
-	private void keeps(StoredEvent event) {
-		StoredEvent appended = inTransaction(() -> store().append(List.of(event), null)).get(0);
+	private void keeps(SerializedEvent event) {
+		SerializedEvent appended = inTransaction(() -> store().append(List.of(event), null)).get(0);
 		assertThat(EventFacts.of(appended)).isEqualTo(EventFacts.of(event));
-		List<HeldEvent> claimed = claim();
+		List<LeasedEvent> claimed = claim();
 		assertThat(EventFacts.ofHeld(claimed)).containsExactly(EventFacts.of(event, 1));
 		park(claimed, Duration.ZERO);
-		List<HeldEvent> parked = claimParked();
+		List<LeasedEvent> parked = claimParked();
 		assertThat(EventFacts.ofHeld(parked)).containsExactly(EventFacts.of(event, 2));
-		bury(parked);
+		deadLetter(parked);
 		assertThat(rows(Place.DEAD)).extracting((row) -> EventFacts.of(row.event()))
 			.containsExactly(EventFacts.of(event, 2));
 	}

@@ -20,17 +20,17 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
 	void tellsTheRowsOfAppendedEventsInTheirOrder() {
-		List<StoredEvent> rows = append("one", "two", "three");
-		assertThat(rows).extracting(StoredEvent::type).containsExactly("one", "two", "three");
-		assertThat(rows).extracting(StoredEvent::sequence).doesNotHaveDuplicates().isSorted();
+		List<SerializedEvent> rows = append("one", "two", "three");
+		assertThat(rows).extracting(SerializedEvent::type).containsExactly("one", "two", "three");
+		assertThat(rows).extracting(SerializedEvent::sequence).doesNotHaveDuplicates().isSorted();
 		assertThat(rows(Place.EVENT)).extracting((row) -> row.event().sequence())
-			.containsExactlyElementsOf(rows.stream().map(StoredEvent::sequence).toList());
+			.containsExactlyElementsOf(rows.stream().map(SerializedEvent::sequence).toList());
 		assertThat(typesIn(Place.EVENT)).containsExactly("one", "two", "three");
 	}
 
 	@Test
 	void holdsNoEventThatIsAppendedWithoutALease() {
-		assertThat(append("one")).extracting(StoredEvent::attempts).containsExactly(0);
+		assertThat(append("one")).extracting(SerializedEvent::attempts).containsExactly(0);
 		OutboxRow row = rows(Place.EVENT).get(0);
 		assertThat(row.claimId()).isNull();
 		assertThat(row.owner()).isNull();
@@ -47,7 +47,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
 	void countsTheAttemptOfALeaseAtBirth() {
-		List<HeldEvent> born = appendLeased("one");
+		List<LeasedEvent> born = appendLeased("one");
 		assertThat(born.get(0).event().attempts()).isEqualTo(1);
 		OutboxRow row = rows(Place.EVENT).get(0);
 		assertThat(row.event().attempts()).isEqualTo(1);
@@ -59,7 +59,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
 	void deletesAnEventThatWasLeasedAtBirthWhenItIsDelivered() {
-		List<HeldEvent> born = appendLeased("one", "two");
+		List<LeasedEvent> born = appendLeased("one", "two");
 		assertThat(store().delivered(born)).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).isEmpty();
 	}
@@ -73,8 +73,8 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
 	void claimsAllThatWasAppended() {
-		List<StoredEvent> rows = append("one");
-		HeldEvent held = claim().get(0);
+		List<SerializedEvent> rows = append("one");
+		LeasedEvent held = claim().get(0);
 		assertThat(EventFacts.of(held.event())).isEqualTo(EventFacts.of(rows.get(0), 1));
 		assertThat(held.event().sequence()).isEqualTo(rows.get(0).sequence());
 		assertThat(held.parked()).isFalse();
@@ -84,7 +84,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	void holdsWhatItHasClaimedUntilTheLeaseEnds() {
 		append("one");
 		EventLease lease = lease();
-		HeldEvent held = store().claim(lease, new ClaimScope(false, 0, Set.of(this.publisher), 1)).get(0);
+		LeasedEvent held = store().claim(lease, new ClaimScope(false, 0, Set.of(this.publisher), 1)).get(0);
 		assertThat(held.claimId()).isEqualTo(lease.claimId());
 		assertThat(rows(Place.EVENT)).extracting(OutboxRow::claimId, OutboxRow::owner)
 			.containsExactly(tuple(lease.claimId(), lease.owner()));
@@ -112,7 +112,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
 	void claimsOnlyWhatIsAboveARow() {
-		List<StoredEvent> rows = append("one", "two", "three");
+		List<SerializedEvent> rows = append("one", "two", "three");
 		assertThat(types(claimAbove(rows.get(0).sequence(), 1000))).containsExactly("two", "three");
 		assertThat(types(claim())).containsExactly("one");
 	}
@@ -122,7 +122,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 		String longer = this.publisher + "x";
 		String other = "q" + this.publisher;
 		for (String each : List.of(this.publisher, longer, other, this.publisher.toUpperCase(Locale.ROOT))) {
-			StoredEvent event = OutboxSamples.event(each + ":orders", null, each, new byte[1], Map.of());
+			SerializedEvent event = OutboxSamples.event(each + ":orders", null, each, new byte[1], Map.of());
 			inTransaction(() -> store().append(List.of(event), null));
 		}
 		assertThat(types(claim())).containsExactly(this.publisher);
@@ -136,8 +136,8 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	@Test
 	void claimsNoTopicThatIsLeftOutAndNoOtherThanTheOneThatIsAskedFor() {
 		for (String destination : List.of("a", "b", "c")) {
-			StoredEvent event = OutboxSamples.event(this.publisher + ":" + destination, null, destination, new byte[1],
-					Map.of());
+			SerializedEvent event = OutboxSamples.event(this.publisher + ":" + destination, null, destination,
+					new byte[1], Map.of());
 			inTransaction(() -> store().append(List.of(event), null));
 		}
 		assertThat(types(claim(Set.of(this.publisher + ":a", this.publisher + ":c"), null, Long.MAX_VALUE)))
@@ -162,7 +162,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	void bringsNoPayloadOfAnEventWhoseAttemptsAreUsedUp() {
 		inTransaction(() -> store().append(List.of(event("huge")), null));
 		for (int attempt = 1; attempt <= 2; attempt++) {
-			HeldEvent held = store()
+			LeasedEvent held = store()
 				.claim(lease(), new ClaimScope(false, 0, Set.of(this.publisher), Set.of(), null, 1, 1, 1))
 				.get(0);
 			assertThat(held.event().attempts()).isEqualTo(attempt);
@@ -174,13 +174,13 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
 	void knowsHowFarThereAreEventsOfAnyPublisher() {
-		List<StoredEvent> held = appendLeased("one", "two").stream().map(HeldEvent::event).toList();
+		List<SerializedEvent> held = appendLeased("one", "two").stream().map(LeasedEvent::event).toList();
 		long last = held.get(1).sequence();
 		assertThat(store().lastRow(0)).isGreaterThanOrEqualTo(last);
 		assertThat(store().lastRow(Long.MAX_VALUE - 1)).isEqualTo(Long.MAX_VALUE - 1);
 	}
 
-	private List<HeldEvent> claim(Set<String> except, @Nullable String topic, long bytes) {
+	private List<LeasedEvent> claim(Set<String> except, @Nullable String topic, long bytes) {
 		return store().claim(lease(), new ClaimScope(false, 0, Set.of(this.publisher), except, topic, 1000, bytes, 10));
 	}
 
@@ -217,7 +217,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 		assertThat(store().delivered(List.of())).isZero();
 		assertThat(store().release(List.of())).isZero();
 		assertThat(store().park(List.of())).isZero();
-		assertThat(store().bury(List.of())).isZero();
+		assertThat(store().deadLetter(List.of())).isZero();
 		assertThat(typesIn(Place.EVENT)).containsExactly("one");
 	}
 

@@ -32,13 +32,13 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void doesNotBuryAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(this::bury);
+		leavesAloneWhatWasTakenOver(this::deadLetter);
 	}
 
-	private void leavesAloneWhatWasTakenOver(ToIntFunction<List<HeldEvent>> verb) {
-		List<HeldEvent> late = both(appendLeased("one"), appendAndClaimParked("two"));
+	private void leavesAloneWhatWasTakenOver(ToIntFunction<List<LeasedEvent>> verb) {
+		List<LeasedEvent> late = both(appendLeased("one"), appendAndClaimParked("two"));
 		passTime();
-		List<HeldEvent> current = both(claim(), claimParked());
+		List<LeasedEvent> current = both(claim(), claimParked());
 		assertThat(verb.applyAsInt(late)).isZero();
 		assertThat(typesIn(Place.DEAD)).isEmpty();
 		assertThat(both(rows(Place.EVENT), rows(Place.WAITING)))
@@ -74,7 +74,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void buriesThoseOfABatchThatAreStillHeld() {
-		assertThat(bury(partlyLost())).isEqualTo(4);
+		assertThat(deadLetter(partlyLost())).isEqualTo(4);
 		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "parked and lost");
 		assertThat(typesIn(Place.DEAD)).containsExactly("held", "also held", "parked and held", "parked and also held");
 	}
@@ -82,31 +82,31 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	/**
 	 * Six events under as many claims, two of which ended.
 	 */
-	private List<HeldEvent> partlyLost() {
-		List<HeldEvent> lost = appendLeased("lost");
-		List<HeldEvent> parkedAndLost = appendAndClaimParked("parked and lost");
+	private List<LeasedEvent> partlyLost() {
+		List<LeasedEvent> lost = appendLeased("lost");
+		List<LeasedEvent> parkedAndLost = appendAndClaimParked("parked and lost");
 		passTime();
 		assertThat(both(claim(), claimParked())).hasSize(2);
-		List<HeldEvent> held = both(appendLeased("held"), appendLeased("also held"));
-		List<HeldEvent> parked = both(appendAndClaimParked("parked and held"),
+		List<LeasedEvent> held = both(appendLeased("held"), appendLeased("also held"));
+		List<LeasedEvent> parked = both(appendAndClaimParked("parked and held"),
 				appendAndClaimParked("parked and also held"));
 		return both(both(parked, lost), both(parkedAndLost, held));
 	}
 
 	@Test
 	void countsADeliveryOnce() {
-		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
 		assertThat(store().delivered(held)).isEqualTo(2);
 		assertThat(store().delivered(held)).isZero();
 		assertThat(store().release(held)).isZero();
 		assertThat(park(held, LONG)).isZero();
-		assertThat(bury(held)).isZero();
+		assertThat(deadLetter(held)).isZero();
 		assertThat(both(both(rows(Place.EVENT), rows(Place.WAITING)), rows(Place.DEAD))).isEmpty();
 	}
 
 	@Test
 	void forgetsItsHolderWhenAnEventIsReleased() {
-		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
 		assertThat(store().release(held)).isEqualTo(2);
 		assertThat(store().release(held)).isZero();
 		assertThat(store().delivered(held)).isZero();
@@ -115,7 +115,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void forgetsItsHolderWhenAnEventIsParked() {
-		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
 		assertThat(park(held, LONG)).isEqualTo(2);
 		assertThat(park(held, LONG)).isZero();
 		assertThat(store().delivered(held)).isZero();
@@ -124,16 +124,16 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void forgetsItsHolderWhenAnEventIsBuried() {
-		List<HeldEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
-		assertThat(bury(held)).isEqualTo(2);
-		assertThat(bury(held)).isZero();
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		assertThat(deadLetter(held)).isEqualTo(2);
+		assertThat(deadLetter(held)).isZero();
 		assertThat(store().delivered(held)).isZero();
 		assertThat(typesIn(Place.DEAD)).containsExactly("one", "two");
 	}
 
 	@Test
 	void acceptsALateDeliveryOfWhatNobodyHasTakenOver() {
-		List<HeldEvent> late = appendLeased("one");
+		List<LeasedEvent> late = appendLeased("one");
 		passTime();
 		assertThat(store().delivered(late)).isEqualTo(1);
 	}

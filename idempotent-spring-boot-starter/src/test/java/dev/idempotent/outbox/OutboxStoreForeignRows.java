@@ -18,9 +18,9 @@ public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 	@Test
 	void deliversWhatAnotherProgramHasInserted() {
 		UUID id = insert(Duration.ZERO);
-		List<HeldEvent> held = claim();
+		List<LeasedEvent> held = claim();
 		assertThat(held).extracting((each) -> each.event().id()).containsExactly(id);
-		StoredEvent event = held.get(0).event();
+		SerializedEvent event = held.get(0).event();
 		assertThat(event.attempts()).isEqualTo(1);
 		assertThat(event.key()).isNull();
 		assertThat(event.storedHeaders()).containsExactly(Map.entry("content-type", "application/json"));
@@ -46,7 +46,7 @@ public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 		assertThat(waiting.event().attempts()).isZero();
 		assertThat(claimParked()).isEmpty();
 		passTime();
-		List<HeldEvent> held = claimParked();
+		List<LeasedEvent> held = claimParked();
 		assertThat(EventFacts.ofHeld(held)).containsExactly(EventFacts.of(waiting.event(), 1));
 		assertThat(held.get(0).event().sequence()).isEqualTo(waiting.event().sequence());
 	}

@@ -12,22 +12,22 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises to couriers that come at the same time.
+ * What every store promises to relays that come at the same time.
  */
 public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 
 	private static final int EVENTS = 400;
 
-	private static final int COURIERS = 4;
+	private static final int RELAYS = 4;
 
 	@Test
-	void givesEachEventToOneOfManyCouriers() throws InterruptedException {
+	void givesEachEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		AtomicInteger taken = new AtomicInteger();
-		List<List<HeldEvent>> shares = Race.of(COURIERS, (courier) -> {
-			List<HeldEvent> share = new ArrayList<>();
+		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
+			List<LeasedEvent> share = new ArrayList<>();
 			while (taken.get() < EVENTS) {
-				List<HeldEvent> claimed = claimAbove(0, 7);
+				List<LeasedEvent> claimed = claimAbove(0, 7);
 				taken.addAndGet(claimed.size());
 				share.addAll(claimed);
 			}
@@ -42,15 +42,15 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesEachParkedEventToOneOfManyCouriers() throws InterruptedException {
+	void givesEachParkedEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS / 4).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		park(claim(), LONG);
 		passTime();
 		AtomicInteger taken = new AtomicInteger();
-		List<List<HeldEvent>> shares = Race.of(COURIERS, (courier) -> {
-			List<HeldEvent> share = new ArrayList<>();
+		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
+			List<LeasedEvent> share = new ArrayList<>();
 			while (taken.get() < EVENTS / 4) {
-				List<HeldEvent> claimed = claimParked(7);
+				List<LeasedEvent> claimed = claimParked(7);
 				taken.addAndGet(claimed.size());
 				share.addAll(claimed);
 			}
@@ -64,12 +64,12 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	@Test
 	void letsOneVerbDecideAboutAnEvent() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
-			List<HeldEvent> held = appendLeased("one", "two");
-			List<Integer> counts = Race.of(COURIERS, (courier) -> switch (courier) {
+			List<LeasedEvent> held = appendLeased("one", "two");
+			List<Integer> counts = Race.of(RELAYS, (relay) -> switch (relay) {
 				case 0 -> store().delivered(held);
 				case 1 -> store().release(held);
 				case 2 -> park(held, LONG);
-				default -> bury(held);
+				default -> deadLetter(held);
 			});
 			assertThat(counts.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);
 		}

@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Timeout;
-
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -36,11 +35,11 @@ public abstract class OutboxStoreSteps {
 		return tested().store();
 	}
 
-	protected final StoredEvent event(String type) {
+	protected final SerializedEvent event(String type) {
 		return event(type, type.getBytes(StandardCharsets.UTF_8), Map.of("trace", "of " + type));
 	}
 
-	protected final StoredEvent event(String type, byte[] payload, Map<String, String> headers) {
+	protected final SerializedEvent event(String type, byte[] payload, Map<String, String> headers) {
 		return OutboxSamples.event(this.publisher + ":orders", "key of " + type, type, payload, headers);
 	}
 
@@ -57,51 +56,51 @@ public abstract class OutboxStoreSteps {
 	/**
 	 * Appends events that nobody holds, and commits.
 	 */
-	protected final List<StoredEvent> append(String... types) {
-		List<StoredEvent> events = Stream.of(types).map(this::event).toList();
+	protected final List<SerializedEvent> append(String... types) {
+		List<SerializedEvent> events = Stream.of(types).map(this::event).toList();
 		return inTransaction(() -> store().append(events, null));
 	}
 
-	protected final List<HeldEvent> appendLeased(String... types) {
+	protected final List<LeasedEvent> appendLeased(String... types) {
 		EventLease lease = lease();
-		List<StoredEvent> events = Stream.of(types).map(this::event).toList();
+		List<SerializedEvent> events = Stream.of(types).map(this::event).toList();
 		return inTransaction(() -> store().append(events, lease)).stream()
-			.map((event) -> new HeldEvent(event, lease.claimId(), false))
+			.map((event) -> new LeasedEvent(event, lease.claimId(), false))
 			.toList();
 	}
 
-	protected final List<HeldEvent> claim() {
+	protected final List<LeasedEvent> claim() {
 		return claimAbove(0, 1000);
 	}
 
-	protected final List<HeldEvent> claimAbove(long row, int limit) {
+	protected final List<LeasedEvent> claimAbove(long row, int limit) {
 		return store().claim(lease(), new ClaimScope(false, row, Set.of(this.publisher), limit));
 	}
 
-	protected final List<HeldEvent> claimParked() {
+	protected final List<LeasedEvent> claimParked() {
 		return claimParked(1000);
 	}
 
-	protected final List<HeldEvent> claimParked(int limit) {
+	protected final List<LeasedEvent> claimParked(int limit) {
 		return store().claim(lease(), new ClaimScope(true, 0, Set.of(this.publisher), limit));
 	}
 
 	/**
 	 * Appends events and claims them from among those that wait.
 	 */
-	protected final List<HeldEvent> appendAndClaimParked(String... types) {
+	protected final List<LeasedEvent> appendAndClaimParked(String... types) {
 		append(types);
 		assertThat(park(claim(), Duration.ZERO)).isEqualTo(types.length);
 		return claimParked();
 	}
 
-	protected final int park(List<HeldEvent> events, Duration delay) {
+	protected final int park(List<LeasedEvent> events, Duration delay) {
 		return store()
-			.park(events.stream().map((held) -> new ParkedEvent(new FailedEvent(held, "broken"), delay)).toList());
+			.park(events.stream().map((held) -> new WaitingEvent(new FailedEvent(held, "broken"), delay)).toList());
 	}
 
-	protected final int bury(List<HeldEvent> events) {
-		return store().bury(events.stream().map((held) -> new FailedEvent(held, "broken")).toList());
+	protected final int deadLetter(List<LeasedEvent> events) {
+		return store().deadLetter(events.stream().map((held) -> new FailedEvent(held, "broken")).toList());
 	}
 
 	protected final void passTime() {
@@ -116,7 +115,7 @@ public abstract class OutboxStoreSteps {
 		return rows(place).stream().map((row) -> row.event().type()).toList();
 	}
 
-	protected static List<String> types(List<HeldEvent> events) {
+	protected static List<String> types(List<LeasedEvent> events) {
 		return events.stream().map((held) -> held.event().type()).toList();
 	}
 

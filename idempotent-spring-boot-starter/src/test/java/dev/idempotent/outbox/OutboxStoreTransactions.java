@@ -5,7 +5,6 @@ import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,13 +48,13 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 
 	@Test
 	void findsALowerRowThatCommitsLater() {
-		List<StoredEvent> rows = inTransaction(() -> {
-			List<StoredEvent> lower = store().append(List.of(event("lower")), null);
-			List<StoredEvent> higher = append("higher");
+		List<SerializedEvent> rows = inTransaction(() -> {
+			List<SerializedEvent> lower = store().append(List.of(event("lower")), null);
+			List<SerializedEvent> higher = append("higher");
 			assertThat(types(claim())).containsExactly("higher");
 			return both(lower, higher);
 		});
-		assertThat(rows).extracting(StoredEvent::sequence).isSorted();
+		assertThat(rows).extracting(SerializedEvent::sequence).isSorted();
 		assertThat(claimAbove(rows.get(1).sequence(), 1000)).isEmpty();
 		assertThat(types(claim())).containsExactly("lower");
 	}
@@ -63,15 +62,15 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	@Test
 	void commitsItsVerbsWhateverBecomesOfTheCallersTransaction() {
 		append("claimed", "delivered", "released", "parked", "buried");
-		List<HeldEvent> held = claim();
+		List<LeasedEvent> held = claim();
 		passTime();
-		List<HeldEvent> mine = rolledBack(this::claim);
+		List<LeasedEvent> mine = rolledBack(this::claim);
 		assertThat(mine).hasSameSizeAs(held);
 		rolledBack(() -> {
 			store().delivered(mine.subList(1, 2));
 			store().release(mine.subList(2, 3));
 			park(mine.subList(3, 4), LONG);
-			return bury(mine.subList(4, 5));
+			return deadLetter(mine.subList(4, 5));
 		});
 		assertThat(typesIn(Place.EVENT)).containsExactly("claimed", "released");
 		assertThat(typesIn(Place.WAITING)).containsExactly("parked");

@@ -12,7 +12,6 @@ import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxRow.Place;
-
 import org.springframework.dao.PessimisticLockingFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,7 +49,7 @@ public final class OutboxStorm {
 		this.committed.addAll(events);
 	}
 
-	void isDeleted(List<HeldEvent> batch, int count) {
+	void isDeleted(List<LeasedEvent> batch, int count) {
 		this.deleted.addAndGet(count);
 		if (batch.size() == 1 && count == 1) {
 			assertThat(this.deletedAlone.add(batch.get(0).event().id())).as("deleted for the first time").isTrue();

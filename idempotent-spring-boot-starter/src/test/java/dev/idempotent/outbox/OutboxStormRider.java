@@ -28,7 +28,7 @@ public final class OutboxStormRider {
 
 	private final Random random;
 
-	private final List<HeldEvent> held = new ArrayList<>();
+	private final List<LeasedEvent> held = new ArrayList<>();
 
 	public OutboxStormRider(OutboxStorm storm, int seed) {
 		this.storm = storm;
@@ -55,22 +55,22 @@ public final class OutboxStormRider {
 	}
 
 	private int append() {
-		List<StoredEvent> events = IntStream.rangeClosed(0, this.random.nextInt(5))
+		List<SerializedEvent> events = IntStream.rangeClosed(0, this.random.nextInt(5))
 			.mapToObj((i) -> OutboxSamples.event(topic(), null, "event", new byte[] { 1 }, Map.of()))
 			.toList();
 		EventLease lease = this.random.nextBoolean() ? EventLease.by("rider", LONG) : null;
 		boolean commit = this.random.nextInt(4) > 0;
-		List<StoredEvent> rows = this.transaction.execute((status) -> {
+		List<SerializedEvent> rows = this.transaction.execute((status) -> {
 			if (!commit) {
 				status.setRollbackOnly();
 			}
 			return this.store.append(events, lease);
 		});
 		if (commit) {
-			this.storm.isCommitted(events.stream().map(StoredEvent::id).toList());
+			this.storm.isCommitted(events.stream().map(SerializedEvent::id).toList());
 		}
 		if (lease != null) {
-			rows.forEach((row) -> this.held.add(new HeldEvent(row, lease.claimId(), false)));
+			rows.forEach((row) -> this.held.add(new LeasedEvent(row, lease.claimId(), false)));
 		}
 		return rows.size();
 	}
@@ -84,22 +84,22 @@ public final class OutboxStormRider {
 	private int claim() {
 		ClaimScope scope = new ClaimScope(this.random.nextBoolean(), 0, Set.of(this.storm.publisher()),
 				1 + this.random.nextInt(8));
-		List<HeldEvent> claimed = this.store.claim(EventLease.by("rider", LONG), scope);
+		List<LeasedEvent> claimed = this.store.claim(EventLease.by("rider", LONG), scope);
 		this.held.addAll(claimed);
 		return claimed.size();
 	}
 
 	private void settle() {
-		List<HeldEvent> batch = batch();
+		List<LeasedEvent> batch = batch();
 		switch (this.random.nextInt(7)) {
 			case 0 -> this.storm.attempt("release", () -> this.store.release(batch));
 			case 1, 2 -> this.storm.attempt("park",
 					() -> this.store.park(batch.stream()
-						.map((event) -> new ParkedEvent(new FailedEvent(event, "broken"),
+						.map((event) -> new WaitingEvent(new FailedEvent(event, "broken"),
 								this.random.nextBoolean() ? LONG : Duration.ZERO))
 						.toList()));
-			case 3 -> this.storm.attempt("bury",
-					() -> this.store.bury(batch.stream().map((event) -> new FailedEvent(event, "broken")).toList()));
+			case 3 -> this.storm.attempt("deadLetter", () -> this.store
+				.deadLetter(batch.stream().map((event) -> new FailedEvent(event, "broken")).toList()));
 			default -> this.storm.isDeleted(batch, this.storm.attempt("delivered", () -> this.store.delivered(batch)));
 		}
 	}
@@ -107,12 +107,12 @@ public final class OutboxStormRider {
 	/**
 	 * A few events in any order, no row twice, half of which it will try again.
 	 */
-	private List<HeldEvent> batch() {
-		List<HeldEvent> batch = new ArrayList<>();
+	private List<LeasedEvent> batch() {
+		List<LeasedEvent> batch = new ArrayList<>();
 		Set<Long> rows = new HashSet<>();
 		for (int i = this.random.nextInt(6); i >= 0 && !this.held.isEmpty(); i--) {
 			int index = this.random.nextInt(this.held.size());
-			HeldEvent event = this.random.nextBoolean() ? this.held.get(index) : this.held.remove(index);
+			LeasedEvent event = this.random.nextBoolean() ? this.held.get(index) : this.held.remove(index);
 			if (rows.add(event.event().sequence())) {
 				batch.add(event);
 			}

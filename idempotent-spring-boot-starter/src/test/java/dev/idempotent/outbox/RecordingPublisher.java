@@ -12,9 +12,9 @@ public final class RecordingPublisher implements OutboxPublisher {
 
 	public static final String TOPIC = "test:orders";
 
-	private final List<StoredEvent> published = new CopyOnWriteArrayList<>();
+	private final List<SerializedEvent> published = new CopyOnWriteArrayList<>();
 
-	private volatile Function<StoredEvent, Outcome> behaviour = (event) -> new Outcome.Delivered();
+	private volatile Function<SerializedEvent, Outcome> behaviour = (event) -> new Outcome.Delivered();
 
 	private volatile IntConsumer batches = (size) -> {
 	};
@@ -25,12 +25,12 @@ public final class RecordingPublisher implements OutboxPublisher {
 	}
 
 	@Override
-	public List<Outcome> publish(List<StoredEvent> events) {
+	public List<Outcome> publish(List<SerializedEvent> events) {
 		this.batches.accept(events.size());
 		return events.stream().map(this::publish).toList();
 	}
 
-	private Outcome publish(StoredEvent event) {
+	private Outcome publish(SerializedEvent event) {
 		Outcome outcome = this.behaviour.apply(event);
 		if (outcome instanceof Outcome.Delivered) {
 			this.published.add(event);
@@ -41,7 +41,7 @@ public final class RecordingPublisher implements OutboxPublisher {
 	/**
 	 * Says what becomes of an event from now on.
 	 */
-	public void answer(Function<StoredEvent, Outcome> behaviour) {
+	public void answer(Function<SerializedEvent, Outcome> behaviour) {
 		this.behaviour = behaviour;
 	}
 
@@ -55,12 +55,12 @@ public final class RecordingPublisher implements OutboxPublisher {
 	/**
 	 * The events that the broker has, in order of arrival.
 	 */
-	public List<StoredEvent> published() {
+	public List<SerializedEvent> published() {
 		return this.published;
 	}
 
 	public List<String> types() {
-		return this.published.stream().map(StoredEvent::type).toList();
+		return this.published.stream().map(SerializedEvent::type).toList();
 	}
 
 }

@@ -1,7 +1,6 @@
 package dev.idempotent.testing;
 
 import io.micrometer.context.ContextRegistry;
-
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.core.OverridingClassLoader;
 

@@ -2,9 +2,8 @@ package dev.idempotent.testing;
 
 import java.util.List;
 
-import org.testcontainers.containers.GenericContainer;
-
 import org.springframework.test.util.TestSocketUtils;
+import org.testcontainers.containers.GenericContainer;
 
 /**
  * A server in a container, on a port of this machine that it keeps for life.

@@ -4,9 +4,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-import redis.embedded.core.ExecutableProvider;
-
 import org.springframework.test.util.TestSocketUtils;
+import redis.embedded.core.ExecutableProvider;
 
 /**
  * Redis as a process of this machine, from the binary in a Maven artifact or the one that

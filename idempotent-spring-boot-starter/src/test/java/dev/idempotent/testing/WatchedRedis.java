@@ -8,17 +8,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.test.util.TestSocketUtils;
+import org.springframework.util.Assert;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
 import redis.embedded.core.RedisSentinelBuilder;
 import redis.embedded.core.RedisServerBuilder;
-
-import org.springframework.data.redis.connection.RedisSentinelConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.test.util.TestSocketUtils;
-import org.springframework.util.Assert;
 
 import static org.awaitility.Awaitility.await;
 

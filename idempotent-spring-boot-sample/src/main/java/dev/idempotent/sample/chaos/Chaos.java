@@ -2,7 +2,6 @@ package dev.idempotent.sample.chaos;
 
 import dev.idempotent.sample.chaos.ChaosRequest.Failure;
 import jakarta.servlet.http.HttpServletRequest;
-
 import org.springframework.core.Ordered;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;

@@ -3,7 +3,6 @@ package dev.idempotent.sample.feedback;
 import java.util.UUID;
 
 import dev.idempotent.sample.chaos.Chaos;
-
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;

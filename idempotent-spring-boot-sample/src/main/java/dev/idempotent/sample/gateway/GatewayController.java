@@ -1,7 +1,6 @@
 package dev.idempotent.sample.gateway;
 
 import dev.idempotent.idempotency.Idempotent;
-
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;

@@ -2,8 +2,7 @@ package dev.idempotent.sample.notification;
 
 import java.util.Map;
 
-import dev.idempotent.inbox.RedisStreamListener;
-
+import dev.idempotent.stream.RedisStreamListener;
 import org.springframework.stereotype.Component;
 
 /**

@@ -4,7 +4,6 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.validation.Valid;
-
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;

@@ -7,7 +7,6 @@ import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.order.Order;
 import dev.idempotent.sample.order.OrderStatus;
 import dev.idempotent.sample.order.Orders;
-
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;

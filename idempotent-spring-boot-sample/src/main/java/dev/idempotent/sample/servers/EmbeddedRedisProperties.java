@@ -3,7 +3,6 @@ package dev.idempotent.sample.servers;
 import java.nio.file.Path;
 
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**

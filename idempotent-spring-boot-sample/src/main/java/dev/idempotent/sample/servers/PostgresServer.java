@@ -5,7 +5,6 @@ import java.io.IOException;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 
 /**

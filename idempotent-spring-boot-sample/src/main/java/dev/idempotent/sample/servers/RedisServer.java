@@ -8,10 +8,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import redis.embedded.core.ExecutableProvider;
 import redis.embedded.core.PortProvider;
-
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 
 /**
  * A real Redis on a free port of the loopback address, which keeps nothing on disk and

@@ -4,7 +4,6 @@ import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 
 import dev.idempotent.sample.crash.site.CrashSite;
-
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;

@@ -15,7 +15,6 @@ import dev.idempotent.sample.crash.site.CrashSite;
 import dev.idempotent.sample.crash.site.OrderStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
-
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**

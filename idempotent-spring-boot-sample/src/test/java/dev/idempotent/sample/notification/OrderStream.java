@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Objects;
 
 import org.awaitility.Awaitility;
-
 import org.springframework.data.domain.Range;
 import org.springframework.data.redis.connection.stream.MapRecord;
 import org.springframework.data.redis.core.StreamOperations;

@@ -7,7 +7,6 @@ import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.jdbc.core.simple.JdbcClient;

@@ -2,11 +2,10 @@ package dev.idempotent.benchmark.outbox;
 
 import javax.sql.DataSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
-
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
 
 /**
  * The yardstick: the business transaction alone.

@@ -7,11 +7,10 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.benchmark.Throughput;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
-
-import dev.idempotent.benchmark.Throughput;
 
 /**
  * The yardstick of a drain: rows like an outbox's, inserted by one client in JDBC batches

@@ -10,12 +10,11 @@ import java.util.Objects;
 
 import javax.sql.DataSource;
 
-import org.springframework.util.Assert;
-
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Samples;
 import dev.idempotent.benchmark.Scenario;
+import org.springframework.util.Assert;
 
 /**
  * How long one claim of 500 rows takes, depending on what else is there: nothing, a

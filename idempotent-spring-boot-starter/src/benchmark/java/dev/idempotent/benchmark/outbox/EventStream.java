@@ -2,12 +2,11 @@ package dev.idempotent.benchmark.outbox;
 
 import java.time.Duration;
 
+import dev.idempotent.testing.RealRedis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import org.awaitility.Awaitility;
-
-import dev.idempotent.testing.RealRedis;
 
 /**
  * The Redis stream that a contender delivers to, seen from a connection of its own.

@@ -12,11 +12,6 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-
-import org.springframework.util.Assert;
-
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
@@ -26,6 +21,9 @@ import dev.idempotent.benchmark.Scenario;
 import dev.idempotent.benchmark.Settings;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.util.Assert;
 
 /**
  * Measures the outbox and prints a table; docs/benchmark.md says how to repeat it and

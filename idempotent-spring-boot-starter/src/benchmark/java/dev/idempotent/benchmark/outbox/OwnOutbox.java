@@ -1,11 +1,10 @@
 package dev.idempotent.benchmark.outbox;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
-
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
-import dev.idempotent.outbox.courier.OutboxCourier;
+import dev.idempotent.outbox.relay.OutboxRelay;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
 
 /**
  * This project's outbox, with its defaults.
@@ -20,7 +19,7 @@ final class OwnOutbox implements OutboxContender {
 
 	private final Outbox outbox;
 
-	private final OutboxCourier courier;
+	private final OutboxRelay relay;
 
 	private final EventStream stream;
 
@@ -28,7 +27,7 @@ final class OwnOutbox implements OutboxContender {
 		this.shop = Shop.open(NAME, servers, Empty.class, "namastack.outbox.enabled=false",
 				"idempotent.outbox.initialize-schema=always", "idempotent.outbox.default-topic=" + TOPIC);
 		this.outbox = this.shop.application().bean(Outbox.class);
-		this.courier = this.shop.application().bean(OutboxCourier.class);
+		this.relay = this.shop.application().bean(OutboxRelay.class);
 		this.stream = EventStream.of(servers.redis(), NAME);
 		stopDelivery();
 	}
@@ -45,12 +44,12 @@ final class OwnOutbox implements OutboxContender {
 
 	@Override
 	public void startDelivery() {
-		this.courier.start();
+		this.relay.start();
 	}
 
 	@Override
 	public void stopDelivery() {
-		this.courier.stop();
+		this.relay.stop();
 	}
 
 	@Override

@@ -7,12 +7,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 import com.zaxxer.hikari.HikariDataSource;
-
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.support.TransactionTemplate;
-
 import dev.idempotent.benchmark.Application;
 import dev.idempotent.benchmark.Database;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The application that every contender is put into: a pool, a table of orders, and a

@@ -6,18 +6,17 @@ import java.util.Set;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.outbox.ClaimScope;
+import dev.idempotent.outbox.EventLease;
+import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
-import dev.idempotent.outbox.ClaimScope;
-import dev.idempotent.outbox.EventLease;
-import dev.idempotent.outbox.HeldEvent;
-import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
-import dev.idempotent.outbox.jdbc.OutboxTables;
-
 /**
- * The claims of this project's store: behind the last claimed row, as a courier nearly
+ * The claims of this project's store: behind the last claimed row, as a relay nearly
  * always does, or from the first row, as it does now and then.
  */
 final class StoreClaimProbe implements ClaimProbe {
@@ -34,7 +33,7 @@ final class StoreClaimProbe implements ClaimProbe {
 
 	private final boolean fromTheFirstRow;
 
-	private List<HeldEvent> claimed = List.of();
+	private List<LeasedEvent> claimed = List.of();
 
 	private long last;
 

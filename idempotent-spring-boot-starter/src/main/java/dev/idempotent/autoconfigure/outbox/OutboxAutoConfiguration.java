@@ -6,23 +6,21 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.schema.TableScript;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
-import dev.idempotent.outbox.OutboxConfigurationException;
 import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.courier.OutboxCourier;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
+import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
-import dev.idempotent.outbox.transaction.TransactionOutbox;
-import tools.jackson.databind.json.JsonMapper;
-
+import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -38,6 +36,7 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Lets an application append events in its transactions, and delivers them.
@@ -47,7 +46,7 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
-@EnableConfigurationProperties({ OutboxProperties.class, OutboxCourierProperties.class })
+@EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
 public final class OutboxAutoConfiguration {
 
 	@Bean
@@ -64,7 +63,7 @@ public final class OutboxAutoConfiguration {
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
 		return new TableScript(dataSource, properties.initializeSchema(), JdbcOutboxStore.class,
 				(script) -> named(script, tables),
-				(product) -> new OutboxConfigurationException("An outbox cannot be kept in " + product + ".",
+				(product) -> new IdempotentConfigurationException("An outbox cannot be kept in " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}
 
@@ -89,15 +88,15 @@ public final class OutboxAutoConfiguration {
 			@Value("${spring.application.name:}") String applicationName) {
 		String source = (properties.source() != null) ? properties.source() : "/" + applicationName;
 		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
-		return new TransactionOutbox(topics, new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)), source,
-				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system());
+		return new TransactionBoundOutbox(topics, new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)),
+				source, (headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system());
 	}
 
 	@Bean
-	OutboxCourier outboxCourier(OutboxStore store, OutboxTopics topics, OutboxCourierProperties properties,
+	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
 			ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxCourier(store, topics, properties.settings(owner),
+		return new OutboxRelay(store, topics, properties.settings(owner),
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 
@@ -106,25 +105,25 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean
 	@Lazy(false)
-	@ConditionalOnBooleanProperty(name = "idempotent.outbox.courier.enabled", matchIfMissing = true)
-	OutboxCourierLifecycle outboxCourierLifecycle(OutboxCourier courier, JdbcOutboxStore store) {
-		return new OutboxCourierLifecycle(courier, store);
+	@ConditionalOnBooleanProperty(name = "idempotent.outbox.relay.enabled", matchIfMissing = true)
+	OutboxRelayLifecycle outboxRelayLifecycle(OutboxRelay relay, JdbcOutboxStore store) {
+		return new OutboxRelayLifecycle(relay, store);
 	}
 
 	/**
-	 * A courier that does not run takes nothing: its events are left to other instances.
+	 * A relay that does not run takes nothing: its events are left to other instances.
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TransactionListening outboxTransactionListening(ObjectProvider<OutboxStore> store,
-			ObjectProvider<OutboxCourier> courier, ObjectProvider<OutboxCourierProperties> properties) {
-		return new TransactionListening(
-				new OutboxTransactionListener(store::getObject, () -> handOffs(courier, properties)));
+	static TransactionListenerRegistrar outboxTransactionListening(ObjectProvider<OutboxStore> store,
+			ObjectProvider<OutboxRelay> relay, ObjectProvider<OutboxRelayProperties> properties) {
+		return new TransactionListenerRegistrar(
+				new OutboxTransactionListener(store::getObject, () -> handOffs(relay, properties)));
 	}
 
-	private static HandOffs handOffs(ObjectProvider<OutboxCourier> courier,
-			ObjectProvider<OutboxCourierProperties> properties) {
-		return properties.getObject().enabled() ? courier.getObject().handOffs() : HandOffs.none();
+	private static HandOffs handOffs(ObjectProvider<OutboxRelay> relay,
+			ObjectProvider<OutboxRelayProperties> properties) {
+		return properties.getObject().enabled() ? relay.getObject().handOffs() : HandOffs.none();
 	}
 
 	/**

@@ -1,17 +1,16 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.advice.AdvicePlacement;
+import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.outbox.Outbox;
-import dev.idempotent.outbox.OutboxConfigurationException;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
 import dev.idempotent.outbox.method.OutboxMethods;
 import dev.idempotent.outbox.method.OutboxMethodsCheck;
-import dev.idempotent.placement.AdvicePlacer;
-import dev.idempotent.placement.Placement;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -50,8 +49,9 @@ public final class OutboxMethodAutoConfiguration {
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvicePlacer outboxMethodPlacer(OutboxMethods outboxMethods) {
-		AdvicePlacer placer = new AdvicePlacer(new OutboxMethodAdvisor(outboxMethods), Placement.INNERMOST);
+	static AdvisorBeanPostProcessor outboxMethodPlacer(OutboxMethods outboxMethods) {
+		AdvisorBeanPostProcessor placer = new AdvisorBeanPostProcessor(new OutboxMethodAdvisor(outboxMethods),
+				AdvicePlacement.INNERMOST);
 		placer.setOrder(placer.getOrder() + 1);
 		return placer;
 	}
@@ -72,7 +72,7 @@ public final class OutboxMethodAutoConfiguration {
 	private static OutboxTopics require(ObjectProvider<OutboxTopics> topics) {
 		OutboxTopics known = topics.getIfAvailable();
 		if (known == null) {
-			throw new OutboxConfigurationException(
+			throw new IdempotentConfigurationException(
 					"There is a @TransactionalOutbox method, and no one database to append events in.",
 					"Add spring-boot-starter-jdbc or -data-jpa and point spring.datasource.* at a database, mark one of "
 							+ "several DataSource beans as @Primary, or set idempotent.outbox.enabled=false.",
@@ -84,7 +84,7 @@ public final class OutboxMethodAutoConfiguration {
 	private static void requireTables(JdbcOutboxStore store) {
 		store.requireOneDatabase();
 		if (!store.hasTables()) {
-			throw new OutboxConfigurationException(
+			throw new IdempotentConfigurationException(
 					"There is a @TransactionalOutbox method, and " + store.missingTables() + ".",
 					store.howToCreateTables() + ".", null);
 		}

@@ -6,7 +6,6 @@ import dev.idempotent.outbox.jdbc.JdbcDeadEventSweeper;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.OutboxTables;
-
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;

@@ -3,9 +3,8 @@ package dev.idempotent.autoconfigure.outbox;
 import java.time.Duration;
 import java.util.Objects;
 
-import dev.idempotent.outbox.OutboxConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -31,11 +30,12 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 
 	OutboxProperties {
 		if (!tablePrefix.matches("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*")) {
-			throw new OutboxConfigurationException("idempotent.outbox.table-prefix is no beginning of a table's name.",
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.table-prefix is no beginning of a table's name.",
 					"Set it to letters, digits and underscores, with a schema if need be.", null);
 		}
 		if (deadRetention != null && deadRetention.toMillis() < 1) {
-			throw new OutboxConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
+			throw new IdempotentConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
 					"Set it to a duration of at least one millisecond, such as 30d, or leave it out.", null);
 		}
 	}

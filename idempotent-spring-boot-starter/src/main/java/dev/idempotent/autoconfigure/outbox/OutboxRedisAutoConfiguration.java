@@ -1,9 +1,9 @@
 package dev.idempotent.autoconfigure.outbox;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
-import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.autoconfigure.ApplicationRedis;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
-
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -34,14 +34,14 @@ public final class OutboxRedisAutoConfiguration {
 			ObjectProvider<DataRedisConnectionDetails> details, OutboxRedisProperties properties) {
 		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
 		if (properties.waitReplicas() > 0 && (lettuce == null || lettuce.isClusterAware())) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"idempotent.outbox.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this "
 							+ "application has another client, a Cluster, or static master and replica nodes.",
 					"Leave idempotent.outbox.redis.wait-replicas out, or point spring.data.redis.* at one master.",
 					null);
 		}
-		return (lettuce != null)
-				? RedisStreamPublisher.pipelined(OwnConnections.to(lettuce, properties.timeout()), properties.options())
+		return (lettuce != null) ? RedisStreamPublisher
+			.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()), properties.options())
 				: RedisStreamPublisher.oneByOne(application, properties.options());
 	}
 

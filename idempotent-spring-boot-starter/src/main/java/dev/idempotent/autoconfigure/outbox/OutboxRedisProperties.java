@@ -2,10 +2,10 @@ package dev.idempotent.autoconfigure.outbox;
 
 import java.time.Duration;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.autoconfigure.Durations;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.redis.RedisStreamOptions;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -29,17 +29,16 @@ record OutboxRedisProperties(@DefaultValue("5s") Duration timeout, @Nullable Lon
 		Durations.require("idempotent.outbox.redis.timeout", timeout);
 		Durations.require("idempotent.outbox.redis.wait-timeout", waitTimeout);
 		if (maxLength != null && maxLength < 1) {
-			throw new IdempotencyConfigurationException(
-					"idempotent.outbox.redis.max-length is %d.".formatted(maxLength),
+			throw new IdempotentConfigurationException("idempotent.outbox.redis.max-length is %d.".formatted(maxLength),
 					"Set it to the number of entries that a stream keeps at least, or leave it out to keep all.", null);
 		}
 		if (waitReplicas < 0) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"idempotent.outbox.redis.wait-replicas is %d.".formatted(waitReplicas),
 					"Set it to the number of replicas that must confirm a batch, or to 0 to wait for none.", null);
 		}
 		if (waitReplicas > 0 && waitTimeout.compareTo(timeout) >= 0) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"idempotent.outbox.redis.wait-timeout (%s) is not shorter than idempotent.outbox.redis.timeout (%s)."
 						.formatted(waitTimeout, timeout),
 					"Let idempotent.outbox.redis.wait-timeout leave room for the way to Redis and back.", null);

@@ -4,7 +4,6 @@ import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.tracing.TraceHeaders;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
-
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;

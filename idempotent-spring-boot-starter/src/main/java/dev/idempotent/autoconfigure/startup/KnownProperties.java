@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.asm.AnnotationVisitor;
 import org.springframework.asm.ClassReader;
 import org.springframework.asm.ClassVisitor;
 import org.springframework.asm.RecordComponentVisitor;
 import org.springframework.asm.SpringAsmInfo;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.util.Assert;
 
 /**
  * The properties of this library, read from the class files of the records that they are
@@ -25,14 +25,12 @@ final class KnownProperties extends ClassVisitor {
 
 	private static final String AUTOCONFIGURE = "dev.idempotent.autoconfigure.";
 
-	private static final String OUTBOX = AUTOCONFIGURE + "outbox.";
-
-	private static final List<String> RECORDS = List.of(AUTOCONFIGURE + "IdempotencyProperties",
-			AUTOCONFIGURE + "IdempotencyWebProperties", AUTOCONFIGURE + "ReplayCacheProperties",
-			AUTOCONFIGURE + "IdempotencyMethodProperties", AUTOCONFIGURE + "IdempotencyClientProperties",
-			AUTOCONFIGURE + "IdempotencyRedisProperties", AUTOCONFIGURE + "IdempotencyJdbcProperties",
-			OUTBOX + "OutboxProperties", OUTBOX + "OutboxHealthProperties", OUTBOX + "OutboxCourierProperties",
-			OUTBOX + "OutboxRedisProperties", OUTBOX + "InboxProperties");
+	private static final List<String> RECORDS = List.of("idempotency.IdempotencyProperties",
+			"idempotency.IdempotencyWebProperties", "idempotency.ReplayCacheProperties",
+			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
+			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
+			"outbox.OutboxProperties", "outbox.OutboxRelayProperties", "outbox.OutboxRedisProperties",
+			"operations.OutboxHealthProperties", "stream.StreamProperties");
 
 	private static final String PREFIX = "value";
 
@@ -52,12 +50,11 @@ final class KnownProperties extends ClassVisitor {
 	static Map<String, String> read() {
 		KnownProperties known = new KnownProperties();
 		for (String each : RECORDS) {
-			String file = '/' + each.replace('.', '/') + ".class";
+			String file = '/' + (AUTOCONFIGURE + each).replace('.', '/') + ".class";
 			try (InputStream bytes = KnownProperties.class.getResourceAsStream(file)) {
-				if (bytes != null) {
-					new ClassReader(bytes).accept(known,
-							ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-				}
+				Assert.state(bytes != null, () -> file + " is missing");
+				new ClassReader(bytes).accept(known,
+						ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);

@@ -6,10 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
@@ -50,7 +49,7 @@ final class PropertyNamesCheck {
 
 	/**
 	 * Checks the names in an environment.
-	 * @throws IdempotencyConfigurationException if there is one that nothing reads
+	 * @throws IdempotentConfigurationException if there is one that nothing reads
 	 */
 	void check(Environment environment) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -59,7 +58,7 @@ final class PropertyNamesCheck {
 			}
 		}
 		if (!this.mistakes.isEmpty()) {
-			throw new IdempotencyConfigurationException(String.join(System.lineSeparator(), this.mistakes),
+			throw new IdempotentConfigurationException(String.join(System.lineSeparator(), this.mistakes),
 					String.join(System.lineSeparator(), this.actions), null);
 		}
 		if (!this.variables.isEmpty()) {

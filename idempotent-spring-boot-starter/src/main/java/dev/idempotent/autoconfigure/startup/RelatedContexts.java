@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.util.List;
 
 import dev.idempotent.idempotency.operation.OperationTerms;
-
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
@@ -29,8 +28,8 @@ final class RelatedContexts implements ApplicationListener<ContextRefreshedEvent
 
 	/**
 	 * Checks all contexts above.
-	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if an
-	 * annotation would have no effect
+	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation would have
+	 * no effect
 	 */
 	void checkParents() {
 		ApplicationContext parent = this.own.getParent();
@@ -57,7 +56,7 @@ final class RelatedContexts implements ApplicationListener<ContextRefreshedEvent
 		if (beans == null || beans.containsLocalBean(CHECKS_ITSELF)) {
 			return;
 		}
-		List<Engine> engines = Engine.ALL.stream()
+		List<AnnotationSupport> engines = AnnotationSupport.ALL.stream()
 			.filter((engine) -> engine.isMissing(beans, this.own.getEnvironment()))
 			.toList();
 		for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
@@ -68,7 +67,7 @@ final class RelatedContexts implements ApplicationListener<ContextRefreshedEvent
 		}
 	}
 
-	private void check(Class<?> type, Engine engine, String place, String relation) {
+	private void check(Class<?> type, AnnotationSupport engine, String place, String relation) {
 		for (Method method : AnnotatedMethods.of(type, engine.annotation())) {
 			boolean handler = AnnotatedMethods.isHandler(type, method);
 			// A handler of a parent is served by no servlet here, or through this

@@ -9,7 +9,6 @@ import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -24,19 +23,21 @@ final class SilentAnnotationsCheck {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final Set<Engine> missing = new LinkedHashSet<>();
+	private final Set<AnnotationSupport> missing = new LinkedHashSet<>();
 
 	SilentAnnotationsCheck(ConfigurableListableBeanFactory beans, Environment environment) {
 		this.beans = beans;
-		Engine.ALL.stream().filter((engine) -> engine.isMissing(beans, environment)).forEach(this.missing::add);
-		Engine.isOn("idempotent.outbox.courier.enabled", environment);
+		AnnotationSupport.ALL.stream()
+			.filter((engine) -> engine.isMissing(beans, environment))
+			.forEach(this.missing::add);
+		AnnotationSupport.isOn("idempotent.outbox.relay.enabled", environment);
 	}
 
 	/**
 	 * Checks all beans.
 	 * @param typeOf tells the class of a bean by its name, if it is known
-	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if an
-	 * annotation would have no effect
+	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation would have
+	 * no effect
 	 */
 	void check(Function<String, @Nullable Class<?>> typeOf) {
 		if (this.missing.isEmpty()) {
@@ -50,15 +51,15 @@ final class SilentAnnotationsCheck {
 
 	private void check(Class<?> type) {
 		this.missing.stream()
-			.map(Engine::annotation)
+			.map(AnnotationSupport::annotation)
 			.distinct()
 			.forEach((annotation) -> AnnotatedMethods.of(type, annotation)
 				.forEach((method) -> check(type, method, annotation)));
 	}
 
 	private void check(Class<?> type, Method method, Class<? extends Annotation> annotation) {
-		Predicate<Engine> mine = (engine) -> engine.annotation() == annotation;
-		Engine engine = (annotation != Engine.WEB.annotation())
+		Predicate<AnnotationSupport> mine = (engine) -> engine.annotation() == annotation;
+		AnnotationSupport engine = (annotation != AnnotationSupport.WEB.annotation())
 				? this.missing.stream().filter(mine).findFirst().orElseThrow() : engineOf(type, method);
 		if (this.missing.contains(engine)) {
 			throw engine.mistake(OperationTerms.describe(type, method), this.beans);
@@ -68,11 +69,12 @@ final class SilentAnnotationsCheck {
 	/**
 	 * What is no handler of Spring MVC is a method like any other.
 	 */
-	private Engine engineOf(Class<?> type, Method method) {
-		boolean lacksMvc = this.missing.contains(Engine.WEB) && Engine.WEB.missingPiece(this.beans) != null
+	private AnnotationSupport engineOf(Class<?> type, Method method) {
+		boolean lacksMvc = this.missing.contains(AnnotationSupport.WEB)
+				&& AnnotationSupport.WEB.missingPiece(this.beans) != null
 				&& !ClassUtils.isPresent(WEBFLUX, this.beans.getBeanClassLoader());
-		boolean web = lacksMvc || Engine.WEB.isRunning(this.beans);
-		return (web && AnnotatedMethods.isHandler(type, method)) ? Engine.WEB : Engine.METHOD;
+		boolean web = lacksMvc || AnnotationSupport.WEB.isRunning(this.beans);
+		return (web && AnnotatedMethods.isHandler(type, method)) ? AnnotationSupport.WEB : AnnotationSupport.METHOD;
 	}
 
 }

@@ -8,8 +8,8 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.HeldKey;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
@@ -83,7 +83,7 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
-	public Set<HeldKey> renewTogether(List<HeldKey> held) {
+	public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
 		return this.store.renewTogether(held);
 	}
 

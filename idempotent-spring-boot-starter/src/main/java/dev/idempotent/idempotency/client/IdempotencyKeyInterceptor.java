@@ -6,7 +6,6 @@ import java.util.Set;
 
 import dev.idempotent.idempotency.DerivedKey;
 import dev.idempotent.idempotency.IdempotencyContext;
-
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.ClientHttpRequestExecution;

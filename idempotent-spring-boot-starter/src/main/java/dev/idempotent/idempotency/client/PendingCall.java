@@ -5,7 +5,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.idempotent.idempotency.DerivedKey;
-
 import org.springframework.http.client.ClientHttpResponse;
 
 /**

@@ -5,7 +5,6 @@ import java.util.List;
 
 import dev.idempotent.idempotency.Fingerprint;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.InvalidMediaTypeException;

@@ -9,9 +9,9 @@ final class BoundListener<Q> extends ServerCall.Listener<Q> {
 
 	private final ServerCall.Listener<Q> service;
 
-	private final ServerRun<Q, ?> run;
+	private final CallRun<Q, ?> run;
 
-	BoundListener(ServerCall.Listener<Q> service, ServerRun<Q, ?> run) {
+	BoundListener(ServerCall.Listener<Q> service, CallRun<Q, ?> run) {
 		this.service = service;
 		this.run = run;
 	}

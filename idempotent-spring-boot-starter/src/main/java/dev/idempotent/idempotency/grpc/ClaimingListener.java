@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.function.Function;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.claim.LeaseClaimant;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -30,14 +30,14 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 
 	private final ServerCallHandler<Q, R> service;
 
-	private final Function<Q, Claimant> claimants;
+	private final Function<Q, LeaseClaimant> claimants;
 
 	private final List<Q> messages = new ArrayList<>(1);
 
 	private ServerCall.@Nullable Listener<Q> run;
 
 	ClaimingListener(ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> service,
-			Function<Q, Claimant> claimants) {
+			Function<Q, LeaseClaimant> claimants) {
 		this.call = call;
 		this.headers = headers;
 		this.service = service;
@@ -58,10 +58,10 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 			begin(this.service.startCall(this.call, this.headers));
 			return;
 		}
-		Claimant claimant = this.claimants.apply(this.messages.get(0));
+		LeaseClaimant claimant = this.claimants.apply(this.messages.get(0));
 		Claim claim = claim(claimant);
 		if (claim instanceof Claim.Acquired) {
-			ServerRun<Q, R> begun = new ServerRun<>(this.call, claimant);
+			CallRun<Q, R> begun = new CallRun<>(this.call, claimant);
 			begin(begun.start(this.service, this.headers));
 		}
 		else if (claim instanceof Claim.Completed completed) {
@@ -108,7 +108,7 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 	 * Claims the key.
 	 * @return the outcome, or {@code null} if the call has been refused
 	 */
-	private @Nullable Claim claim(Claimant claimant) {
+	private @Nullable Claim claim(LeaseClaimant claimant) {
 		try {
 			return claimant.claim();
 		}

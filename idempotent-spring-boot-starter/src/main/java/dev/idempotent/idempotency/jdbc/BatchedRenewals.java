@@ -6,13 +6,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.HeldKey;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.jdbc.KeptConnection;
-import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -23,7 +22,7 @@ final class BatchedRenewals implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(BatchedRenewals.class);
 
-	private final OwnConnections pooled;
+	private final NonTransactionalConnections pooled;
 
 	private final @Nullable KeptConnection kept;
 
@@ -31,7 +30,7 @@ final class BatchedRenewals implements AutoCloseable {
 
 	private final AtomicBoolean failing = new AtomicBoolean();
 
-	BatchedRenewals(OwnConnections pooled, @Nullable DataSource unpooled, IdempotencyRecords records) {
+	BatchedRenewals(NonTransactionalConnections pooled, @Nullable DataSource unpooled, IdempotencyRecords records) {
 		this.pooled = pooled;
 		this.kept = (unpooled != null) ? new KeptConnection(unpooled) : null;
 		this.records = records;
@@ -42,9 +41,9 @@ final class BatchedRenewals implements AutoCloseable {
 	 * @return the keys of which the database says so; none, with a warning once per
 	 * outage, if it does not answer
 	 */
-	Set<HeldKey> renew(List<HeldKey> held) {
+	Set<ClaimedKey> renew(List<ClaimedKey> held) {
 		try {
-			Set<HeldKey> renewed = (this.kept != null)
+			Set<ClaimedKey> renewed = (this.kept != null)
 					? this.kept.run((connection) -> this.records.renew(connection, held))
 					: this.pooled.runInTransaction((connection) -> this.records.renew(connection, held));
 			this.failing.set(false);

@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -8,6 +7,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+
+import dev.idempotent.jdbc.StatementFailures;
 
 /**
  * The rows whose time has ended.

@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -10,12 +9,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.HeldKey;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.jdbc.StatementFailures;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -157,7 +156,7 @@ final class IdempotencyRecords {
 	 * Lets the leases of PENDING keys start anew, in one batch.
 	 * @return those of which the database says so
 	 */
-	Set<HeldKey> renew(Connection connection, List<HeldKey> held) {
+	Set<ClaimedKey> renew(Connection connection, List<ClaimedKey> held) {
 		RecordSql sql = sql(connection);
 		boolean[] changed = new RecordStatements(connection, sql).changeEach(sql.renew().plain(),
 				held.stream()

@@ -1,7 +1,5 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.OwnConnections;
-import dev.idempotent.jdbc.RoutingDataSources;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -10,19 +8,20 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.HeldKey;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.RoutingDataSources;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -46,7 +45,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private final BatchedRenewals renewals;
 
@@ -71,11 +70,11 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * @param table the name of the table, in its schema if need be
 	 * @param unpooled opens connections to the same database; {@code null} to renew
 	 * through the pool
-	 * @throws IdempotencyConfigurationException if the data source routes to several
+	 * @throws IdempotentConfigurationException if the data source routes to several
 	 * databases
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
-		this.connections = new OwnConnections(new SecondConnections(oneDatabase(dataSource)));
+		this.connections = new NonTransactionalConnections(new SecondConnections(oneDatabase(dataSource)));
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
 		this.renewals = new BatchedRenewals(this.connections, unpooled, this.records);
@@ -84,12 +83,12 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	private static DataSource oneDatabase(DataSource dataSource) {
 		String router = RoutingDataSources.find(dataSource);
 		if (router != null) {
-			throw new IdempotencyConfigurationException("Idempotency keys are kept in a database, and the DataSource "
+			throw new IdempotentConfigurationException("Idempotency keys are kept in a database, and the DataSource "
 					+ router
 					+ " routes to several databases: they would be renewed, looked up and deleted only in the default one.",
 					RoutingDataSources.REMEDY + "; or keep the keys in Redis, under Guarantee.LEASE.", null);
 		}
-		return OwnConnections.withoutTransactions(dataSource);
+		return NonTransactionalConnections.withoutTransactions(dataSource);
 	}
 
 	@Override
@@ -123,7 +122,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	@Override
-	public Set<HeldKey> renewTogether(List<HeldKey> held) {
+	public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
 		return this.renewals.renew(held);
 	}
 
@@ -144,7 +143,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	/**
 	 * Looks for the table. A database that does not answer is only warned of.
-	 * @throws IdempotencyConfigurationException if the database lacks it
+	 * @throws IdempotentConfigurationException if the database lacks it
 	 */
 	public void verify() {
 		try {
@@ -154,7 +153,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			logger.warn("The database does not answer, so the table {} may or may not be there", this.table, ex);
 		}
 		catch (IdempotencyStoreException ex) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"The database has no table " + this.table
 							+ " for idempotency keys, or one that is not as this library creates it.",
 					"Run the script schema-*.sql for your database (it is in the jar, in "

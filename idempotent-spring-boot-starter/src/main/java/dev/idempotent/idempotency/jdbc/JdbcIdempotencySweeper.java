@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.OwnConnections;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -9,10 +8,10 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -28,7 +27,7 @@ final class JdbcIdempotencySweeper implements AutoCloseable {
 
 	private static final Duration LONGEST_BATCH = Duration.ofSeconds(10);
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private final ExpiredRecords records;
 
@@ -47,7 +46,7 @@ final class JdbcIdempotencySweeper implements AutoCloseable {
 	 * @param interval how long to wait after each sweep
 	 */
 	JdbcIdempotencySweeper(DataSource dataSource, String table, Duration interval) {
-		this.connections = new OwnConnections(dataSource);
+		this.connections = new NonTransactionalConnections(dataSource);
 		this.records = new ExpiredRecords(table);
 		this.interval = interval;
 	}

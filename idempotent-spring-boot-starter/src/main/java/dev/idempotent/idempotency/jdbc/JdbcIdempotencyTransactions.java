@@ -5,19 +5,18 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.IdempotencyTransaction;
-import dev.idempotent.idempotency.IdempotencyTransactions;
+import dev.idempotent.idempotency.claim.IdempotencyTransaction;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -92,7 +91,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	/**
 	 * Opens a transaction and looks for the table in its database.
-	 * @throws IdempotencyConfigurationException if that shows a mistake; a database that
+	 * @throws IdempotentConfigurationException if that shows a mistake; a database that
 	 * does not answer is no mistake
 	 */
 	void verify(String method) {
@@ -107,7 +106,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			}
 		}
 		catch (UnboundConnectionException ex) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"The method " + method + " has Guarantee.TRANSACTION, and its transaction manager ("
 							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
 					"Name the manager of that DataSource in its @Transactional or in "

@@ -6,11 +6,10 @@ import java.util.Set;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
-import dev.idempotent.idempotency.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.IdempotencyTransactions;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -121,8 +120,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		return type.getName() + "." + method.getName();
 	}
 
-	private static IdempotencyConfigurationException mistake(String described, String mistake) {
-		return new IdempotencyConfigurationException(
+	private static IdempotentConfigurationException mistake(String described, String mistake) {
+		return new IdempotentConfigurationException(
 				"The method " + described + " has Guarantee.TRANSACTION, and " + mistake + ".",
 				"Let its own @Transactional join a transaction that writes, leave it out, or use Guarantee.LEASE.",
 				null);

@@ -1,7 +1,5 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.ServerPlans;
-import dev.idempotent.jdbc.StatementFailures;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,8 +9,9 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.ServerPlans;
+import dev.idempotent.jdbc.StatementFailures;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.DuplicateKeyException;
 
 /**

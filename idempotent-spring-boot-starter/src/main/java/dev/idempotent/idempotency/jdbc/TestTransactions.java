@@ -5,9 +5,8 @@ import java.lang.reflect.Method;
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;

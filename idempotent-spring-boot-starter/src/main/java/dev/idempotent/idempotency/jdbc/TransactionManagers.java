@@ -1,8 +1,7 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
@@ -34,7 +33,7 @@ final class TransactionManagers {
 
 	/**
 	 * Finds a method's manager.
-	 * @throws IdempotencyConfigurationException if there is none, or if it is not clear
+	 * @throws IdempotentConfigurationException if there is none, or if it is not clear
 	 * which
 	 */
 	PlatformTransactionManager managerOf(String described, @Nullable TransactionAttribute attribute) {
@@ -44,7 +43,7 @@ final class TransactionManagers {
 		if (manager instanceof PlatformTransactionManager bound) {
 			return bound;
 		}
-		throw new IdempotencyConfigurationException(
+		throw new IdempotentConfigurationException(
 				"The method " + described + " has Guarantee.TRANSACTION, and its transaction manager is reactive.",
 				"Name another one in its @Transactional or in idempotent.jdbc.transaction-manager, or use Guarantee.LEASE.",
 				null);
@@ -55,7 +54,7 @@ final class TransactionManagers {
 			return BeanFactoryAnnotationUtils.qualifiedBeanOfType(this.beanFactory, TransactionManager.class, name);
 		}
 		catch (BeansException ex) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"The method " + described + " has Guarantee.TRANSACTION, and there is no one transaction manager '"
 							+ name + "'.",
 					"Name one in its @Transactional or in idempotent.jdbc.transaction-manager.", ex);
@@ -65,7 +64,7 @@ final class TransactionManagers {
 	private TransactionManager only(String described) {
 		TransactionManager manager = this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
 		if (manager == null) {
-			throw new IdempotencyConfigurationException("The method " + described
+			throw new IdempotentConfigurationException("The method " + described
 					+ " has Guarantee.TRANSACTION, and there is no transaction manager, or several of which none is primary.",
 					"Add spring-boot-starter-jdbc or -data-jpa, or name one in idempotent.jdbc.transaction-manager.",
 					null);

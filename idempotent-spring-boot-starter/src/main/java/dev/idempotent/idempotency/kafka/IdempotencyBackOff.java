@@ -8,7 +8,6 @@ import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.ExponentialBackOff;
@@ -31,8 +30,8 @@ public final class IdempotencyBackOff implements BiFunction<ConsumerRecord<?, ?>
 
 	/**
 	 * Lets the error handler of a listener container, or its after-rollback processor,
-	 * wait so. Replaces its back-off function; the recoverer and the back-off for all
-	 * other failures stay as they are.
+	 * wait so. Replaces its backoff function; the recoverer and the backoff for all other
+	 * failures stay as they are.
 	 * @param <T> the type of the handler
 	 * @param handler a {@code DefaultErrorHandler} or
 	 * {@code DefaultAfterRollbackProcessor}
@@ -49,7 +48,7 @@ public final class IdempotencyBackOff implements BiFunction<ConsumerRecord<?, ?>
 	}
 
 	/**
-	 * Finds the back-off for a failure.
+	 * Finds the backoff for a failure.
 	 * @param record what could not be taken
 	 * @param failure why, perhaps among the causes
 	 * @return one without end where the record has but to wait, one without retries where

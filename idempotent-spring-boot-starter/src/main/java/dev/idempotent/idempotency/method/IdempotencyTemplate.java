@@ -5,15 +5,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.IdempotencyTransactions;
 import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -22,9 +21,9 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class IdempotencyTemplate {
 
-	private final MethodEnvironment environment;
+	private final MethodSettings environment;
 
-	private final IdempotentRuns runs;
+	private final IdempotentExecutor runs;
 
 	private final OperationTerms terms;
 
@@ -34,14 +33,14 @@ public final class IdempotencyTemplate {
 	 * Creates a template with the defaults of the application.
 	 * @param environment what runs need
 	 */
-	public IdempotencyTemplate(MethodEnvironment environment) {
+	public IdempotencyTemplate(MethodSettings environment) {
 		this(environment, new OperationTerms("", environment.defaults().guarantee(), environment.defaults().lease(),
 				environment.defaults().retention(), OnPending.REJECT));
 	}
 
-	private IdempotencyTemplate(MethodEnvironment environment, OperationTerms terms) {
+	private IdempotencyTemplate(MethodSettings environment, OperationTerms terms) {
 		this.environment = environment;
-		this.runs = new IdempotentRuns(environment.guard(), environment.waitTimeout());
+		this.runs = new IdempotentExecutor(environment.guard(), environment.waitTimeout());
 		this.terms = terms;
 		this.transactions = SingletonSupplier.of(this::findTransactions);
 	}
@@ -137,7 +136,7 @@ public final class IdempotencyTemplate {
 
 	private IdempotencyTransactions findTransactions() {
 		if (this.environment.transactionSource() == null) {
-			throw new IdempotencyConfigurationException(
+			throw new IdempotentConfigurationException(
 					"An IdempotencyTemplate has Guarantee.TRANSACTION, and there is no database to keep it in.",
 					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 		}

@@ -11,7 +11,6 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.OperationDefaults;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -24,9 +23,9 @@ public final class IdempotentMethods {
 
 	private final Supplier<OperationDefaults> defaults;
 
-	private final Supplier<MethodEnvironment> environment;
+	private final Supplier<MethodSettings> environment;
 
-	private final Supplier<IdempotentRuns> runs;
+	private final Supplier<IdempotentExecutor> runs;
 
 	private final BiPredicate<Class<?>, Method> others;
 
@@ -40,12 +39,12 @@ public final class IdempotentMethods {
 	 * @param environment what runs need; asked for at the first run
 	 * @param others which annotated methods of a class are left to somebody else
 	 */
-	public IdempotentMethods(Supplier<OperationDefaults> defaults, Supplier<MethodEnvironment> environment,
+	public IdempotentMethods(Supplier<OperationDefaults> defaults, Supplier<MethodSettings> environment,
 			BiPredicate<Class<?>, Method> others) {
 		this.defaults = SingletonSupplier.of(defaults);
 		this.environment = SingletonSupplier.of(environment);
 		this.runs = SingletonSupplier
-			.of(() -> new IdempotentRuns(this.environment.get().guard(), this.environment.get().waitTimeout()));
+			.of(() -> new IdempotentExecutor(this.environment.get().guard(), this.environment.get().waitTimeout()));
 		this.others = others;
 	}
 
@@ -76,8 +75,7 @@ public final class IdempotentMethods {
 
 	/**
 	 * Reads an annotation with all that it asks for.
-	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if that cannot
-	 * be
+	 * @throws dev.idempotent.IdempotentConfigurationException if that cannot be
 	 */
 	MethodOperation operationOf(Class<?> type, Method method) {
 		Target target = Target.of(type, method);

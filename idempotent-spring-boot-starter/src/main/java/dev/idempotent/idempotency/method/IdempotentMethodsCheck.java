@@ -5,15 +5,14 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.advice.AdviceReach;
+import dev.idempotent.advice.AnnotatedBeans;
+import dev.idempotent.advice.SelfInvocations;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.OperationTerms;
-import dev.idempotent.placement.AdviceReach;
-import dev.idempotent.placement.AnnotatedBeans;
-import dev.idempotent.placement.SelfInvocations;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
@@ -46,7 +45,7 @@ public final class IdempotentMethodsCheck {
 	/**
 	 * Checks the methods of all beans, be they created or not.
 	 * @return how many annotated methods there are
-	 * @throws IdempotencyConfigurationException if one cannot have what it asks for
+	 * @throws IdempotentConfigurationException if one cannot have what it asks for
 	 */
 	public int check() {
 		int[] found = new int[1];

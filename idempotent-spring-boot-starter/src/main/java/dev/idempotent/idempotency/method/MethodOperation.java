@@ -9,20 +9,19 @@ import java.util.concurrent.CompletionStage;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.IdempotencyTransactions;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JavaType;
-import tools.jackson.databind.json.JsonMapper;
-
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * An annotated method: how to find the key of a call, and how to run it.
@@ -36,10 +35,10 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 
 	/**
 	 * Reads an annotation.
-	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if it asks for
-	 * what cannot be
+	 * @throws dev.idempotent.IdempotentConfigurationException if it asks for what cannot
+	 * be
 	 */
-	static MethodOperation of(Class<?> type, Method method, Idempotent annotation, MethodEnvironment environment) {
+	static MethodOperation of(Class<?> type, Method method, Idempotent annotation, MethodSettings environment) {
 		OperationTerms terms = OperationTerms.of(type, method, annotation, environment.defaults());
 		String described = OperationTerms.describe(type, method);
 		List<String> names = parameterNames(described, method);
@@ -79,7 +78,7 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 				cause);
 	}
 
-	Fingerprint fingerprintOf(@Nullable Object[] values, MethodEnvironment environment) {
+	Fingerprint fingerprintOf(@Nullable Object[] values, MethodSettings environment) {
 		return this.arguments.fingerprint(values, environment.json());
 	}
 
@@ -118,7 +117,7 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 	}
 
 	private static IdempotencyTransactions transactions(Class<?> type, Method method, String described,
-			MethodEnvironment environment) {
+			MethodSettings environment) {
 		if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
 			throw OperationTerms.mistake(described, "returns a future, and a transaction ends when its method returns",
 					"Return the result itself "
@@ -137,7 +136,7 @@ record MethodOperation(String described, Operation operation, KeyExpression key,
 	 * the advice runs: that is the one to join.
 	 */
 	private static Participation participation(Class<?> type, Method method, boolean asynchronous,
-			@Nullable IdempotencyTransactions transactions, MethodEnvironment environment) {
+			@Nullable IdempotencyTransactions transactions, MethodSettings environment) {
 		if (asynchronous) {
 			return Participation.APART;
 		}

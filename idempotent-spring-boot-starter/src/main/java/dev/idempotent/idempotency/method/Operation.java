@@ -1,6 +1,6 @@
 package dev.idempotent.idempotency.method;
 
-import dev.idempotent.idempotency.IdempotencyTransactions;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
 

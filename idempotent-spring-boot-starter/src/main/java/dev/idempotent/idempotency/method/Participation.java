@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.method;
 
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 

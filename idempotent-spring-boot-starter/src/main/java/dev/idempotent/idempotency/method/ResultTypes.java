@@ -10,7 +10,6 @@ import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 
 import dev.idempotent.idempotency.operation.OperationTerms;
-
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 

@@ -3,14 +3,13 @@ package dev.idempotent.idempotency.operation;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.expression.BoundExpression;
+import dev.idempotent.advice.BoundExpression;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
-
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A SpEL expression that yields a key. It sees what is asked for as variables and reaches

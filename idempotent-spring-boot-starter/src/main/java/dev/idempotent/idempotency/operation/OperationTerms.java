@@ -5,13 +5,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.OnPending;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
@@ -35,7 +34,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @param annotation its annotation
 	 * @param defaults what holds where the annotation leaves it open
 	 * @return the terms
-	 * @throws IdempotencyConfigurationException if the annotation asks for what cannot be
+	 * @throws IdempotentConfigurationException if the annotation asks for what cannot be
 	 */
 	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
 		String described = describe(type, method);
@@ -72,10 +71,10 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @param cause what revealed the mistake, if anything did
 	 * @return the exception to throw
 	 */
-	public static IdempotencyConfigurationException mistake(String described, String mistake, String action,
+	public static IdempotentConfigurationException mistake(String described, String mistake, String action,
 			@Nullable Exception cause) {
-		return new IdempotencyConfigurationException("The @Idempotent method " + described + " " + mistake + ".",
-				action, cause);
+		return new IdempotentConfigurationException("The @Idempotent method " + described + " " + mistake + ".", action,
+				cause);
 	}
 
 	/**
@@ -83,7 +82,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @param described the method
 	 * @return the exception to throw
 	 */
-	public static IdempotencyConfigurationException noDatabase(String described) {
+	public static IdempotentConfigurationException noDatabase(String described) {
 		return mistake(described,
 				"has Guarantee.TRANSACTION (stated, or from idempotent.guarantee), and there is no database to keep it in",
 				"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
@@ -96,7 +95,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @param cause why it cannot be used
 	 * @return the exception to throw
 	 */
-	public static IdempotencyConfigurationException badExpression(String described, String text, Exception cause) {
+	public static IdempotentConfigurationException badExpression(String described, String text, Exception cause) {
 		return mistake(described, "has the key expression '" + text + "': " + cause.getMessage(),
 				"Correct the SpEL expression in its attribute 'key'.", cause);
 	}
@@ -129,7 +128,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 		throw badDuration(described, attribute, text, null);
 	}
 
-	private static IdempotencyConfigurationException badDuration(String described, String attribute, String text,
+	private static IdempotentConfigurationException badDuration(String described, String attribute, String text,
 			@Nullable Exception cause) {
 		return mistake(described,
 				"has the " + attribute + " '" + text + "', which is not a duration between 1 ms and 10 years",

@@ -4,7 +4,6 @@ import java.util.Properties;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.lettuce.core.api.StatefulConnection;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**

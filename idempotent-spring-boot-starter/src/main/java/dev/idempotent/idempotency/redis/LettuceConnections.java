@@ -4,9 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.lettuce.OwnClientSettings;
+import dev.idempotent.lettuce.DedicatedClientSettings;
 import io.lettuce.core.resource.ClientResources;
-
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -19,16 +18,17 @@ final class LettuceConnections {
 	}
 
 	static IdempotencyRedisConnection prompt(LettuceConnectionFactory application, Duration timeout) {
-		ClientResources resources = OwnClientSettings.resources(application.getClientResources());
-		PromptConnectionFactory factory = new PromptConnectionFactory(OwnClientSettings.servers(application),
-				OwnClientSettings.client(application.getClientConfiguration(), resources, timeout), timeout);
+		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
+		PromptConnectionFactory factory = new PromptConnectionFactory(DedicatedClientSettings.servers(application),
+				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout), timeout);
 		return started(factory, resources);
 	}
 
 	static IdempotencyRedisConnection exclusive(LettuceConnectionFactory application, Duration timeout) {
-		ClientResources resources = OwnClientSettings.resources(application.getClientResources());
-		ExclusiveConnectionFactory factory = new ExclusiveConnectionFactory(OwnClientSettings.servers(application),
-				OwnClientSettings.client(application.getClientConfiguration(), resources, timeout));
+		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
+		ExclusiveConnectionFactory factory = new ExclusiveConnectionFactory(
+				DedicatedClientSettings.servers(application),
+				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout));
 		return started(factory, resources);
 	}
 

@@ -10,14 +10,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-import dev.idempotent.lettuce.OwnClientSettings;
+import dev.idempotent.lettuce.DedicatedClientSettings;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -86,7 +85,7 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 			return connection.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			throw new RedisConnectionFailureException(OwnClientSettings.describe(ex), ex);
+			throw new RedisConnectionFailureException(DedicatedClientSettings.describe(ex), ex);
 		}
 		catch (TimeoutException ex) {
 			throw new RedisConnectionFailureException("Not connected to Redis within " + this.timeout, ex);

@@ -11,13 +11,13 @@ import jakarta.servlet.http.HttpServletRequest;
  */
 final class AsyncEnding implements AsyncListener {
 
-	private final LeaseExchange exchange;
+	private final LeaseHandlerRun exchange;
 
 	private final HttpServletRequest request;
 
-	private final HoldingResponse response;
+	private final BufferedResponse response;
 
-	AsyncEnding(LeaseExchange exchange, HttpServletRequest request, HoldingResponse response) {
+	AsyncEnding(LeaseHandlerRun exchange, HttpServletRequest request, BufferedResponse response) {
 		this.exchange = exchange;
 		this.request = request;
 		this.response = response;

@@ -19,7 +19,6 @@ import java.util.TreeSet;
 import dev.idempotent.idempotency.StoredResponse;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.http.HttpHeaders;
 
 /**
@@ -49,7 +48,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	 * @param redirect the redirect that is yet to be sent with it, if any
 	 * @param error the error that another filter has answered, and will again, if any
 	 */
-	static CapturedResponse of(HttpServletResponse response, StatedHeaders stated, byte[] body,
+	static CapturedResponse of(HttpServletResponse response, ApplicationHeaders stated, byte[] body,
 			@Nullable Redirect redirect, @Nullable SentError error) {
 		List<Header> headers = new ArrayList<>();
 		if (response.getContentType() != null) {

@@ -10,7 +10,6 @@ import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.ServletRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
@@ -43,7 +42,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	public HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
 		setAdvice((MethodInterceptor) (invocation) -> {
-			Exchange exchange = enter(invocation.getMethod());
+			HandlerRun exchange = enter(invocation.getMethod());
 			try {
 				Object value = invocation.proceed();
 				return (exchange != null) ? exchange.handlerReturned(invocation.getMethod(), value) : value;
@@ -82,9 +81,9 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 		request.setAttribute(PASSED, true);
 	}
 
-	private static @Nullable Exchange enter(Method method) {
+	private static @Nullable HandlerRun enter(Method method) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		Exchange exchange = (request != null) ? Exchange.of(request) : null;
+		HandlerRun exchange = (request != null) ? HandlerRun.of(request) : null;
 		if (exchange != null) {
 			exchange.handlerEntered();
 		}

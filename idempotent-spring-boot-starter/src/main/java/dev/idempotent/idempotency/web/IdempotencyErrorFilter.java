@@ -24,7 +24,7 @@ public final class IdempotencyErrorFilter implements Filter {
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		boolean errorPage = request.getDispatcherType() == DispatcherType.ERROR;
-		ServletResponse watched = errorPage ? response : ErrorWatch.over(response);
+		ServletResponse watched = errorPage ? response : ErrorDetectingResponse.over(response);
 		boolean asyncBefore = request.isAsyncStarted();
 		boolean returned = false;
 		try {
@@ -32,7 +32,7 @@ public final class IdempotencyErrorFilter implements Filter {
 			returned = true;
 		}
 		finally {
-			Exchange open = Exchange.of(request);
+			HandlerRun open = HandlerRun.of(request);
 			if (open != null && (asyncBefore || !request.isAsyncStarted())) {
 				int status = statusOf(request, (HttpServletResponse) response);
 				if (errorPage) {
@@ -49,7 +49,7 @@ public final class IdempotencyErrorFilter implements Filter {
 	 * An exception brings no error page once the answer has begun to leave.
 	 */
 	private static boolean isErrorPageDue(ServletResponse response, boolean returned) {
-		return ErrorWatch.hasSeenError(response) || (!returned && !response.isCommitted());
+		return ErrorDetectingResponse.hasSeenError(response) || (!returned && !response.isCommitted());
 	}
 
 	private static int statusOf(ServletRequest request, HttpServletResponse response) {

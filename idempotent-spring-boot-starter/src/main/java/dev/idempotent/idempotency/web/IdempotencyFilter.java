@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-import dev.idempotent.idempotency.Bidder;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
-import dev.idempotent.idempotency.IdempotencyTransactions;
 import dev.idempotent.idempotency.OnPending;
-import dev.idempotent.idempotency.TransactionalClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
+import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import jakarta.servlet.DispatcherType;
@@ -25,7 +25,6 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
@@ -40,7 +39,8 @@ public final class IdempotencyFilter implements Filter {
 
 	private static final Duration MAX_WAIT_FOR_A_TURN = Duration.ofSeconds(10);
 
-	private final Turns turns = new Turns(Runtime.getRuntime().availableProcessors(), MAX_WAIT_FOR_A_TURN);
+	private final ConcurrencyLimit turns = new ConcurrencyLimit(Runtime.getRuntime().availableProcessors(),
+			MAX_WAIT_FOR_A_TURN);
 
 	private final IdempotencyGuard guard;
 
@@ -88,7 +88,7 @@ public final class IdempotencyFilter implements Filter {
 			return;
 		}
 		HttpServletRequest http = (HttpServletRequest) request;
-		Exchange open = Exchange.of(request);
+		HandlerRun open = HandlerRun.of(request);
 		Target target = (open == null) ? targetOf(http) : null;
 		if (open != null) {
 			open.dispatch(http, (HttpServletResponse) response, chain);
@@ -109,9 +109,9 @@ public final class IdempotencyFilter implements Filter {
 	private void claimAndRun(Target target, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		AnswerWriter answer = new AnswerWriter(request, response, target.cors());
-		Bid bid;
+		ClaimedRequest claimed;
 		try {
-			bid = bid(target, request);
+			claimed = claim(target, request);
 		}
 		catch (RefusedRequestException ex) {
 			answer.refused(ex);
@@ -121,42 +121,43 @@ public final class IdempotencyFilter implements Filter {
 			answer.notClaimed(ex);
 			return;
 		}
-		if (bid.claim() instanceof Claim.Acquired) {
-			bid.exchange().begin(bid.request(), response, chain);
+		if (claimed.claim() instanceof Claim.Acquired) {
+			claimed.run().begin(claimed.request(), response, chain);
 		}
 		else {
-			answer.notAcquired(bid.claim(), target.operation().key() != null);
+			answer.notAcquired(claimed.claim(), target.operation().key() != null);
 		}
 	}
 
-	private Bid bid(Target target, HttpServletRequest request) throws IOException {
+	private ClaimedRequest claim(Target target, HttpServletRequest request) throws IOException {
 		ReadRequest read = this.reader.read(request);
 		IdempotentOperation operation = target.operation();
 		Identity identity = identify(operation, read);
-		return (operation.transactions() == null) ? leaseBid(target, read, identity)
-				: transactionBid(target, operation.transactions(), read, identity);
+		return (operation.transactions() == null) ? claimByLease(target, read, identity)
+				: claimInTransaction(target, operation.transactions(), read, identity);
 	}
 
-	private Bid leaseBid(Target target, ReadRequest read, Identity identity) {
+	private ClaimedRequest claimByLease(Target target, ReadRequest read, Identity identity) {
 		IdempotentOperation operation = target.operation();
-		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
+		LeaseClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
 				operation.terms().retention());
 		Claim claim = claim(operation, claimant);
-		return new Bid(read.request(), claim, new LeaseExchange(claimant, target.entryIsNoted(), this.responsePolicy));
+		return new ClaimedRequest(read.request(), claim,
+				new LeaseHandlerRun(claimant, target.entryIsNoted(), this.responsePolicy));
 	}
 
-	private Bid transactionBid(Target target, IdempotencyTransactions transactions, ReadRequest read,
+	private ClaimedRequest claimInTransaction(Target target, IdempotencyTransactions transactions, ReadRequest read,
 			Identity identity) {
 		IdempotentOperation operation = target.operation();
 		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(),
 				operation.terms().lease(), operation.terms().retention(), transactions);
 		Claim claim = claim(operation, claimant);
-		return new Bid(read.request(), claim, new TransactionExchange(claimant, target.entryIsNoted(),
+		return new ClaimedRequest(read.request(), claim, new TransactionalHandlerRun(claimant, target.entryIsNoted(),
 				this.responsePolicy, this.commitFailures, target.cors()));
 	}
 
-	private Claim claim(IdempotentOperation operation, Bidder bidder) {
-		return operation.terms().waits() ? bidder.claimOrWait(this.waitTimeout) : bidder.claim();
+	private Claim claim(IdempotentOperation operation, Claimant claimant) {
+		return operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 	}
 
 	private Identity identify(IdempotentOperation operation, ReadRequest read) {
@@ -171,7 +172,7 @@ public final class IdempotencyFilter implements Filter {
 	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {
 	}
 
-	private record Bid(HttpServletRequest request, Claim claim, Exchange exchange) {
+	private record ClaimedRequest(HttpServletRequest request, Claim claim, HandlerRun run) {
 	}
 
 }

@@ -3,17 +3,16 @@ package dev.idempotent.idempotency.web;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
-import dev.idempotent.idempotency.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.IdempotencyTransactions;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.expression.ParseException;
 
 /**
@@ -25,8 +24,8 @@ import org.springframework.expression.ParseException;
  * @param ignored what is left out of the fingerprint
  * @param transactions in which the work runs, or {@code null} under a lease alone
  */
-record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable RequestKeyExpression key, Ignored ignored,
-		@Nullable IdempotencyTransactions transactions) {
+record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable RequestKeyExpression key,
+		FingerprintExclusions ignored, @Nullable IdempotencyTransactions transactions) {
 
 	/**
 	 * The operation of handlers that are not annotated: a header is needed, so no key is
@@ -36,12 +35,12 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 	static IdempotentOperation ofRule(OperationDefaults defaults, @Nullable IdempotencyTransactions transactions) {
 		return new IdempotentOperation(
 				new OperationTerms("", defaults.guarantee(), defaults.lease(), defaults.retention(), OnPending.REJECT),
-				KeySource.HEADER, null, Ignored.NOTHING, transactions);
+				KeySource.HEADER, null, FingerprintExclusions.NOTHING, transactions);
 	}
 
 	/**
 	 * Reads an annotation.
-	 * @throws IdempotencyConfigurationException if it asks for what cannot be
+	 * @throws IdempotentConfigurationException if it asks for what cannot be
 	 */
 	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
 			OperationDefaults defaults, @Nullable IdempotencyTransactionSource transactionSource) {
@@ -52,7 +51,7 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
 					"Say for how long two equal requests are one, such as retention = \"1m\".", null);
 		}
-		Ignored ignored = ignored(described, annotation.ignore());
+		FingerprintExclusions ignored = ignored(described, annotation.ignore());
 		if (ignored.isEverything() && annotation.key().isEmpty()) {
 			throw OperationTerms.mistake(described, "ignores everything and states no key",
 					"Say which part of the request is the key, such as key = \"#body.id\", or list what to ignore.",
@@ -65,7 +64,7 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 
 	/**
 	 * Finds the transactions of a handler method.
-	 * @throws IdempotencyConfigurationException if it cannot have them
+	 * @throws IdempotentConfigurationException if it cannot have them
 	 */
 	static IdempotencyTransactions transactions(Class<?> handlerType, Method method,
 			@Nullable IdempotencyTransactionSource transactionSource) {
@@ -90,9 +89,9 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 		}
 	}
 
-	private static Ignored ignored(String described, String[] entries) {
+	private static FingerprintExclusions ignored(String described, String[] entries) {
 		try {
-			return Ignored.of(entries);
+			return FingerprintExclusions.of(entries);
 		}
 		catch (IllegalArgumentException ex) {
 			throw OperationTerms.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),

@@ -7,14 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.idempotency.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
@@ -45,10 +44,10 @@ public final class IdempotentOperations {
 	 * @param transactionSource knows the transactions of handlers, or {@code null}
 	 * without a database
 	 * @return how many handlers are annotated
-	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if an
-	 * annotation asks for what cannot be
+	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation asks for
+	 * what cannot be
 	 */
-	public int load(RequestMappingHandlerMapping mapping, List<RequiredKey> required, OperationDefaults defaults,
+	public int load(RequestMappingHandlerMapping mapping, List<RequiredKeyRule> required, OperationDefaults defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		Map<Handler, IdempotentOperation> operations = new HashMap<>();
 		List<RequestMappingInfo> mappings = new ArrayList<>();
@@ -60,7 +59,7 @@ public final class IdempotentOperations {
 						annotation, defaults, transactionSource));
 			}
 		});
-		RuledOperations ruled = new RuledOperations(required, defaults, transactionSource);
+		RequiredKeyOperations ruled = new RequiredKeyOperations(required, defaults, transactionSource);
 		ruled.check(mapping);
 		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), ruled);
 		return operations.size();
@@ -69,7 +68,7 @@ public final class IdempotentOperations {
 	/**
 	 * Checks that no operation takes its key from the fingerprint alone, for applications
 	 * that cannot tell callers apart.
-	 * @throws dev.idempotent.idempotency.IdempotencyConfigurationException if one does
+	 * @throws dev.idempotent.IdempotentConfigurationException if one does
 	 */
 	public void requireKeysOfCallers() {
 		Table loaded = this.table;
@@ -114,14 +113,14 @@ public final class IdempotentOperations {
 	 * What a request is for.
 	 *
 	 * @param operation the operation of its handler
-	 * @param entryIsNoted whether {@link Exchange} learns that the handler was entered
+	 * @param entryIsNoted whether {@link HandlerRun} learns that the handler was entered
 	 * @param cors what other origins may do, if the handler says so
 	 */
 	record Target(IdempotentOperation operation, boolean entryIsNoted, @Nullable CorsConfiguration cors) {
 	}
 
 	private record Table(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> mappings,
-			Map<Handler, IdempotentOperation> operations, RuledOperations ruled) {
+			Map<Handler, IdempotentOperation> operations, RequiredKeyOperations ruled) {
 
 		boolean isEmpty() {
 			return this.mappings.isEmpty() && this.ruled.isEmpty();

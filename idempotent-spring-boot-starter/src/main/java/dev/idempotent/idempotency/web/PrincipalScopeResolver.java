@@ -9,7 +9,6 @@ import java.util.stream.Stream;
 import dev.idempotent.idempotency.Fingerprint;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.http.HttpHeaders;
 
 /**

@@ -6,11 +6,10 @@ import java.util.Locale;
 import java.util.Map;
 
 import jakarta.servlet.http.HttpServletResponse;
-import tools.jackson.databind.json.JsonMapper;
-
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The answers that are this library's own, as problem details of

@@ -3,7 +3,6 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 
 import jakarta.servlet.http.HttpServletResponse;
-
 import org.springframework.util.Assert;
 
 /**

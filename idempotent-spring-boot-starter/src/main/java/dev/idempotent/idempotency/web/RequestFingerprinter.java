@@ -10,7 +10,6 @@ import java.util.TreeMap;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import jakarta.servlet.http.HttpServletRequest;
-
 import org.springframework.web.util.UriUtils;
 
 /**
@@ -22,13 +21,13 @@ final class RequestFingerprinter {
 
 	private final List<byte[]> parts = new ArrayList<>();
 
-	private final Ignored ignored;
+	private final FingerprintExclusions ignored;
 
-	private RequestFingerprinter(Ignored ignored) {
+	private RequestFingerprinter(FingerprintExclusions ignored) {
 		this.ignored = ignored;
 	}
 
-	static Fingerprint fingerprint(HttpServletRequest request, RequestContent content, Ignored ignored) {
+	static Fingerprint fingerprint(HttpServletRequest request, RequestContent content, FingerprintExclusions ignored) {
 		if (ignored.isEverything()) {
 			return Fingerprint.of(List.of());
 		}

@@ -4,20 +4,19 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.expression.ExtremeNumbers;
+import dev.idempotent.advice.ExtremeNumbers;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
+import org.springframework.util.LinkedCaseInsensitiveMap;
+import org.springframework.web.servlet.HandlerMapping;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
-
-import org.springframework.expression.EvaluationException;
-import org.springframework.expression.ParseException;
-import org.springframework.util.LinkedCaseInsensitiveMap;
-import org.springframework.web.servlet.HandlerMapping;
 
 /**
  * A SpEL expression that yields a request's key.

@@ -19,7 +19,6 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 

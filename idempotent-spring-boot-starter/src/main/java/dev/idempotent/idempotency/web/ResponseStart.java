@@ -11,7 +11,6 @@ import java.util.Set;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
-
 import org.springframework.http.HttpHeaders;
 
 /**
@@ -20,10 +19,10 @@ import org.springframework.http.HttpHeaders;
  * @param headers the headers by name
  * @param stated those of them that are not from outer filters
  */
-record ResponseStart(Map<String, Collection<String>> headers, StatedHeaders stated) {
+record ResponseStart(Map<String, Collection<String>> headers, ApplicationHeaders stated) {
 
 	static ResponseStart empty() {
-		return new ResponseStart(Map.of(), new StatedHeaders());
+		return new ResponseStart(Map.of(), new ApplicationHeaders());
 	}
 
 	static ResponseStart of(HttpServletResponse response) {
@@ -31,8 +30,8 @@ record ResponseStart(Map<String, Collection<String>> headers, StatedHeaders stat
 		for (String name : response.getHeaderNames()) {
 			headers.put(name, List.copyOf(response.getHeaders(name)));
 		}
-		StatedHeaders stated = (response instanceof HoldingResponse holding) ? holding.stated().copy()
-				: new StatedHeaders();
+		ApplicationHeaders stated = (response instanceof BufferedResponse holding) ? holding.stated().copy()
+				: new ApplicationHeaders();
 		return new ResponseStart(headers, stated);
 	}
 
@@ -40,7 +39,7 @@ record ResponseStart(Map<String, Collection<String>> headers, StatedHeaders stat
 	 * Takes back whatever was done to the response since, but for the cookie of a session
 	 * that has begun meanwhile: no rollback ends it.
 	 */
-	void restore(HttpServletRequest request, HoldingResponse response) {
+	void restore(HttpServletRequest request, BufferedResponse response) {
 		Set<String> cookies = new LinkedHashSet<>(this.headers.getOrDefault(HttpHeaders.SET_COOKIE, List.of()));
 		cookies.addAll(sessionCookies(request, response));
 		response.beginAnew();

@@ -3,7 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.StatementFailures;
 import org.jspecify.annotations.Nullable;
 
@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class DetectedDialect {
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private volatile @Nullable EventDialect known;
 
-	DetectedDialect(OwnConnections connections) {
+	DetectedDialect(NonTransactionalConnections connections) {
 		this.connections = connections;
 	}
 

@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.UUID;
 
 import dev.idempotent.jdbc.Database;
-
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**

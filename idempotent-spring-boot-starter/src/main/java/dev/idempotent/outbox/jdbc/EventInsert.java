@@ -13,9 +13,8 @@ import java.util.UUID;
 
 import dev.idempotent.jdbc.StatementFailures;
 import dev.idempotent.outbox.EventLease;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 
 /**
@@ -50,8 +49,8 @@ final class EventInsert {
 		this.row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + dialect.millisFromNow() + ")";
 	}
 
-	List<StoredEvent> insert(Connection connection, List<StoredEvent> events, @Nullable EventLease lease) {
-		List<StoredEvent> rows = new ArrayList<>(events.size());
+	List<SerializedEvent> insert(Connection connection, List<SerializedEvent> events, @Nullable EventLease lease) {
+		List<SerializedEvent> rows = new ArrayList<>(events.size());
 		int from = 0;
 		while (from < events.size()) {
 			int to = end(events, from);
@@ -67,7 +66,7 @@ final class EventInsert {
 	/**
 	 * Where a statement ends that begins with an event: behind that one at least.
 	 */
-	private static int end(List<StoredEvent> events, int from) {
+	private static int end(List<SerializedEvent> events, int from) {
 		int to = from + 1;
 		long left = BYTES - bytes(events.get(from));
 		while (to < events.size() && to - from < ROWS && bytes(events.get(to)) <= left) {
@@ -80,7 +79,7 @@ final class EventInsert {
 	/**
 	 * At most: drivers of MySQL may write a byte as two, and a character takes four.
 	 */
-	private static long bytes(StoredEvent event) {
+	private static long bytes(SerializedEvent event) {
 		long characters = (long) event.topic().length() + event.type().length()
 				+ ((event.key() != null) ? event.key().length() : 0);
 		for (Map.Entry<String, String> header : event.storedHeaders().entrySet()) {
@@ -89,11 +88,12 @@ final class EventInsert {
 		return 2L * event.payload().length + 4 * characters;
 	}
 
-	private List<StoredEvent> insertChunk(Connection connection, List<StoredEvent> events, @Nullable EventLease lease) {
+	private List<SerializedEvent> insertChunk(Connection connection, List<SerializedEvent> events,
+			@Nullable EventLease lease) {
 		String sql = this.into + (this.row + ", ").repeat(events.size() - 1) + this.row;
 		try (PreparedStatement statement = connection.prepareStatement(sql, generated())) {
 			int index = 1;
-			for (StoredEvent event : events) {
+			for (SerializedEvent event : events) {
 				index = set(statement, index, event, lease);
 			}
 			statement.executeUpdate();
@@ -108,10 +108,10 @@ final class EventInsert {
 		return (this.dialect == EventDialect.MYSQL) ? new String[] { "id" } : new String[] { "id", "event_id" };
 	}
 
-	private int set(PreparedStatement statement, int first, StoredEvent event, @Nullable EventLease lease)
+	private int set(PreparedStatement statement, int first, SerializedEvent event, @Nullable EventLease lease)
 			throws SQLException {
 		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
-		String contentType = headers.remove(StoredEvent.CONTENT_TYPE);
+		String contentType = headers.remove(SerializedEvent.CONTENT_TYPE);
 		statement.setObject(first, this.dialect.parameter(event.id()));
 		statement.setString(first + 1, event.topic());
 		statement.setString(first + 2, event.key());
@@ -129,7 +129,7 @@ final class EventInsert {
 	/**
 	 * The rows by event: the database may return them in any order.
 	 */
-	private Map<UUID, Long> rows(Connection connection, PreparedStatement inserted, List<StoredEvent> events)
+	private Map<UUID, Long> rows(Connection connection, PreparedStatement inserted, List<SerializedEvent> events)
 			throws SQLException {
 		try (ResultSet keys = inserted.getGeneratedKeys()) {
 			return (this.dialect == EventDialect.MYSQL) ? inOrder(connection, keys, events) : byId(keys);
@@ -148,10 +148,10 @@ final class EventInsert {
 	 * MySQL tells the rows of one insert in its order, but the MariaDB driver passes on
 	 * only the first unless it is told otherwise.
 	 */
-	private Map<UUID, Long> inOrder(Connection connection, ResultSet keys, List<StoredEvent> events)
+	private Map<UUID, Long> inOrder(Connection connection, ResultSet keys, List<SerializedEvent> events)
 			throws SQLException {
 		Map<UUID, Long> rows = new HashMap<>();
-		for (StoredEvent event : events) {
+		for (SerializedEvent event : events) {
 			if (keys.next()) {
 				rows.put(event.id(), keys.getLong(1));
 			}
@@ -160,12 +160,12 @@ final class EventInsert {
 				: rows;
 	}
 
-	private Map<UUID, Long> from(Connection connection, long first, List<StoredEvent> events) throws SQLException {
+	private Map<UUID, Long> from(Connection connection, long first, List<SerializedEvent> events) throws SQLException {
 		String sql = this.select + "?, ".repeat(events.size() - 1) + "?) order by id limit " + events.size();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setLong(1, first);
 			int index = 2;
-			for (StoredEvent event : events) {
+			for (SerializedEvent event : events) {
 				statement.setObject(index++, this.dialect.parameter(event.id()));
 			}
 			try (ResultSet rows = statement.executeQuery()) {
@@ -174,7 +174,7 @@ final class EventInsert {
 		}
 	}
 
-	private static List<StoredEvent> withRows(List<StoredEvent> events, Map<UUID, Long> rows,
+	private static List<SerializedEvent> withRows(List<SerializedEvent> events, Map<UUID, Long> rows,
 			@Nullable EventLease lease) {
 		return events.stream().map((event) -> {
 			Long row = rows.get(event.id());
@@ -185,8 +185,8 @@ final class EventInsert {
 		}).toList();
 	}
 
-	private static StoredEvent withRow(StoredEvent event, long row, @Nullable EventLease lease) {
-		return new StoredEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
+	private static SerializedEvent withRow(SerializedEvent event, long row, @Nullable EventLease lease) {
+		return new SerializedEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
 				event.storedHeaders(), (lease != null) ? 1 : 0);
 	}
 

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param event the event; without what is unreadable
  * @param unreadable why it cannot be delivered as it is, or {@code null} if it can
  */
-record EventRow(StoredEvent event, @Nullable String unreadable) {
+record EventRow(SerializedEvent event, @Nullable String unreadable) {
 
 	/**
 	 * What {@link #of} reads.
@@ -31,7 +31,7 @@ record EventRow(StoredEvent event, @Nullable String unreadable) {
 		UUID id = id(columns.getString(2));
 		byte[] payload = columns.getBytes(7);
 		Map<String, String> headers = HeaderText.read(columns.getString(8));
-		StoredEvent event = new StoredEvent((id != null) ? id : NO_ID, columns.getLong(1), columns.getString(3),
+		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, columns.getLong(1), columns.getString(3),
 				columns.getString(4), columns.getString(5), (payload != null) ? payload : new byte[0],
 				withContentType(headers, columns.getString(6)), columns.getInt(9));
 		return new EventRow(event, (id == null) ? "Its event_id is no UUID"
@@ -52,7 +52,7 @@ record EventRow(StoredEvent event, @Nullable String unreadable) {
 
 	private static Map<String, String> withContentType(@Nullable Map<String, String> headers, String contentType) {
 		Map<String, String> all = (headers != null) ? headers : new LinkedHashMap<>();
-		all.put(StoredEvent.CONTENT_TYPE, contentType);
+		all.put(SerializedEvent.CONTENT_TYPE, contentType);
 		return all;
 	}
 

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.jdbc.StatementFailures;
 import dev.idempotent.outbox.FailedEvent;
-import dev.idempotent.outbox.HeldEvent;
-import dev.idempotent.outbox.ParkedEvent;
+import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.WaitingEvent;
 
 /**
  * Moves rows of events that could not be delivered, within the transaction of its caller.
@@ -31,9 +31,9 @@ final class FailedRows {
 
 	private final OutboxTables tables;
 
-	private final HeldRows held;
+	private final LeasedRows held;
 
-	FailedRows(EventDialect dialect, OutboxTables tables, HeldRows held) {
+	FailedRows(EventDialect dialect, OutboxTables tables, LeasedRows held) {
 		this.dialect = dialect;
 		this.tables = tables;
 		this.held = held;
@@ -43,12 +43,12 @@ final class FailedRows {
 	 * Lets events wait. All are of one table.
 	 * @return how many were still held
 	 */
-	int park(Connection connection, boolean parked, List<ParkedEvent> events) {
-		List<HeldEvent> believed = events.stream().map((event) -> event.failed().held()).toList();
-		Map<Long, HeldEvent> locked = this.held.lock(connection, parked, believed);
+	int park(Connection connection, boolean parked, List<WaitingEvent> events) {
+		List<LeasedEvent> believed = events.stream().map((event) -> event.failed().held()).toList();
+		Map<Long, LeasedEvent> locked = this.held.lock(connection, parked, believed);
 		String sql = parked ? postpone() : insertWaiting();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (ParkedEvent event : events) {
+			for (WaitingEvent event : events) {
 				if (locked.containsKey(row(event.failed()))) {
 					statement.setString(1, reason(event.failed()));
 					statement.setLong(2, event.delay().toMillis());
@@ -68,8 +68,8 @@ final class FailedRows {
 	 * Moves events to the dead. All are of one table.
 	 * @return how many were still held
 	 */
-	int bury(Connection connection, boolean parked, List<FailedEvent> events) {
-		Map<Long, HeldEvent> locked = this.held.lock(connection, parked,
+	int deadLetter(Connection connection, boolean parked, List<FailedEvent> events) {
+		Map<Long, LeasedEvent> locked = this.held.lock(connection, parked,
 				events.stream().map(FailedEvent::held).toList());
 		String sql = "insert into " + this.tables.dead() + " (" + SAME + ", attempts, last_error) select " + SAME
 				+ ", attempts, ? from " + this.tables.of(parked) + " where id = ?";

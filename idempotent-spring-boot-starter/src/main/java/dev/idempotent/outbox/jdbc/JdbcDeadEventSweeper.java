@@ -9,10 +9,9 @@ import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -30,7 +29,7 @@ public final class JdbcDeadEventSweeper implements AutoCloseable {
 
 	private static final Duration LONGEST_BATCH = Duration.ofSeconds(10);
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private final DetectedDialect dialect;
 
@@ -55,7 +54,7 @@ public final class JdbcDeadEventSweeper implements AutoCloseable {
 	 * @param retention how long dead events are kept, at least one millisecond
 	 */
 	public JdbcDeadEventSweeper(DataSource dataSource, OutboxTables tables, Duration retention) {
-		this.connections = new OwnConnections(dataSource);
+		this.connections = new NonTransactionalConnections(dataSource);
 		this.dialect = new DetectedDialect(this.connections);
 		this.tables = tables;
 		this.retention = retention;

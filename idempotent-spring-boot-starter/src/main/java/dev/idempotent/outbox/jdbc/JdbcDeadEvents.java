@@ -6,7 +6,7 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.outbox.DeadEvent;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadFilter;
@@ -19,7 +19,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 
 	private static final int BATCH = 500;
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private final DetectedDialect dialect;
 
@@ -31,7 +31,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 	 * @param tables the tables of the store
 	 */
 	public JdbcDeadEvents(DataSource dataSource, OutboxTables tables) {
-		this.connections = new OwnConnections(dataSource);
+		this.connections = new NonTransactionalConnections(dataSource);
 		this.dialect = new DetectedDialect(this.connections);
 		this.tables = tables;
 	}

@@ -8,12 +8,11 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.StatementFailures;
 import dev.idempotent.outbox.EventCount;
 import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
@@ -26,7 +25,7 @@ public final class JdbcOutboxReader {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private final DetectedDialect dialect;
 
@@ -40,7 +39,7 @@ public final class JdbcOutboxReader {
 	 * @param tables the tables of the store
 	 */
 	public JdbcOutboxReader(DataSource dataSource, OutboxTables tables) {
-		this.connections = new OwnConnections(dataSource);
+		this.connections = new NonTransactionalConnections(dataSource);
 		this.dialect = new DetectedDialect(this.connections);
 		this.tables = tables;
 	}

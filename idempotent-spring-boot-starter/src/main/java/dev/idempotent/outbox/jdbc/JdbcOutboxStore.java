@@ -9,19 +9,18 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.OwnConnections;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.jdbc.StatementFailures;
 import dev.idempotent.outbox.ClaimScope;
 import dev.idempotent.outbox.EventLease;
 import dev.idempotent.outbox.FailedEvent;
-import dev.idempotent.outbox.HeldEvent;
-import dev.idempotent.outbox.OutboxConfigurationException;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxStore;
-import dev.idempotent.outbox.ParkedEvent;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.WaitingEvent;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
@@ -33,7 +32,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	private final DataSource dataSource;
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
 	private final RepeatedTransaction transactions;
 
@@ -47,20 +46,20 @@ public final class JdbcOutboxStore implements OutboxStore {
 	 * @param tables the tables
 	 */
 	public JdbcOutboxStore(DataSource dataSource, OutboxTables tables) {
-		this.dataSource = OwnConnections.withoutTransactions(dataSource);
-		this.connections = new OwnConnections(dataSource);
+		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
+		this.connections = new NonTransactionalConnections(dataSource);
 		this.transactions = new RepeatedTransaction(this.connections);
 		this.tables = tables;
 	}
 
 	/**
 	 * Refuses a data source that routes to several databases.
-	 * @throws OutboxConfigurationException if it does
+	 * @throws IdempotentConfigurationException if it does
 	 */
 	public void requireOneDatabase() {
 		String router = RoutingDataSources.find(this.dataSource);
 		if (router != null) {
-			throw new OutboxConfigurationException(
+			throw new IdempotentConfigurationException(
 					"An outbox is in the database of the application's transactions, and the DataSource " + router
 							+ " routes to several databases: events would be delivered only from the default one.",
 					RoutingDataSources.REMEDY + "; or set idempotent.outbox.enabled=false.", null);
@@ -78,7 +77,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public List<StoredEvent> append(List<StoredEvent> events, @Nullable EventLease lease) {
+	public List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		try {
 			return joined((connection) -> statements(connection).insert().insert(connection, events, lease));
 		}
@@ -89,15 +88,15 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public List<HeldEvent> claim(EventLease lease, ClaimScope scope) {
+	public List<LeasedEvent> claim(EventLease lease, ClaimScope scope) {
 		Statements statements = statements();
 		List<Long> ids = this.transactions.run((connection) -> statements.claims().claim(connection, lease, scope));
 		List<EventRow> rows = ids.isEmpty() ? List.of()
 				: this.transactions.run((connection) -> statements.claims().read(connection, lease, scope, ids));
-		List<HeldEvent> claimed = new ArrayList<>();
+		List<LeasedEvent> claimed = new ArrayList<>();
 		List<FailedEvent> unreadable = new ArrayList<>();
 		for (EventRow row : rows) {
-			HeldEvent held = new HeldEvent(row.event(), lease.claimId(), scope.parked());
+			LeasedEvent held = new LeasedEvent(row.event(), lease.claimId(), scope.parked());
 			if (row.unreadable() == null) {
 				claimed.add(held);
 			}
@@ -105,7 +104,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 				unreadable.add(new FailedEvent(held, row.unreadable()));
 			}
 		}
-		bury(unreadable);
+		deadLetter(unreadable);
 		return claimed;
 	}
 
@@ -116,31 +115,31 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public int delivered(List<HeldEvent> events) {
-		HeldRows held = statements().held();
-		return eachTable(events, HeldEvent::parked,
+	public int delivered(List<LeasedEvent> events) {
+		LeasedRows held = statements().held();
+		return eachTable(events, LeasedEvent::parked,
 				(parked, some) -> this.transactions.run((connection) -> held.delete(connection, parked, some)));
 	}
 
 	@Override
-	public int release(List<HeldEvent> events) {
-		HeldRows held = statements().held();
-		return eachTable(events, HeldEvent::parked, (parked, some) -> this.transactions
+	public int release(List<LeasedEvent> events) {
+		LeasedRows held = statements().held();
+		return eachTable(events, LeasedEvent::parked, (parked, some) -> this.transactions
 			.run((connection) -> held.release(connection, parked, held.lock(connection, parked, some).keySet())));
 	}
 
 	@Override
-	public int park(List<ParkedEvent> events) {
+	public int park(List<WaitingEvent> events) {
 		FailedRows failed = statements().failed();
 		return eachTable(events, (event) -> event.failed().held().parked(),
 				(parked, some) -> this.transactions.run((connection) -> failed.park(connection, parked, some)));
 	}
 
 	@Override
-	public int bury(List<FailedEvent> events) {
+	public int deadLetter(List<FailedEvent> events) {
 		FailedRows failed = statements().failed();
 		return eachTable(events, (event) -> event.held().parked(),
-				(parked, some) -> this.transactions.run((connection) -> failed.bury(connection, parked, some)));
+				(parked, some) -> this.transactions.run((connection) -> failed.deadLetter(connection, parked, some)));
 	}
 
 	@Override
@@ -236,11 +235,11 @@ public final class JdbcOutboxStore implements OutboxStore {
 	/**
 	 * The statements in one dialect.
 	 */
-	private record Statements(EventDialect dialect, EventInsert insert, EventClaims claims, HeldRows held,
+	private record Statements(EventDialect dialect, EventInsert insert, EventClaims claims, LeasedRows held,
 			FailedRows failed) {
 
 		static Statements of(EventDialect dialect, OutboxTables tables) {
-			HeldRows held = new HeldRows(dialect, tables);
+			LeasedRows held = new LeasedRows(dialect, tables);
 			return new Statements(dialect, new EventInsert(dialect, tables), new EventClaims(dialect, tables), held,
 					new FailedRows(dialect, tables, held));
 		}

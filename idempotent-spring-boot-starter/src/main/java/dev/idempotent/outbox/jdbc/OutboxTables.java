@@ -2,7 +2,7 @@ package dev.idempotent.outbox.jdbc;
 
 import java.util.regex.Pattern;
 
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 
 /**
  * The names of the tables.
@@ -46,7 +46,7 @@ public record OutboxTables(String prefix) {
 		return this.prefix + "dead";
 	}
 
-	String of(HeldEvent event) {
+	String of(LeasedEvent event) {
 		return of(event.parked());
 	}
 

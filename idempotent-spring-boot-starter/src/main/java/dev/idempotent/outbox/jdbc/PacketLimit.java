@@ -6,8 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.StoredEvent;
-
+import dev.idempotent.outbox.SerializedEvent;
 import org.springframework.dao.DataIntegrityViolationException;
 
 /**
@@ -25,7 +24,7 @@ final class PacketLimit {
 	 * Refuses an event that is larger.
 	 * @throws DataIntegrityViolationException if it is
 	 */
-	static void check(Connection connection, StoredEvent event) {
+	static void check(Connection connection, SerializedEvent event) {
 		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(SQL)) {
 			if (row.next() && written(event.payload()) >= row.getLong(1)) {
 				throw new DataIntegrityViolationException(

@@ -4,8 +4,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.function.Function;
 
-import dev.idempotent.jdbc.OwnConnections;
-
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -23,9 +22,9 @@ final class RepeatedTransaction {
 	 */
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-	private final OwnConnections connections;
+	private final NonTransactionalConnections connections;
 
-	RepeatedTransaction(OwnConnections connections) {
+	RepeatedTransaction(NonTransactionalConnections connections) {
 		this.connections = connections;
 	}
 

@@ -12,12 +12,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
-import dev.idempotent.outbox.OutboxConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.core.DefaultParameterNameDiscoverer;
 
 /**
@@ -31,29 +30,29 @@ final class OutboxMethod {
 
 	private final List<String> names;
 
-	private final List<EventTemplate> templates;
+	private final List<EventMapping> templates;
 
-	private OutboxMethod(List<String> names, List<EventTemplate> templates) {
+	private OutboxMethod(List<String> names, List<EventMapping> templates) {
 		this.names = names;
 		this.templates = templates;
 	}
 
 	/**
 	 * Reads annotations.
-	 * @throws OutboxConfigurationException if they ask for what cannot be
+	 * @throws IdempotentConfigurationException if they ask for what cannot be
 	 */
 	static OutboxMethod of(Class<?> type, Method method, List<TransactionalOutbox> annotations, OutboxTopics topics) {
 		String described = describe(type, method);
 		List<String> names = parameterNames(described, method);
-		List<EventTemplate> templates = new ArrayList<>();
+		List<EventMapping> templates = new ArrayList<>();
 		for (TransactionalOutbox annotation : annotations) {
-			EventTemplate template = EventTemplate.of(described, annotation, names, topics);
+			EventMapping template = EventMapping.of(described, annotation, names, topics);
 			if (template.refersTo(RESULT)) {
 				checkParameters(described, names, RESULT);
 				checkResult(described, method);
 			}
-			if (annotation.forEach() && template.refersTo(EventTemplate.ITEM)) {
-				checkParameters(described, names, EventTemplate.ITEM);
+			if (annotation.forEach() && template.refersTo(EventMapping.ITEM)) {
+				checkParameters(described, names, EventMapping.ITEM);
 			}
 			templates.add(template);
 		}
@@ -80,10 +79,10 @@ final class OutboxMethod {
 					.collect(Collectors.joining(", ", "(", ")"));
 	}
 
-	static OutboxConfigurationException mistake(String described, String mistake, String action,
+	static IdempotentConfigurationException mistake(String described, String mistake, String action,
 			@Nullable Exception cause) {
-		return new OutboxConfigurationException("The @TransactionalOutbox method " + described + " " + mistake + ".",
-				action, cause);
+		return new IdempotentConfigurationException(
+				"The @TransactionalOutbox method " + described + " " + mistake + ".", action, cause);
 	}
 
 	private static List<String> parameterNames(String described, Method method) {

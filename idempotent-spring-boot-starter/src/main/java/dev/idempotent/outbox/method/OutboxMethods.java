@@ -11,7 +11,6 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -62,8 +61,8 @@ public final class OutboxMethods {
 
 	/**
 	 * Reads the annotations of a method.
-	 * @throws dev.idempotent.outbox.OutboxConfigurationException if they ask for what
-	 * cannot be
+	 * @throws dev.idempotent.IdempotentConfigurationException if they ask for what cannot
+	 * be
 	 */
 	OutboxMethod methodOf(Class<?> type, Method method) {
 		Target target = Target.of(type, method);

@@ -4,13 +4,12 @@ import java.lang.reflect.Method;
 import java.util.HashSet;
 import java.util.Set;
 
+import dev.idempotent.advice.AdviceReach;
+import dev.idempotent.advice.AnnotatedBeans;
+import dev.idempotent.advice.SelfInvocations;
 import dev.idempotent.outbox.TransactionalOutbox;
-import dev.idempotent.placement.AdviceReach;
-import dev.idempotent.placement.AnnotatedBeans;
-import dev.idempotent.placement.SelfInvocations;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
@@ -43,8 +42,8 @@ public final class OutboxMethodsCheck {
 	/**
 	 * Checks the methods of all beans, be they created or not.
 	 * @return how many annotated methods there are
-	 * @throws dev.idempotent.outbox.OutboxConfigurationException if one cannot have what
-	 * it asks for
+	 * @throws dev.idempotent.IdempotentConfigurationException if one cannot have what it
+	 * asks for
 	 */
 	public int check() {
 		int[] found = new int[1];

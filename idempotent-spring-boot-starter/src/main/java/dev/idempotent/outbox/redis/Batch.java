@@ -8,10 +8,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import dev.idempotent.lettuce.OwnConnection;
+import dev.idempotent.lettuce.DedicatedRedisConnection;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -45,11 +45,11 @@ final class Batch {
 
 	private boolean usable = true;
 
-	Batch(List<StoredEvent> events, RedisStreamOptions options, boolean cluster) {
+	Batch(List<SerializedEvent> events, RedisStreamOptions options, boolean cluster) {
 		this.options = options;
 		this.scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
 		this.additions = new ArrayList<>(events.size());
-		for (StoredEvent event : events) {
+		for (SerializedEvent event : events) {
 			AsyncCommand<byte[], byte[], String> addition = addition(event);
 			this.additions.add(addition);
 			this.byDestination.computeIfAbsent(event.destination(), (destination) -> new ArrayList<>()).add(addition);
@@ -57,7 +57,7 @@ final class Batch {
 		this.confirmation = options.waitsForReplicas() ? confirmation() : null;
 	}
 
-	void send(OwnConnection connection) {
+	void send(DedicatedRedisConnection connection) {
 		if (this.scope == Scope.DESTINATION) {
 			// One node of a Cluster may be away while others get their part.
 			this.byDestination.values().forEach((commands) -> send(connection, commands));
@@ -70,7 +70,7 @@ final class Batch {
 		send(connection, commands);
 	}
 
-	private static void send(OwnConnection connection, List<AsyncCommand<byte[], byte[], ?>> commands) {
+	private static void send(DedicatedRedisConnection connection, List<AsyncCommand<byte[], byte[], ?>> commands) {
 		try {
 			connection.dispatch(commands);
 		}
@@ -138,7 +138,7 @@ final class Batch {
 		return failure;
 	}
 
-	private AsyncCommand<byte[], byte[], String> addition(StoredEvent event) {
+	private AsyncCommand<byte[], byte[], String> addition(SerializedEvent event) {
 		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
 		Long maxLength = this.options.maxLength();
 		if (maxLength != null) {

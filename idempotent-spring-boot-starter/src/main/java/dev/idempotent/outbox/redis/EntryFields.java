@@ -3,7 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.function.BiConsumer;
 
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 
 /**
  * An event as the fields of a stream's entry.
@@ -19,7 +19,7 @@ final class EntryFields {
 	 * Tells the fields in their order. A header that is called {@code payload} is left
 	 * out: it would stand before the event's own.
 	 */
-	static void forEach(StoredEvent event, BiConsumer<byte[], byte[]> field) {
+	static void forEach(SerializedEvent event, BiConsumer<byte[], byte[]> field) {
 		event.headers().forEach((name, value) -> {
 			if (!name.equals("payload")) {
 				field.accept(bytes(name), bytes(value));

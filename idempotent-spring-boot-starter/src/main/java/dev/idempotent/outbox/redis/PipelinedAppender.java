@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import dev.idempotent.lettuce.OwnConnection;
-import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.lettuce.DedicatedRedisConnection;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import io.lettuce.core.RedisException;
 
 /**
@@ -19,22 +19,22 @@ import io.lettuce.core.RedisException;
  */
 final class PipelinedAppender implements StreamAppender {
 
-	private final OwnConnections connections;
+	private final DedicatedRedisConnections connections;
 
 	private final RedisStreamOptions options;
 
-	private final Queue<OwnConnection> idle = new ConcurrentLinkedQueue<>();
+	private final Queue<DedicatedRedisConnection> idle = new ConcurrentLinkedQueue<>();
 
-	PipelinedAppender(OwnConnections connections, RedisStreamOptions options) {
+	PipelinedAppender(DedicatedRedisConnections connections, RedisStreamOptions options) {
 		this.connections = connections;
 		this.options = options;
 	}
 
 	@Override
-	public List<Outcome> append(List<StoredEvent> events) {
+	public List<Outcome> append(List<SerializedEvent> events) {
 		long start = System.nanoTime();
 		try {
-			OwnConnection connection = connection();
+			DedicatedRedisConnection connection = connection();
 			Batch batch = new Batch(events, this.options, connection.isCluster());
 			try {
 				batch.send(connection);
@@ -49,8 +49,8 @@ final class PipelinedAppender implements StreamAppender {
 		}
 	}
 
-	private OwnConnection connection() {
-		OwnConnection kept = this.idle.poll();
+	private DedicatedRedisConnection connection() {
+		DedicatedRedisConnection kept = this.idle.poll();
 		while (kept != null && !kept.isOpen()) {
 			kept.close();
 			kept = this.idle.poll();
@@ -58,7 +58,7 @@ final class PipelinedAppender implements StreamAppender {
 		return (kept != null) ? kept : this.connections.connect();
 	}
 
-	private void takeBack(OwnConnection connection, boolean usable) {
+	private void takeBack(DedicatedRedisConnection connection, boolean usable) {
 		if (usable && connection.isOpen()) {
 			this.idle.add(connection);
 		}
@@ -72,7 +72,7 @@ final class PipelinedAppender implements StreamAppender {
 	 * What broke one connection has often broken all, and each would cost a time-out.
 	 */
 	private void retireIdle() {
-		for (OwnConnection kept = this.idle.poll(); kept != null; kept = this.idle.poll()) {
+		for (DedicatedRedisConnection kept = this.idle.poll(); kept != null; kept = this.idle.poll()) {
 			kept.close();
 		}
 	}

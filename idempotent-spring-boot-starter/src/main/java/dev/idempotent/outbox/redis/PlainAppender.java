@@ -7,9 +7,8 @@ import java.util.Map;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -41,7 +40,7 @@ final class PlainAppender implements StreamAppender {
 	}
 
 	@Override
-	public List<Outcome> append(List<StoredEvent> events) {
+	public List<Outcome> append(List<SerializedEvent> events) {
 		Outcome[] outcomes = new Outcome[events.size()];
 		Map<String, Outcome.Unavailable> away = new HashMap<>();
 		for (int i = 0; i < outcomes.length; i++) {
@@ -57,7 +56,7 @@ final class PlainAppender implements StreamAppender {
 
 	@SuppressWarnings("ArrayAsKeyOfSetOrMap") // Spring Data wants it, and nothing is
 												// looked up.
-	private Outcome append(StoredEvent event) {
+	private Outcome append(SerializedEvent event) {
 		Map<byte[], byte[]> fields = new LinkedHashMap<>();
 		EntryFields.forEach(event, fields::put);
 		Scope scope = Scope.PUBLISHER;

@@ -2,12 +2,11 @@ package dev.idempotent.outbox.redis;
 
 import java.util.List;
 
-import dev.idempotent.lettuce.OwnConnections;
-import dev.idempotent.outbox.Outcome;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -27,9 +26,9 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 
 	private final StreamAppender appender;
 
-	private final @Nullable OwnConnections connections;
+	private final @Nullable DedicatedRedisConnections connections;
 
-	private RedisStreamPublisher(StreamAppender appender, @Nullable OwnConnections connections) {
+	private RedisStreamPublisher(StreamAppender appender, @Nullable DedicatedRedisConnections connections) {
 		this.appender = appender;
 		this.connections = connections;
 	}
@@ -42,7 +41,7 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 * Cluster
 	 * @return the publisher
 	 */
-	public static RedisStreamPublisher pipelined(OwnConnections connections, RedisStreamOptions options) {
+	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, RedisStreamOptions options) {
 		return new RedisStreamPublisher(new PipelinedAppender(connections, options), connections);
 	}
 
@@ -62,7 +61,7 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	}
 
 	@Override
-	public List<Outcome> publish(List<StoredEvent> events) {
+	public List<Outcome> publish(List<SerializedEvent> events) {
 		return this.appender.append(events);
 	}
 

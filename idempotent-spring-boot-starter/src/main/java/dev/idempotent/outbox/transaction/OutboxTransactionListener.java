@@ -5,7 +5,6 @@ import java.util.function.Supplier;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -53,7 +52,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		Object own = resource();
 		if (failure == null && own != null && own != outer
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
-			EventCollection.begin(this.store.get(), this.handOffs.get());
+			OutboxSynchronization.begin(this.store.get(), this.handOffs.get());
 		}
 	}
 

@@ -6,7 +6,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**

@@ -8,16 +8,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.OutboxStorm;
 import dev.idempotent.outbox.OutboxStormRider;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.dao.DataIntegrityViolationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -84,7 +83,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 						+ " (event_id, topic, type, payload) values ('order 17', ?, 'foreign', '')",
 						this.publisher + ":orders");
 			append("behind");
-			List<HeldEvent> held = claim();
+			List<LeasedEvent> held = claim();
 			assertThat(types(held)).containsExactly("before", "behind");
 			assertThat(tested().template()
 				.queryForList("select event_id from " + tested().tables().dead() + " where topic = ?", String.class,
@@ -94,8 +93,8 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 
 		@Test
 		void saysThatAnEventIsLargerThanTheServerTakes() {
-			StoredEvent small = event("small", new byte[1], Map.of());
-			StoredEvent large = event("large", new byte[9_000_000], Map.of());
+			SerializedEvent small = event("small", new byte[1], Map.of());
+			SerializedEvent large = event("large", new byte[9_000_000], Map.of());
 			assertThatExceptionOfType(DataIntegrityViolationException.class)
 				.isThrownBy(() -> inTransaction(() -> store().append(List.of(small, large), null)))
 				.withMessageContainingAll("'large'", "9000000 bytes", "max_allowed_packet");

@@ -1,9 +1,11 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import dev.idempotent.autoconfigure.operations.OutboxEndpointAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.OutboxHealthAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.OutboxMetricsAutoConfiguration;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;

@@ -6,8 +6,8 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyRedisAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -15,7 +15,6 @@ import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.ServletContext;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;

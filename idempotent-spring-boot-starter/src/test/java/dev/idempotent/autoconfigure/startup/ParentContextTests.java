@@ -1,10 +1,9 @@
 package dev.idempotent.autoconfigure.startup;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -25,7 +24,7 @@ class ParentContextTests {
 
 	@ParameterizedTest
 	@CsvSource({ "Method, @Idempotent, idempotent.enabled", "Event, @TransactionalOutbox, idempotent.outbox.enabled",
-			"Listener, @RedisStreamListener, idempotent.inbox.enabled" })
+			"Listener, @RedisStreamListener, idempotent.stream.enabled" })
 	void stopsTheApplicationOverAnAnnotation(String bean, String annotation, String property)
 			throws ClassNotFoundException {
 		Class<?> type = Class.forName(SilentBeans.class.getName() + "$" + bean);
@@ -36,11 +35,11 @@ class ParentContextTests {
 			top.setDisplayName("services");
 			this.application.withParent(middle)
 				.run((context) -> assertThat(context).getFailure()
-					.isInstanceOf(IdempotencyConfigurationException.class)
+					.isInstanceOf(IdempotentConfigurationException.class)
 					.hasMessageContainingAll("The " + annotation + " method " + type.getName() + ".run() ",
 							"is in the parent context 'services'")
-					.asInstanceOf(throwable(IdempotencyConfigurationException.class))
-					.extracting(IdempotencyConfigurationException::getAction)
+					.asInstanceOf(throwable(IdempotentConfigurationException.class))
+					.extracting(IdempotentConfigurationException::getAction)
 					.asString()
 					.contains("@EnableAutoConfiguration", property + "=false"));
 			this.application.withParent(middle)

@@ -10,15 +10,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.databind.json.JsonMapper;
-
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -28,6 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -50,16 +49,16 @@ class PropertyNamesTests {
 			"idempotent.client.target[0], idempotent.client.targets",
 			"idempotent.client.targets[0].host, idempotent.client.targets",
 			"idempotent.client.targets[pay], idempotent.client.targets", "idempotent.lease[0], idempotent.lease",
-			"idempotent.lease.min, idempotent.lease", "idempotent.courier.lease, idempotent.outbox.courier.lease",
-			"idempotent.outbox.courier.batch.size.max, idempotent.outbox.courier.batch-size" })
+			"idempotent.lease.min, idempotent.lease", "idempotent.relay.batch-size, idempotent.outbox.relay.batch-size",
+			"idempotent.outbox.relay.batch.size.max, idempotent.outbox.relay.batch-size" })
 	void stopTheApplicationWithTheNearestName(String property, String nearest) {
 		this.application.withPropertyValues(property + "=s3cret")
 			.run((context) -> assertThat(context).getFailure()
-				.asInstanceOf(throwable(IdempotencyConfigurationException.class))
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
 				.hasMessageStartingWith("There is no property " + property + " (")
 				.hasMessageContaining("from property source \"test\"")
 				.hasMessageNotContaining("s3cret")
-				.extracting(IdempotencyConfigurationException::getAction)
+				.extracting(IdempotentConfigurationException::getAction)
 				.asString()
 				.startsWith("Did you mean " + nearest + "? Correct "));
 	}
@@ -78,7 +77,7 @@ class PropertyNamesTests {
 				  web:
 				    heade: Key
 				""");
-		assertThatExceptionOfType(IdempotencyConfigurationException.class)
+		assertThatExceptionOfType(IdempotentConfigurationException.class)
 			.isThrownBy(() -> new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 				.run("--spring.config.location=" + file.toUri()))
 			.withMessageContaining("application.yaml] - 3:12");
@@ -130,12 +129,12 @@ class PropertyNamesTests {
 
 	@Test
 	void doNotIncludeAGroupWithoutAnyLine() {
-		assertStarts(Map.of("idempotent", "", "idempotent.web", "", "idempotent.outbox.courier", ""));
+		assertStarts(Map.of("idempotent", "", "idempotent.web", "", "idempotent.outbox.relay", ""));
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "idempotent.enabled, flase", "idempotent.outbox.enabled, yes", "idempotent.inbox.enabled, ''",
-			"idempotent.outbox.courier.enabled, on" })
+	@CsvSource({ "idempotent.enabled, flase", "idempotent.outbox.enabled, yes", "idempotent.stream.enabled, ''",
+			"idempotent.outbox.relay.enabled, on" })
 	void includeASwitchThatIsNeitherOnNorOff(String property, String value) {
 		this.application.withPropertyValues(property + "=" + value)
 			.run((context) -> assertThat(context).getFailure().hasMessage(property + " is neither true nor false."));

@@ -2,19 +2,18 @@ package dev.idempotent.autoconfigure.startup;
 
 import java.util.Objects;
 
-import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyRedisAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyWebAutoConfiguration;
-import dev.idempotent.autoconfigure.outbox.InboxRedisAutoConfiguration;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
@@ -45,8 +44,8 @@ class SilentAnnotationsTests {
 					Event     | tools.jackson                        | @TransactionalOutbox method  | Jackson 3             | Add spring-boot-starter-jackson | idempotent.outbox.enabled
 					Event     | org.springframework.transaction      | @TransactionalOutbox method  | spring-tx             | Add org.springframework:spring-tx | idempotent.outbox.enabled
 					Event     | org.springframework.jdbc             | @TransactionalOutbox method  | spring-jdbc           | Add spring-boot-starter-jdbc    | idempotent.outbox.enabled
-					Listener  | org.springframework.data.redis       | @RedisStreamListener method  | Spring Data Redis     | Add spring-boot-starter-data-redis | idempotent.inbox.enabled
-					Listener  | org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails | @RedisStreamListener method  | spring-boot-data-redis | Add spring-boot-starter-data-redis | idempotent.inbox.enabled
+					Listener  | org.springframework.data.redis       | @RedisStreamListener method  | Spring Data Redis     | Add spring-boot-starter-data-redis | idempotent.stream.enabled
+					Listener  | org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails | @RedisStreamListener method  | spring-boot-data-redis | Add spring-boot-starter-data-redis | idempotent.stream.enabled
 					""")
 	void stopsWithoutALibraryThatItNeeds(String bean, String missing, String annotation, String reason, String action,
 			String property) {
@@ -83,7 +82,7 @@ class SilentAnnotationsTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration" })
+	@CsvSource({ "dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration" })
 	void stopsWithoutItsAutoConfiguration(String excluded) {
 		start("Method", "unknown").withPropertyValues("spring.autoconfigure.exclude=" + excluded)
 			.run((context) -> assertMistake(context, "is excluded, or its conditions are not met",
@@ -94,7 +93,7 @@ class SilentAnnotationsTests {
 		Throwable failure = Objects.requireNonNull(context.getStartupFailure());
 		assertThat(failure).hasMessageContaining(mistake);
 		// Loaded again, without some libraries.
-		assertThat(failure.getClass().getName()).isEqualTo(IdempotencyConfigurationException.class.getName());
+		assertThat(failure.getClass().getName()).isEqualTo(IdempotentConfigurationException.class.getName());
 		assertThat(failure).extracting("action").asString().contains(actions);
 	}
 
@@ -117,7 +116,7 @@ class SilentAnnotationsTests {
 			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
 			IdempotencyRedisAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
-			InboxRedisAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
+			RedisStreamAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
 			StartCheckAutoConfiguration.class })
 	static class Application {
 

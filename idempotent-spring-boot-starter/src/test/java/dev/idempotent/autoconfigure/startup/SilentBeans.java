@@ -7,9 +7,8 @@ import java.lang.reflect.Proxy;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.inbox.RedisStreamListener;
 import dev.idempotent.outbox.TransactionalOutbox;
-
+import dev.idempotent.stream.RedisStreamListener;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

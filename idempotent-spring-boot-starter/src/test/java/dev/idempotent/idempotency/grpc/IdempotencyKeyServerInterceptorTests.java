@@ -7,10 +7,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.Race;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.grpc.KeyedCalls.Reply;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.testing.Gate;
@@ -28,7 +28,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static dev.idempotent.idempotency.grpc.KeyedCalls.call;

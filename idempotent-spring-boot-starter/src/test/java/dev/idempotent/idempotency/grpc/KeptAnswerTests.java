@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.grpc.KeyedCalls.Reply;
 import io.grpc.Status;
 import org.junit.jupiter.api.AfterEach;

@@ -3,9 +3,9 @@ package dev.idempotent.idempotency.grpc;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.Metadata;

@@ -6,15 +6,14 @@ import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 
-import dev.idempotent.jdbc.OwnConnections;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -28,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link JdbcIdempotencyStore} and {@link OwnConnections} amid the transactions
- * and settings of an application.
+ * Tests for {@link JdbcIdempotencyStore} and {@link NonTransactionalConnections} amid the
+ * transactions and settings of an application.
  */
 class OwnConnectionsTests {
 
@@ -76,7 +75,8 @@ class OwnConnectionsTests {
 	void givesAConnectionBackWithItsIsolationThoughTheWorkFails() throws SQLException {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-			OwnConnections connections = new OwnConnections(new SingleConnectionDataSource(only, true));
+			NonTransactionalConnections connections = new NonTransactionalConnections(
+					new SingleConnectionDataSource(only, true));
 			assertThatIllegalStateException().isThrownBy(() -> connections.runInTransaction((connection) -> {
 				throw new IllegalStateException("The work fails");
 			}));

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.HeldKey;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
@@ -17,7 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -37,7 +36,7 @@ class PostgresRenewalsIntegrationTests {
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
-	private final List<HeldKey> held = Stream.generate(() -> new HeldKey(Samples.key(), "owner", MINUTE))
+	private final List<ClaimedKey> held = Stream.generate(() -> new ClaimedKey(Samples.key(), "owner", MINUTE))
 		.limit(50)
 		.toList();
 

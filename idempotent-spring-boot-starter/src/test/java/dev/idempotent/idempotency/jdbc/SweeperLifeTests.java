@@ -1,15 +1,14 @@
 package dev.idempotent.idempotency.jdbc;
 
-import dev.idempotent.jdbc.OwnConnections;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -94,7 +93,7 @@ class SweeperLifeTests {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);
 			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-			new OwnConnections(new SingleConnectionDataSource(only, true))
+			new NonTransactionalConnections(new SingleConnectionDataSource(only, true))
 				.runInTransaction((connection) -> new ExpiredRecords(this.table.name()).delete(connection, 10));
 			assertThat(only.getAutoCommit()).isFalse();
 			assertThat(only.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);

@@ -7,9 +7,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import tools.jackson.core.JsonPointer;
-
 import org.springframework.util.StringUtils;
+import tools.jackson.core.JsonPointer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

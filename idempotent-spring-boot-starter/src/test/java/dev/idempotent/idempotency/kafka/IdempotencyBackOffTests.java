@@ -13,7 +13,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.kafka.listener.BackOffHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
@@ -61,8 +60,8 @@ class IdempotencyBackOffTests {
 
 	@Test
 	void leavesEveryOtherFailureToTheHandler() {
-		assertThat(backOff(new IllegalStateException("The bank is closed"))).isNull();
-		assertThat(backOff(new IdempotencyStoreException("A value that is not ours", null))).isNull();
+		assertThat(backoff(new IllegalStateException("The bank is closed"))).isNull();
+		assertThat(backoff(new IdempotencyStoreException("A value that is not ours", null))).isNull();
 	}
 
 	@Test
@@ -81,12 +80,12 @@ class IdempotencyBackOffTests {
 	}
 
 	private static BackOffExecution start(Exception failure) {
-		BackOff backOff = backOff(failure);
-		Assert.state(backOff != null, "The failure is left to the handler");
-		return backOff.start();
+		BackOff backoff = backoff(failure);
+		Assert.state(backoff != null, "The failure is left to the handler");
+		return backoff.start();
 	}
 
-	private static @Nullable BackOff backOff(Exception failure) {
+	private static @Nullable BackOff backoff(Exception failure) {
 		return new IdempotencyBackOff().apply(RECORD, failure);
 	}
 

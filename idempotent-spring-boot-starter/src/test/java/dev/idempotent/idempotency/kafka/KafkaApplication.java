@@ -7,12 +7,11 @@ import java.util.Map;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyKafkaAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyRedisAutoConfiguration;
-
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyKafkaAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;

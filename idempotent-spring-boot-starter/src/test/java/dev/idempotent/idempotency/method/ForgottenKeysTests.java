@@ -11,7 +11,6 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;

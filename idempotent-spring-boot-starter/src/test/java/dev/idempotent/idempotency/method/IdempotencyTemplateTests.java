@@ -5,14 +5,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.OnPending;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
-
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.ParameterizedTypeReference;
 
@@ -125,11 +124,11 @@ class IdempotencyTemplateTests {
 	@Test
 	void needsADatabaseForATransaction() {
 		this.application.run((context) -> {
-			MethodEnvironment environment = context.getBean(MethodEnvironment.class);
-			IdempotencyTemplate template = new IdempotencyTemplate(new MethodEnvironment(environment.guard(), "shop",
+			MethodSettings environment = context.getBean(MethodSettings.class);
+			IdempotencyTemplate template = new IdempotencyTemplate(new MethodSettings(environment.guard(), "shop",
 					environment.defaults(), MINUTE, environment.json(), null, null))
 				.withGuarantee(Guarantee.TRANSACTION);
-			assertThatExceptionOfType(IdempotencyConfigurationException.class)
+			assertThatExceptionOfType(IdempotentConfigurationException.class)
 				.isThrownBy(() -> template.execute("import", "k", String.class, () -> ""))
 				.withMessageContaining("no database");
 		});

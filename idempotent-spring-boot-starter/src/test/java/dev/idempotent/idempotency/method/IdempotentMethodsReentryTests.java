@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.operation.OperationDefaults;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,10 +1,9 @@
 package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;

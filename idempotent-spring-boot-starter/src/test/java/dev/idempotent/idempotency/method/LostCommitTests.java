@@ -9,7 +9,6 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

@@ -10,9 +10,9 @@ import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
-import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -22,7 +22,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -168,11 +167,11 @@ class MethodMistakesTests {
 			String action) {
 		application.run((context) -> {
 			Throwable failure = context.getStartupFailure();
-			while (failure != null && !(failure instanceof IdempotencyConfigurationException)) {
+			while (failure != null && !(failure instanceof IdempotentConfigurationException)) {
 				failure = failure.getCause();
 			}
 			assertThat(failure).as("startup failure %s", context.getStartupFailure())
-				.isInstanceOfSatisfying(IdempotencyConfigurationException.class, (found) -> {
+				.isInstanceOfSatisfying(IdempotentConfigurationException.class, (found) -> {
 					assertThat(found).hasMessageContaining(bean.getName())
 						.hasMessageContaining(".place")
 						.hasMessageContaining(mistake);

@@ -2,12 +2,11 @@ package dev.idempotent.idempotency.method;
 
 import java.time.InstantSource;
 
-import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;

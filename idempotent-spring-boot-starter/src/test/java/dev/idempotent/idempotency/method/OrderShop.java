@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;

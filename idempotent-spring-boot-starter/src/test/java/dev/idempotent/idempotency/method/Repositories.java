@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Idempotent;
-
 import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.FilterType;

@@ -10,7 +10,6 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
 import org.springframework.context.annotation.Configuration;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;

@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.PackagePrivateMethod;
-
 import org.springframework.transaction.annotation.Transactional;
 
 /**

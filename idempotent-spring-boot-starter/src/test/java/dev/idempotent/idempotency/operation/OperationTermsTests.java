@@ -3,9 +3,9 @@ package dev.idempotent.idempotency.operation;
 import java.lang.reflect.Method;
 import java.time.Duration;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.IdempotencyConfigurationException;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,9 +33,9 @@ class OperationTermsTests {
 
 	@Test
 	void refuseAStatedLeaseThatIsLongerThanTheRetention() {
-		assertThatExceptionOfType(IdempotencyConfigurationException.class).isThrownBy(() -> termsOf("heldForTooLong"))
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> termsOf("heldForTooLong"))
 			.withMessageContaining("retention of PT2S, shorter than its lease of PT3S");
-		assertThatExceptionOfType(IdempotencyConfigurationException.class).isThrownBy(() -> termsOf("heldForDays"))
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> termsOf("heldForDays"))
 			.withMessageContaining("retention of PT24H, shorter than its lease of PT48H");
 	}
 

@@ -8,15 +8,15 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,7 +69,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void takesTheKeyOfARunBackWhenRedisHasForgottenIt() {
-		Claimant runner = claimant(LEASE);
+		LeaseClaimant runner = claimant(LEASE);
 		runner.claim();
 		redis.flush();
 		awaitThatTheKeyIsFree(false);
@@ -80,7 +80,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void takesTheKeyOfARunBackWhenRedisWasAway() {
-		Claimant runner = claimant(LEASE);
+		LeaseClaimant runner = claimant(LEASE);
 		runner.claim();
 		redis.stop();
 		redis.start();
@@ -91,7 +91,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void storesTheAnswerOfARunDuringWhichRedisWasAway() {
-		Claimant runner = claimant(MINUTE);
+		LeaseClaimant runner = claimant(MINUTE);
 		runner.claim();
 		redis.stop();
 		redis.start();
@@ -102,7 +102,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void storesTheAnswerOfARunThatEndedWhileRedisWasAway() {
-		Claimant runner = claimant(MINUTE);
+		LeaseClaimant runner = claimant(MINUTE);
 		runner.claim();
 		redis.stop();
 		runner.complete(RESPONSE);
@@ -119,7 +119,7 @@ class IdempotencyGuardRedisIntegrationTests {
 		Race.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
 				int number = (thread + i) % 50;
-				Claimant claimant = crowded.claimant(keys.get(number), REQUEST, MINUTE, MINUTE);
+				LeaseClaimant claimant = crowded.claimant(keys.get(number), REQUEST, MINUTE, MINUTE);
 				if (claimant.claim() instanceof Claim.Acquired) {
 					workForAMillisecond();
 					claimant.complete(Samples.response("run " + runs.get(number).incrementAndGet()));
@@ -137,7 +137,7 @@ class IdempotencyGuardRedisIntegrationTests {
 		return new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(10));
 	}
 
-	private Claimant claimant(Duration lease) {
+	private LeaseClaimant claimant(Duration lease) {
 		return this.guard.claimant(this.key, REQUEST, lease, MINUTE);
 	}
 

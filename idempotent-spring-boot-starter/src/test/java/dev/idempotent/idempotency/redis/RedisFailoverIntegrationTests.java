@@ -13,14 +13,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -110,7 +110,7 @@ class RedisFailoverIntegrationTests {
 	private void runUntilOver() {
 		while (!this.over.get()) {
 			IdempotencyKey key = Samples.key();
-			Claimant claimant = this.guard.claimant(key, request(key), LEASE, LEASE);
+			LeaseClaimant claimant = this.guard.claimant(key, request(key), LEASE, LEASE);
 			long start = System.nanoTime();
 			try {
 				claimant.claim();

@@ -6,7 +6,6 @@ import dev.idempotent.idempotency.IdempotencyStoreFuzz;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**

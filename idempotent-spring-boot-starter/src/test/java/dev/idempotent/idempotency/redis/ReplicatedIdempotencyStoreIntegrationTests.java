@@ -4,9 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Claimant;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyGuard;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreContract;
@@ -14,6 +12,8 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -80,7 +80,7 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 	void givesAnUnconfirmedClaimBack() throws Exception {
 		redis.stopReplica();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, MINUTE)) {
-			Claimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
+			LeaseClaimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(claimant::claim);
 			redis.startReplica();
 			await().untilAsserted(() -> assertThat(claim()).isEqualTo(new Claim.Acquired()));

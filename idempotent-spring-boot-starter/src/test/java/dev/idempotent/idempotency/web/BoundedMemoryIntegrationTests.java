@@ -20,7 +20,6 @@ import dev.idempotent.testing.ForkedApplication;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

@@ -9,7 +9,6 @@ import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.mock.web.MockHttpServletResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +19,7 @@ class CapturedResponseTests {
 
 	@Test
 	void replaysStatusHeadersAndBody() throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.setStatus(201);
 		first.setContentType("application/json");
 		first.addHeader("Location", "/orders/1");
@@ -42,14 +41,14 @@ class CapturedResponseTests {
 	@ValueSource(strings = { "Connection", "Date", "Keep-Alive", "Set-Cookie", "Transfer-Encoding",
 			"Access-Control-Allow-Origin", "ACCESS-CONTROL-EXPOSE-HEADERS" })
 	void doesNotKeepHeadersOfTheMomentOrTheConnection(String name) throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.addHeader(name, "a=b");
 		assertThat(replay(first, BODY).containsHeader(name)).isFalse();
 	}
 
 	@Test
 	void setsAndAddsHeadersAsTheHandlerDid() throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.setHeader("X-Set", "handler");
 		first.addHeader("X-Set", "more");
 		first.addHeader("X-Added", "handler");
@@ -68,7 +67,7 @@ class CapturedResponseTests {
 	void keepsNothingThatOuterFiltersHaveAdded() throws Exception {
 		MockHttpServletResponse outer = new MockHttpServletResponse();
 		outer.addHeader("X-Before", "filter");
-		HoldingResponse first = HoldingResponse.whole(outer, 100);
+		BufferedResponse first = BufferedResponse.whole(outer, 100);
 		first.addHeader("X-Order", "7");
 		outer.addHeader("X-Meanwhile", "filter");
 		outer.addHeader("X-Order", "filter");
@@ -78,7 +77,7 @@ class CapturedResponseTests {
 
 	@Test
 	void keepsNumbersAndDates() throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.setIntHeader("X-Count", 7);
 		first.setDateHeader("Last-Modified", 0);
 
@@ -90,7 +89,7 @@ class CapturedResponseTests {
 
 	@Test
 	void forgetsHeadersThatWereTakenBack() throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
 		first.setHeader("X-Order", null);
 		first.addHeader("X-Other", "7");
@@ -101,7 +100,7 @@ class CapturedResponseTests {
 
 	@Test
 	void readsWhatAnEarlierVersionHasWritten() throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
 		byte[] written = captured(first, BODY).encode().bytes();
 		MockHttpServletResponse replay = new MockHttpServletResponse();
@@ -115,7 +114,7 @@ class CapturedResponseTests {
 
 	@Test
 	void saysNothingOfTheLengthOfAnEmptyBody() throws Exception {
-		HoldingResponse first = first();
+		BufferedResponse first = first();
 		first.setStatus(204);
 		assertThat(replay(first, new byte[0]).containsHeader("Content-Length")).isFalse();
 	}
@@ -128,16 +127,16 @@ class CapturedResponseTests {
 		assertThat(CapturedResponse.decode(StoredResponse.notKept())).isNull();
 	}
 
-	private static HoldingResponse first() {
-		return HoldingResponse.whole(new MockHttpServletResponse(), 100);
+	private static BufferedResponse first() {
+		return BufferedResponse.whole(new MockHttpServletResponse(), 100);
 	}
 
-	private static CapturedResponse captured(HoldingResponse first, byte[] body) throws Exception {
+	private static CapturedResponse captured(BufferedResponse first, byte[] body) throws Exception {
 		first.getOutputStream().write(body);
 		return first.capture();
 	}
 
-	private static MockHttpServletResponse replay(HoldingResponse first, byte[] body) throws Exception {
+	private static MockHttpServletResponse replay(BufferedResponse first, byte[] body) throws Exception {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
 		decoded(captured(first, body).encode()).replayTo(replay);
 		return replay;

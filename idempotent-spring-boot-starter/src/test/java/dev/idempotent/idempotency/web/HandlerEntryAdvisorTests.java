@@ -5,7 +5,6 @@ import dev.idempotent.testing.PackagePrivateMethod;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.SimpleTraceInterceptor;

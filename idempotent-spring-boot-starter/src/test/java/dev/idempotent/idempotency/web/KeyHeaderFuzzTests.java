@@ -6,7 +6,6 @@ import java.util.stream.Stream;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.provider.MethodSource;
-
 import org.springframework.mock.web.MockHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;

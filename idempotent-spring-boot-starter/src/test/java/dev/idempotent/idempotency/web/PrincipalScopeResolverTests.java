@@ -9,7 +9,6 @@ import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.security.authentication.RememberMeAuthenticationToken;
 import org.springframework.security.authentication.TestingAuthenticationToken;

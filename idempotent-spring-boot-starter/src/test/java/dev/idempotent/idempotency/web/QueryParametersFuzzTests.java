@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.junit.jupiter.params.provider.MethodSource;
-
 import org.springframework.mock.web.MockHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,7 +57,8 @@ class QueryParametersFuzzTests {
 	}
 
 	private static String digest(MockHttpServletRequest request) {
-		return RequestFingerprinter.fingerprint(request, new RequestContent.Body(new byte[0], false), Ignored.NOTHING)
+		return RequestFingerprinter
+			.fingerprint(request, new RequestContent.Body(new byte[0], false), FingerprintExclusions.NOTHING)
 			.digest();
 	}
 

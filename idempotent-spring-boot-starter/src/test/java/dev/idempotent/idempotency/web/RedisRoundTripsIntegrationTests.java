@@ -12,7 +12,6 @@ import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.data.redis.connection.RedisConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,8 +44,7 @@ class RedisRoundTripsIntegrationTests {
 	@Test
 	void takesNoneForAReplayFromMemory() throws Exception {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
-				"idempotent.web.replay-cache.max-size=1MB");
-				RedisConnection connection = redis.connect().getConnection()) {
+				"idempotent.replay-cache.max-size=1MB"); RedisConnection connection = redis.connect().getConnection()) {
 			String key = UUID.randomUUID().toString();
 			post(application, key, "a", 201);
 			post(application, key, "a", 201);

@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockPart;
 
@@ -113,24 +112,24 @@ class RequestFingerprinterTests {
 			/a~1b         | {"a/b":1}                       | {"a/b":2}                        | true
 			""")
 	void leavesOutIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
-		Ignored ignored = Ignored.of(new String[] { pointer });
+		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { pointer });
 		assertThat(of(body("application/json", one), ignored).equals(of(body("application/json", other), ignored)))
 			.isEqualTo(same);
 	}
 
 	@Test
 	void leavesTheKeyToDecideAloneIfEverythingIsIgnored() throws IOException {
-		Ignored everything = Ignored.of(new String[] { "*" });
+		FingerprintExclusions everything = FingerprintExclusions.of(new String[] { "*" });
 		assertThat(of(url("/a?x=1"), everything)).isEqualTo(of(url("/b?x=2"), everything))
 			.isEqualTo(of(body("application/json", "{\"a\":1}"), everything))
 			.isEqualTo(of(body("text/plain", "a"), everything));
-		assertThatIllegalArgumentException().isThrownBy(() -> Ignored.of(new String[] { "*", "x" }))
+		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { "*", "x" }))
 			.withMessageContaining("stand alone");
 	}
 
 	@Test
 	void leavesOutIgnoredParameters() throws IOException {
-		Ignored ignored = Ignored.of(new String[] { "at" });
+		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { "at" });
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isEqualTo(of(url("/a?at=2&x=1&at=3"), ignored));
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isNotEqualTo(of(url("/a?x=2&at=1"), ignored));
 	}
@@ -138,7 +137,7 @@ class RequestFingerprinterTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "/" })
 	void ignoresNothingThatHasNoName(String entry) {
-		assertThatIllegalArgumentException().isThrownBy(() -> Ignored.of(new String[] { entry }));
+		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { entry }));
 	}
 
 	/**
@@ -194,10 +193,10 @@ class RequestFingerprinterTests {
 	}
 
 	private static Fingerprint of(MockHttpServletRequest request) throws IOException {
-		return of(request, Ignored.NOTHING);
+		return of(request, FingerprintExclusions.NOTHING);
 	}
 
-	private static Fingerprint of(MockHttpServletRequest request, Ignored ignored) throws IOException {
+	private static Fingerprint of(MockHttpServletRequest request, FingerprintExclusions ignored) throws IOException {
 		ReadRequest read = new RequestReader(1024).read(request);
 		return RequestFingerprinter.fingerprint(read.request(), read.content(), ignored);
 	}

@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -50,7 +49,7 @@ class RequiredKeysIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
-		assertThatIllegalArgumentException().isThrownBy(() -> RequiredKey.parse(rule));
+		assertThatIllegalArgumentException().isThrownBy(() -> RequiredKeyRule.parse(rule));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -7,7 +7,6 @@ import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static dev.idempotent.testing.WebApplication.text;

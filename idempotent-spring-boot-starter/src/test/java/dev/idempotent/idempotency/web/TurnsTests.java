@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.testing.Gate;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
@@ -14,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link Turns}.
+ * Tests for {@link ConcurrencyLimit}.
  */
 class TurnsTests {
 
@@ -22,7 +21,7 @@ class TurnsTests {
 
 	@Test
 	void refusesWhoeverGetsNoneInTime() throws Exception {
-		Turns turns = new Turns(1, Duration.ofMillis(10));
+		ConcurrencyLimit turns = new ConcurrencyLimit(1, Duration.ofMillis(10));
 		CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> turns.take(this::passTheGate));
 		this.closed.awaitEntry();
 		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> turns.take(() -> "second"))
@@ -36,13 +35,13 @@ class TurnsTests {
 	void refusesAThreadThatIsInterruptedAndLeavesItSo() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(RefusedRequestException.class)
-			.isThrownBy(() -> new Turns(1, Duration.ofDays(1)).take(() -> ""));
+			.isThrownBy(() -> new ConcurrencyLimit(1, Duration.ofDays(1)).take(() -> ""));
 		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	@Test
 	void areFreeAgainAfterAFailure() {
-		Turns turns = new Turns(1, Duration.ofMillis(10));
+		ConcurrencyLimit turns = new ConcurrencyLimit(1, Duration.ofMillis(10));
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> turns.take(() -> {
 			throw new IllegalStateException();
 		}));

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,13 +29,13 @@ public class WebhookPublisher implements OutboxPublisher {
 	}
 
 	@Override
-	public List<Outcome> publish(List<StoredEvent> events) {
+	public List<Outcome> publish(List<SerializedEvent> events) {
 		// All are on their way before the first answer is waited for.
 		List<CompletableFuture<Outcome>> outcomes = events.stream().map(this::send).toList();
 		return outcomes.stream().map(CompletableFuture::join).toList();
 	}
 
-	private CompletableFuture<Outcome> send(StoredEvent event) {
+	private CompletableFuture<Outcome> send(SerializedEvent event) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(event.destination()))
 			.timeout(Duration.ofSeconds(5))
 			.POST(BodyPublishers.ofByteArray(event.payload()));

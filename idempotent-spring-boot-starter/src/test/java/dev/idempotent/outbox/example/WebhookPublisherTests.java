@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import com.sun.net.httpserver.HttpServer;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +62,7 @@ class WebhookPublisherTests {
 
 	@Test
 	void tellsThatNobodyAnswers() {
-		StoredEvent event = event(204);
+		SerializedEvent event = event(204);
 		this.server.stop(0);
 		assertThat(this.publisher.publish(List.of(event)))
 			.containsExactly(new Outcome.Unavailable("No answer", Scope.DESTINATION));
@@ -76,10 +76,10 @@ class WebhookPublisherTests {
 			.contains(source.substring(source.indexOf("public class")).strip());
 	}
 
-	private StoredEvent event(int status) {
+	private SerializedEvent event(int status) {
 		String url = "http://localhost:" + this.server.getAddress().getPort() + "/" + status;
-		return new StoredEvent(UUID.randomUUID(), 1, "webhook:" + url, null, "order.created", new byte[] { '{', '}' },
-				Map.of("content-type", "application/json"), 1);
+		return new SerializedEvent(UUID.randomUUID(), 1, "webhook:" + url, null, "order.created",
+				new byte[] { '{', '}' }, Map.of("content-type", "application/json"), 1);
 	}
 
 }

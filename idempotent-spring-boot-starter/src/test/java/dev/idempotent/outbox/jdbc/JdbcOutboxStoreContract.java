@@ -8,9 +8,9 @@ import dev.idempotent.outbox.OutboxStoreContract;
 import dev.idempotent.outbox.OutboxStoreFencing;
 import dev.idempotent.outbox.OutboxStoreForeignRows;
 import dev.idempotent.outbox.OutboxStoreFuzz;
-import dev.idempotent.outbox.OutboxStoreParking;
 import dev.idempotent.outbox.OutboxStoreRaces;
 import dev.idempotent.outbox.OutboxStoreTransactions;
+import dev.idempotent.outbox.OutboxStoreWaiting;
 import dev.idempotent.outbox.TestedOutboxStore;
 import org.junit.jupiter.api.Nested;
 
@@ -69,7 +69,7 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
-	class ParkingTests extends OutboxStoreParking {
+	class ParkingTests extends OutboxStoreWaiting {
 
 		@Override
 		protected TestedOutboxStore tested() {

@@ -12,8 +12,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.OwnConnections;
-
+import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -60,7 +59,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	/**
 	 * Buries events in the rows that follow on each other.
 	 */
-	void bury(int firstRow, int count, String type, String topic) {
+	void deadLetter(int firstRow, int count, String type, String topic) {
 		String sql = "insert into " + this.names.dead() + INSERT
 				+ ") values (?, ?, ?, 'secret key', ?, 'text/plain', ?, " + "'{}', " + now()
 				+ ", 10, 'The broker refused it')";
@@ -71,8 +70,8 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 					.toList());
 	}
 
-	void bury(int firstRow, int count) {
-		bury(firstRow, count, TYPE, TOPIC);
+	void deadLetter(int firstRow, int count) {
+		deadLetter(firstRow, count, TYPE, TOPIC);
 	}
 
 	/**
@@ -132,7 +131,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	}
 
 	private EventDialect dialect() {
-		return new DetectedDialect(new OwnConnections(this.dataSource)).get();
+		return new DetectedDialect(new NonTransactionalConnections(this.dataSource)).get();
 	}
 
 }

@@ -14,7 +14,6 @@ import dev.idempotent.outbox.OutboxSummary;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
@@ -50,7 +49,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void listsDeadEventsPageByPage() {
-		this.tables.bury(1, 5);
+		this.tables.deadLetter(1, 5);
 		assertThat(this.dead.list(DeadFilter.ALL, 0, 2)).extracting(DeadEvent::row).containsExactly(1L, 2L);
 		assertThat(this.dead.list(DeadFilter.ALL, 2, 2)).extracting(DeadEvent::row).containsExactly(3L, 4L);
 		assertThat(this.dead.list(DeadFilter.ALL, 4, 2)).extracting(DeadEvent::row).containsExactly(5L);
@@ -58,7 +57,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void tellsWhyAndHowLongAgoAnEventDiedAndNotWhatItCarries() {
-		this.tables.bury(7, 1);
+		this.tables.deadLetter(7, 1);
 		this.tables.age(7, HOUR);
 		DeadEvent event = this.dead.list(DeadFilter.ALL, 0, 1).get(0);
 		assertThat(event.deadFor()).isBetween(HOUR, HOUR.plusMinutes(2));
@@ -69,9 +68,9 @@ abstract class OperatorsContract {
 
 	@Test
 	void meansTheEventsThatHaveAllThatIsStated() {
-		this.tables.bury(1, 2, "order.created", "test:orders");
-		this.tables.bury(3, 2, "order.paid", "test:orders");
-		this.tables.bury(5, 2, "order.paid", "test:payments");
+		this.tables.deadLetter(1, 2, "order.created", "test:orders");
+		this.tables.deadLetter(3, 2, "order.paid", "test:orders");
+		this.tables.deadLetter(5, 2, "order.paid", "test:payments");
 		assertThat(rows(new DeadFilter(null, "order.paid", null))).containsExactly(3L, 4L, 5L, 6L);
 		assertThat(rows(new DeadFilter(null, null, "test:orders"))).containsExactly(1L, 2L, 3L, 4L);
 		assertThat(rows(new DeadFilter(null, "order.paid", "test:orders"))).containsExactly(3L, 4L);
@@ -84,7 +83,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void retriesEventsAsIfTheyHadNeverBeenTried() {
-		this.tables.bury(1, 1);
+		this.tables.deadLetter(1, 1);
 		Map<String, Object> before = row(this.tables.names().dead());
 		assertThat(this.dead.retry(DeadFilter.ALL)).isEqualTo(1);
 		assertThat(this.tables.count(this.tables.names().dead())).isZero();
@@ -102,7 +101,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void movesAndDeletesEachEventOnceWhenManyOperatorsWantTo() throws InterruptedException {
-		this.tables.bury(1, 2_200);
+		this.tables.deadLetter(1, 2_200);
 		List<int[]> done = Race.of(4,
 				(operator) -> (operator % 2 == 0) ? new int[] { this.dead.retry(DeadFilter.ALL), 0 }
 						: new int[] { 0, this.dead.discard(DeadFilter.ALL) });
@@ -115,7 +114,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void leavesAnEventToWhoeverHoldsIt() throws SQLException {
-		this.tables.bury(1, 2);
+		this.tables.deadLetter(1, 2);
 		try (Connection other = this.tables.dataSource().getConnection()) {
 			other.setAutoCommit(false);
 			new DeadRows(dialect(), this.tables.names()).lock(other, new DeadFilter(OperatorTables.id(1), null, null),
@@ -128,7 +127,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void retriesAnEventOnceThoughItDiesAgainMeanwhile() {
-		this.tables.bury(1, 501);
+		this.tables.deadLetter(1, 501);
 		JdbcDeadEvents fruitless = new JdbcDeadEvents(new DelegatingDataSource(this.tables.dataSource()) {
 
 			@Override
@@ -143,7 +142,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void deletesWhatHasBeenDeadForTooLongAndNothingElse() {
-		this.tables.bury(1, 10);
+		this.tables.deadLetter(1, 10);
 		this.tables.age(4, HOUR);
 		try (JdbcDeadEventSweeper sweeper = sweeper(HOUR.minusMinutes(1))) {
 			assertThat(sweeper.sweep()).isEqualTo(4);
@@ -154,7 +153,7 @@ abstract class OperatorsContract {
 
 	@Test
 	void deletesEachEventOnceWhenManySweepAtOnce() throws InterruptedException {
-		this.tables.bury(1, 1_800);
+		this.tables.deadLetter(1, 1_800);
 		this.tables.age(1_800, HOUR);
 		List<Integer> swept = Race.of(4, (instance) -> sweep());
 		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1_800);
@@ -163,12 +162,12 @@ abstract class OperatorsContract {
 
 	@Test
 	void sweepsByItselfUntilClosed() {
-		this.tables.bury(1, 3);
+		this.tables.deadLetter(1, 3);
 		try (JdbcDeadEventSweeper sweeper = sweeper(Duration.ofMillis(20))) {
 			sweeper.start();
 			await().until(() -> rows(DeadFilter.ALL).isEmpty());
 		}
-		this.tables.bury(1, 1);
+		this.tables.deadLetter(1, 1);
 		await().during(Duration.ofMillis(200)).until(() -> rows(DeadFilter.ALL).size() == 1);
 	}
 
@@ -183,7 +182,7 @@ abstract class OperatorsContract {
 		this.tables.append(HOUR, HOUR);
 		this.tables.append(Duration.ofDays(1), Duration.ZERO);
 		this.tables.append(Duration.ZERO, Duration.ofMillis(-1));
-		this.tables.bury(1, 5);
+		this.tables.deadLetter(1, 5);
 		this.dead.retry(new DeadFilter(OperatorTables.id(2), null, null));
 		OutboxSummary summary = this.reader.read();
 		assertThat(summary.oldestPendingAge()).isBetween(HOUR, HOUR.plusMinutes(2));
@@ -197,7 +196,7 @@ abstract class OperatorsContract {
 		for (int i = 0; i < 14; i++) {
 			this.tables.doublePending();
 		}
-		this.tables.bury(1, 10_000);
+		this.tables.deadLetter(1, 10_000);
 		assertThat(this.reader.read().pending()).isEqualTo(new EventCount(10_000, false));
 		assertThat(this.reader.read().dead()).isEqualTo(new EventCount(10_000, true));
 	}

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import org.junit.jupiter.api.Test;
@@ -40,9 +40,9 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	abstract void survive(Statement rival) throws SQLException;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "delivered", "release", "park", "bury" })
+	@ValueSource(strings = { "delivered", "release", "park", "deadLetter" })
 	void settlesWhatAnotherTransactionHasJustChanged(String verb) throws SQLException {
-		List<HeldEvent> held = appendLeased("one", "two");
+		List<LeasedEvent> held = appendLeased("one", "two");
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			change(rival, held.get(0));
 			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle(verb, held));
@@ -55,12 +55,12 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 
 	@Test
 	void settlesAgainWhenItWasTheVictimOfADeadlock() throws SQLException {
-		List<HeldEvent> held = appendLeased("one", "two");
-		List<HeldEvent> others = appendLeased(
+		List<LeasedEvent> held = appendLeased("one", "two");
+		List<LeasedEvent> others = appendLeased(
 				IntStream.range(0, 50).mapToObj((i) -> "other " + i).toArray(String[]::new));
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			survive(rival);
-			for (HeldEvent other : others) {
+			for (LeasedEvent other : others) {
 				change(rival, other);
 			}
 			change(rival, held.get(1));
@@ -80,17 +80,17 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 		return connection;
 	}
 
-	private void change(Statement rival, HeldEvent event) throws SQLException {
+	private void change(Statement rival, LeasedEvent event) throws SQLException {
 		rival.executeUpdate("update " + tested().table(Place.EVENT) + " set last_error = 'seen' where id = "
 				+ event.event().sequence());
 	}
 
-	private int settle(String verb, List<HeldEvent> held) {
+	private int settle(String verb, List<LeasedEvent> held) {
 		return switch (verb) {
 			case "delivered" -> store().delivered(held);
 			case "release" -> store().release(held);
 			case "park" -> park(held, LONG);
-			case "bury" -> bury(held);
+			case "deadLetter" -> deadLetter(held);
 			default -> throw new IllegalArgumentException(verb);
 		};
 	}

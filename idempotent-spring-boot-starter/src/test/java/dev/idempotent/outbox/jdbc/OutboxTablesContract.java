@@ -6,14 +6,13 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -31,14 +30,14 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 
 	@Test
 	void skipsRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
-		List<StoredEvent> rows = append("one", "two", "three", "four");
+		List<SerializedEvent> rows = append("one", "two", "three", "four");
 		whileLocked(Place.EVENT, rows.subList(0, 2), () -> assertThat(types(claim())).containsExactly("three", "four"));
 		assertThat(types(claim())).containsExactly("one", "two");
 	}
 
 	@Test
 	void skipsParkedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
-		List<StoredEvent> rows = append("one", "two", "three", "four");
+		List<SerializedEvent> rows = append("one", "two", "three", "four");
 		park(claim(), LONG);
 		passTime();
 		whileLocked(Place.WAITING, rows.subList(0, 2),
@@ -49,7 +48,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	@Test
 	void skipsDelayedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
 		tested().insert(UUID.randomUUID(), this.publisher + ":orders", LONG);
-		List<StoredEvent> rows = List.of(rows(Place.EVENT).get(0).event());
+		List<SerializedEvent> rows = List.of(rows(Place.EVENT).get(0).event());
 		whileLocked(Place.EVENT, rows, () -> {
 			store().parkDelayed(1000);
 			assertThat(rows(Place.WAITING)).isEmpty();
@@ -58,11 +57,11 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 		assertThat(rows(Place.WAITING)).hasSize(1);
 	}
 
-	private void whileLocked(Place place, List<StoredEvent> rows, Runnable work) throws SQLException {
+	private void whileLocked(Place place, List<SerializedEvent> rows, Runnable work) throws SQLException {
 		try (Connection connection = tested().dataSource().getConnection()) {
 			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 			connection.setAutoCommit(false);
-			for (StoredEvent row : rows) {
+			for (SerializedEvent row : rows) {
 				try (PreparedStatement lock = connection
 					.prepareStatement("select id from " + tested().table(place) + " where id = ? for update")) {
 					lock.setLong(1, row.sequence());
@@ -80,7 +79,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 		append("before");
 		tested().insertWithHeaders(this.publisher + ":orders", headers);
 		append("behind");
-		List<HeldEvent> held = claim();
+		List<LeasedEvent> held = claim();
 		assertThat(types(held)).containsExactly("before", "behind");
 		assertThat(store().delivered(held)).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).isEmpty();

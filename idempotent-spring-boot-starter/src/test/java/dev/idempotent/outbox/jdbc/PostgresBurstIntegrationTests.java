@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -85,7 +84,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 		park(claimParked(BATCH), Duration.ZERO);
 		store().delivered(claimParked(BATCH));
 		append("buried");
-		bury(claimAbove(0, BATCH));
+		deadLetter(claimAbove(0, BATCH));
 		append("released");
 		store().release(claimAbove(0, BATCH));
 		store().delivered(claimAbove(0, BATCH));
@@ -100,7 +99,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	void readsOnlyTheEventsThatItClaimsAndDeletes() {
 		fill(Place.EVENT);
 		for (int i = 0; i < 3; i++) {
-			List<HeldEvent> held = claim(Place.EVENT);
+			List<LeasedEvent> held = claim(Place.EVENT);
 			assertThat(reading(Place.EVENT, "delete", () -> store().delivered(held))).isEqualTo(BATCH);
 		}
 	}
@@ -110,13 +109,13 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	void readsOnlyTheEventsThatItMoves(Place place) {
 		fill(place);
 		for (int i = 0; i < 3; i++) {
-			List<HeldEvent> released = claim(place);
+			List<LeasedEvent> released = claim(place);
 			assertThat(reading(place, "release", () -> store().release(released))).isEqualTo(BATCH);
-			List<HeldEvent> parked = claim(place);
+			List<LeasedEvent> parked = claim(place);
 			assertThat(reading(place, "park", () -> park(parked, LONG))).isEqualTo(BATCH);
-			List<HeldEvent> buried = claim(place);
-			assertThat(reading(place, "bury", () -> bury(buried))).isEqualTo(BATCH);
-			List<HeldEvent> delivered = claim(place);
+			List<LeasedEvent> buried = claim(place);
+			assertThat(reading(place, "deadLetter", () -> deadLetter(buried))).isEqualTo(BATCH);
+			List<LeasedEvent> delivered = claim(place);
 			assertThat(reading(place, "delete", () -> store().delivered(delivered))).isEqualTo(BATCH);
 		}
 	}
@@ -129,8 +128,8 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 			.isZero();
 	}
 
-	private List<HeldEvent> claim(Place place) {
-		List<HeldEvent> held = reading(place, "claim",
+	private List<LeasedEvent> claim(Place place) {
+		List<LeasedEvent> held = reading(place, "claim",
 				() -> (place == Place.EVENT) ? claimAbove(0, BATCH) : claimParked(BATCH));
 		assertThat(held).hasSize(BATCH);
 		return held;

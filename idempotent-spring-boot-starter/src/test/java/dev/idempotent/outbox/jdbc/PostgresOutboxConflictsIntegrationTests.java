@@ -9,12 +9,11 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
@@ -51,7 +50,7 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 
 	@Test
 	void settlesThoughALockIsNotGrantedInTheTimeThatThePoolAllows() throws SQLException {
-		List<HeldEvent> held = appendLeased("one");
+		List<LeasedEvent> held = appendLeased("one");
 		try (Connection connection = tested().dataSource().getConnection();
 				Statement rival = connection.createStatement()) {
 			rival.executeUpdate("update conflicts_event set last_error = 'seen' where type = 'one'");
@@ -65,7 +64,7 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 
 	@Test
 	void settlesOnAConnectionThatIsInATransactionAlready() {
-		List<HeldEvent> held = appendLeased("tested");
+		List<LeasedEvent> held = appendLeased("tested");
 		StoreOnTables tested = StoreOnTables.create(new TestingPool(tables.dataSource()), "postgresql", "conflicts_");
 		assertThat(tested.store().delivered(held)).isOne();
 	}

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
-import dev.idempotent.outbox.HeldEvent;
+import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
@@ -16,7 +16,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -84,7 +83,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	void claimsEventsWithOneStatementAndReadsThemWithAnother() {
 		append(types(100));
 		count.take();
-		List<HeldEvent> held = claim();
+		List<LeasedEvent> held = claim();
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
 		park(held, Duration.ZERO);
 		count.take();
@@ -96,7 +95,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 
 	@Test
 	void deletesABatchWithOneStatement() {
-		List<HeldEvent> held = both(appendLeased(types(100)), appendLeased("of", "another", "claim"));
+		List<LeasedEvent> held = both(appendLeased(types(100)), appendLeased("of", "another", "claim"));
 		count.take();
 		assertThat(store().delivered(held)).isEqualTo(103);
 		assertThat(count.take()).isEqualTo(ONE_IN_A_TRANSACTION);

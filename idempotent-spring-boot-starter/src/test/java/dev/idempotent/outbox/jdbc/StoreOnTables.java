@@ -19,7 +19,6 @@ import dev.idempotent.outbox.OutboxRow;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.TestedOutboxStore;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;

@@ -5,7 +5,6 @@ import java.util.List;
 
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 

@@ -9,14 +9,13 @@ import java.util.function.Consumer;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
-
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -72,7 +71,7 @@ class OutboxMethodsTests {
 	@Test
 	void tellParametersNamedItemAndResultWhereTheyCannotClash() {
 		this.orders.add("tea", 1, List.of("cup"));
-		assertThat(delivered()).extracting(StoredEvent::type).containsExactly("item.added", "item.seen");
+		assertThat(delivered()).extracting(SerializedEvent::type).containsExactly("item.added", "item.seen");
 		assertThat(delivered()).extracting((event) -> new String(event.payload(), StandardCharsets.UTF_8))
 			.containsExactly("\"tea\"", "\"cup\"");
 	}
@@ -80,12 +79,12 @@ class OutboxMethodsTests {
 	@Test
 	void areAsManyAsThereAreElementsAndConditionsThatHold() {
 		this.orders.placeWithItems("o-2", 101, "tea", "gift", "cup");
-		assertThat(delivered()).extracting(StoredEvent::type)
+		assertThat(delivered()).extracting(SerializedEvent::type)
 			.containsExactly("order.large", "order.item", "order.item");
-		assertThat(delivered()).extracting(StoredEvent::key).containsExactly(null, "tea", "cup");
+		assertThat(delivered()).extracting(SerializedEvent::key).containsExactly(null, "tea", "cup");
 		published().clear();
 		this.orders.placeWithItems("o-3", 100, "tea");
-		assertThat(delivered()).extracting(StoredEvent::type).containsExactly("order.item");
+		assertThat(delivered()).extracting(SerializedEvent::type).containsExactly("order.item");
 		published().clear();
 		this.orders.placeWithItems("o-3", 100);
 		assertThat(delivered()).isEmpty();
@@ -116,7 +115,7 @@ class OutboxMethodsTests {
 			orders.log("o-6");
 			throw new IllegalStateException("outer failed");
 		}));
-		assertThat(delivered()).extracting(StoredEvent::type).containsExactly("order.logged");
+		assertThat(delivered()).extracting(SerializedEvent::type).containsExactly("order.logged");
 	}
 
 	@Test
@@ -135,7 +134,7 @@ class OutboxMethodsTests {
 	@Test
 	void followFromAnAnnotationOfTheApplication() {
 		this.orders.placeByOwnAnnotation("o-7");
-		assertThat(delivered()).extracting(StoredEvent::type, StoredEvent::key)
+		assertThat(delivered()).extracting(SerializedEvent::type, SerializedEvent::key)
 			.containsExactly(tuple("order.placed", "o-7"));
 	}
 
@@ -144,14 +143,14 @@ class OutboxMethodsTests {
 			.executeWithoutResult((status) -> work.accept(this.orders));
 	}
 
-	private List<StoredEvent> published() {
+	private List<SerializedEvent> published() {
 		return this.context.getBean(RecordingPublisher.class).published();
 	}
 
 	/**
 	 * All that there is, as there is nothing left to deliver.
 	 */
-	private List<StoredEvent> delivered() {
+	private List<SerializedEvent> delivered() {
 		JdbcClient database = this.context.getBean(JdbcClient.class);
 		await().untilAsserted(
 				() -> assertThat(database.sql("select count(*) from outbox_event").query(Integer.class).single())

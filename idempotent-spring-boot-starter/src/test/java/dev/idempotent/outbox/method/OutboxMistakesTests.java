@@ -5,13 +5,12 @@ import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.RoutingDataSourcesTests;
 import dev.idempotent.outbox.OutboxApplication;
-import dev.idempotent.outbox.OutboxConfigurationException;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.transaction.annotation.Transactional;
@@ -66,9 +65,9 @@ class OutboxMistakesTests {
 		OutboxApplication.with(Fine.class)
 			.withPropertyValues("idempotent.outbox.initialize-schema=never")
 			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(OutboxConfigurationException.class)
+				.isInstanceOf(IdempotentConfigurationException.class)
 				.hasMessageContaining("the database lacks the tables of the outbox (outbox_event, ")
-				.extracting((failure) -> ((OutboxConfigurationException) failure).getAction())
+				.extracting((failure) -> ((IdempotentConfigurationException) failure).getAction())
 				.asString()
 				.startsWith("Run the script schema-*.sql")
 				.endsWith("or set idempotent.outbox.initialize-schema=always."));
@@ -100,8 +99,9 @@ class OutboxMistakesTests {
 	private static void assertStops(Class<?> bean, String... messages) {
 		OutboxApplication.with(bean)
 			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(OutboxConfigurationException.class)
-				.extracting((failure) -> failure.getMessage() + ((OutboxConfigurationException) failure).getAction())
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.extracting(
+						(failure) -> failure.getMessage() + ((IdempotentConfigurationException) failure).getAction())
 				.asString()
 				.contains(messages));
 	}

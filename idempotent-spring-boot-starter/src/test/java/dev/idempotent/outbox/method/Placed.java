@@ -6,7 +6,6 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 import dev.idempotent.outbox.TransactionalOutbox;
-
 import org.springframework.transaction.annotation.Transactional;
 
 /**

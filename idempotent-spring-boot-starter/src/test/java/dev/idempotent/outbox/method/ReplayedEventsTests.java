@@ -2,15 +2,14 @@ package dev.idempotent.outbox.method;
 
 import java.util.List;
 
-import dev.idempotent.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
@@ -27,7 +26,7 @@ class ReplayedEventsTests {
 	@Test
 	void appendNothing() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(
-				List.of("idempotent.outbox.courier.enabled=false", "idempotent.jdbc.initialize-schema=always"),
+				List.of("idempotent.outbox.relay.enabled=false", "idempotent.jdbc.initialize-schema=always"),
 				Idempotency.class, Payments.class)) {
 			Payments payments = context.getBean(Payments.class);
 			for (int i = 0; i < 3; i++) {

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 
 /**
  * Events to publish.
@@ -16,19 +16,19 @@ final class Events {
 	private Events() {
 	}
 
-	static StoredEvent to(String stream, String payload) {
+	static SerializedEvent to(String stream, String payload) {
 		return to(stream, 1, payload.getBytes(StandardCharsets.UTF_8), Map.of());
 	}
 
-	static StoredEvent to(String stream, long sequence, byte[] payload, Map<String, String> headers) {
-		return new StoredEvent(UUID.randomUUID(), sequence, RedisStreamPublisher.PREFIX + ":" + stream, "key",
+	static SerializedEvent to(String stream, long sequence, byte[] payload, Map<String, String> headers) {
+		return new SerializedEvent(UUID.randomUUID(), sequence, RedisStreamPublisher.PREFIX + ":" + stream, "key",
 				"order.created", payload, headers, 1);
 	}
 
 	/**
 	 * Events whose payloads are the numbers from 0.
 	 */
-	static List<StoredEvent> numbered(String stream, int count) {
+	static List<SerializedEvent> numbered(String stream, int count) {
 		return IntStream.range(0, count).mapToObj((i) -> to(stream, Integer.toString(i))).toList();
 	}
 

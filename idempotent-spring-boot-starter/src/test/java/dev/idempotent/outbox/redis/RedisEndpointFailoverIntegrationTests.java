@@ -3,14 +3,13 @@ package dev.idempotent.outbox.redis;
 import java.time.Duration;
 import java.util.List;
 
-import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -78,7 +77,7 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application) {
-		return RedisStreamPublisher.pipelined(OwnConnections.to(application, TIMEOUT), PLAIN);
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), PLAIN);
 	}
 
 }

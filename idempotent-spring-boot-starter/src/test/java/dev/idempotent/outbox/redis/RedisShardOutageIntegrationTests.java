@@ -10,13 +10,12 @@ import dev.idempotent.autoconfigure.outbox.OutboxRedisAutoConfiguration;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
-import dev.idempotent.outbox.courier.OutboxCourier;
+import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedisCluster;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -56,8 +55,7 @@ class RedisShardOutageIntegrationTests {
 			Streams streams = new Streams(cluster.client());
 			await().atMost(ofSeconds(60)).untilAsserted(() -> assertThat(pending(shop)).isEqualTo(30));
 			assertThat(ids(streams, there)).hasSize(21);
-			assertThat(shop.getBean(OutboxCourier.class).unavailableDestinations())
-				.containsExactly("redis-stream:away");
+			assertThat(shop.getBean(OutboxRelay.class).unavailableDestinations()).containsExactly("redis-stream:away");
 			append(shop, there, 5);
 			await().atMost(ofSeconds(60)).untilAsserted(() -> assertThat(ids(streams, there)).hasSize(26));
 			assertThat(pending(shop)).isGreaterThanOrEqualTo(30);

@@ -4,14 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.RealRedisCluster;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,7 +33,7 @@ class RedisStreamClusterIntegrationTests {
 
 	@Test
 	void reachesTheStreamsOfAllNodesAndKeepsTheOrderOfEach() {
-		List<StoredEvent> events = new ArrayList<>();
+		List<SerializedEvent> events = new ArrayList<>();
 		for (int i = 0; i < 300; i++) {
 			events.add(Events.to("orders-" + i % 10, Integer.toString(i / 10)));
 		}
@@ -61,7 +60,7 @@ class RedisStreamClusterIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application, int replicas) {
-		return RedisStreamPublisher.pipelined(OwnConnections.to(application, TIMEOUT),
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT),
 				new RedisStreamOptions(null, replicas, Duration.ofSeconds(2)));
 	}
 

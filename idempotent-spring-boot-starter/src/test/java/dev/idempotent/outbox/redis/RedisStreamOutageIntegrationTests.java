@@ -3,7 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.time.Duration;
 import java.util.List;
 
-import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
@@ -14,7 +14,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,7 +45,7 @@ class RedisStreamOutageIntegrationTests {
 		redis.start();
 		this.application = new LettuceConnectionFactory(network.host(), network.port());
 		this.application.afterPropertiesSet();
-		this.publisher = RedisStreamPublisher.pipelined(OwnConnections.to(this.application, TIMEOUT), PLAIN);
+		this.publisher = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(this.application, TIMEOUT), PLAIN);
 		await().until(() -> publishOne().equals(DELIVERED));
 	}
 

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import dev.idempotent.lettuce.OwnConnections;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.StoredEvent;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.RealRedis;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -23,7 +23,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -73,7 +72,7 @@ class RedisStreamPublisherIntegrationTests {
 	void sendsHeadersAndPayloadAsTheyAre() {
 		byte[] payload = new byte[256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
-		StoredEvent event = Events.to("orders", 42, payload, Map.of("ce_source", "/shop", "content-type",
+		SerializedEvent event = Events.to("orders", 42, payload, Map.of("ce_source", "/shop", "content-type",
 				"application/octet-stream", "farbe", "grün\r\n$1", "payload", "another"));
 		assertThat(this.publisher.publish(List.of(event))).containsExactly(DELIVERED);
 		var entry = this.streams.entries("orders").get(0);
@@ -103,8 +102,8 @@ class RedisStreamPublisherIntegrationTests {
 				new RedisStandaloneConfiguration(redis.host(), redis.port()),
 				LettuceClientConfiguration.builder().clientResources(resources).build());
 		counted.afterPropertiesSet();
-		try (RedisStreamPublisher counting = RedisStreamPublisher.pipelined(OwnConnections.to(counted, TIMEOUT),
-				PLAIN)) {
+		try (RedisStreamPublisher counting = RedisStreamPublisher
+			.pipelined(DedicatedRedisConnections.to(counted, TIMEOUT), PLAIN)) {
 			counting.publish(Events.numbered("warm", 1));
 			flushes.set(0);
 			counting.publish(Events.numbered("orders", 100));
@@ -171,7 +170,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	private RedisStreamPublisher publisher(RedisStreamOptions options) {
-		return RedisStreamPublisher.pipelined(OwnConnections.to(redis.connect(), TIMEOUT), options);
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), options);
 	}
 
 	private int clients() {

@@ -3,7 +3,6 @@ package dev.idempotent.outbox.transaction;
 import java.util.List;
 
 import dev.idempotent.outbox.OutboxApplication;
-
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**

@@ -6,7 +6,6 @@ import java.util.List;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**

@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.outbox.OutboxTransactionException;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;

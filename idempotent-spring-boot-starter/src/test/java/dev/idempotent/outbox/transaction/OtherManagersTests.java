@@ -10,9 +10,7 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.beans.factory.annotation.Qualifier;
-
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -89,7 +87,7 @@ class OtherManagersTests {
 	}
 
 	private static ConfigurableApplicationContext start() {
-		return OutboxApplication.start(List.of("idempotent.outbox.courier.workers=1"), Databases.class);
+		return OutboxApplication.start(List.of("idempotent.outbox.relay.workers=1"), Databases.class);
 	}
 
 	@Configuration(proxyBeanMethods = false)

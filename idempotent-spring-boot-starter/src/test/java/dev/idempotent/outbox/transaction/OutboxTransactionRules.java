@@ -15,7 +15,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
-
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -46,7 +45,7 @@ abstract class OutboxTransactionRules {
 
 	@BeforeAll
 	void start() {
-		this.context = start(List.of("idempotent.outbox.courier.workers=1", "idempotent.outbox.table-prefix=rules_"));
+		this.context = start(List.of("idempotent.outbox.relay.workers=1", "idempotent.outbox.table-prefix=rules_"));
 	}
 
 	@BeforeEach

@@ -4,7 +4,6 @@ import java.util.Objects;
 
 import dev.idempotent.outbox.OutboxTransactionException;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 

@@ -11,7 +11,6 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import io.zonky.test.db.postgres.util.LinuxUtils;
 import org.awaitility.Awaitility;
 import org.postgresql.ds.PGSimpleDataSource;
-
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 

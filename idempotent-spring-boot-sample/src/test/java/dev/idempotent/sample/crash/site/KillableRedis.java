@@ -12,10 +12,9 @@ import java.util.List;
 
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import redis.embedded.core.ExecutableProvider;
-
 import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
+import redis.embedded.core.ExecutableProvider;
 
 /**
  * A Redis that keeps its port, loses its memory when it ends unless it is one that has

@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.List;
 
 import org.awaitility.Awaitility;
-
 import org.springframework.util.Assert;
 
 /**

@@ -16,7 +16,6 @@ import dev.idempotent.testing.RealKafka;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
-
 import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 
 import static org.assertj.core.api.Assertions.assertThat;

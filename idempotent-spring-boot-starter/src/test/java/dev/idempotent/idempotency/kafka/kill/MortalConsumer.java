@@ -10,7 +10,6 @@ import dev.idempotent.idempotency.kafka.KafkaApplication;
 import dev.idempotent.idempotency.kafka.Payment;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

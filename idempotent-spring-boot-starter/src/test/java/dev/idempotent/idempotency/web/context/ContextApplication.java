@@ -3,7 +3,6 @@ package dev.idempotent.idempotency.web.context;
 import java.util.EnumSet;
 
 import jakarta.servlet.DispatcherType;
-
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;

@@ -12,12 +12,11 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import reactor.core.publisher.Hooks;
-
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.task.support.ContextPropagatingTaskDecorator;
+import reactor.core.publisher.Hooks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

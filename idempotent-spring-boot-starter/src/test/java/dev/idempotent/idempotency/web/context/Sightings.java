@@ -12,7 +12,6 @@ import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.web.servlet.HandlerInterceptor;
 
 import static org.awaitility.Awaitility.await;

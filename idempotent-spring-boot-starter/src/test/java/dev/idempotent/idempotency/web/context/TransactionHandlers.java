@@ -8,7 +8,6 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.testing.Gate;
-
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;

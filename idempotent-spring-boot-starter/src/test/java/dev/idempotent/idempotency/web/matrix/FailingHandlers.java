@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletResponse;
-
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;

@@ -8,7 +8,6 @@ import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.Filter;
 import jakarta.servlet.ServletRequest;
-
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.Gate;
 import jakarta.servlet.http.HttpServletResponse;
-
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;

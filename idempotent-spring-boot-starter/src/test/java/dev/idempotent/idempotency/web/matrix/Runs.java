@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-
 import org.springframework.web.servlet.HandlerInterceptor;
 
 /**

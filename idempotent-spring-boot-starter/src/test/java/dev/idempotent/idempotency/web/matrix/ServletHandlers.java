@@ -6,7 +6,6 @@ import java.nio.charset.StandardCharsets;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletResponse;
-
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;

@@ -7,7 +7,6 @@ import java.util.List;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletResponse;
-
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;

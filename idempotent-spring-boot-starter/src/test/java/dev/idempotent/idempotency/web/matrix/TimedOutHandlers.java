@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServletRequest;
-
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.task.AsyncTaskExecutor;

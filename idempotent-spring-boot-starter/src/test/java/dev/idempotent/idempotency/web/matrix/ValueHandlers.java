@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Idempotent;
-
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.FileSystemResource;
 import org.springframework.core.io.InputStreamResource;

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -43,7 +42,7 @@ class DatabaseStatementsIntegrationTests {
 	@CsvSource({ "redis, 0B", "jdbc, 0B", "jdbc, 1MB" })
 	void addsTwoStatementsToTheTransactionOfAFirstRequest(String store, String cache) {
 		try (WebApplication application = start("idempotent.store=" + store,
-				"idempotent.web.replay-cache.max-size=" + cache)) {
+				"idempotent.replay-cache.max-size=" + cache)) {
 			post(application, "created");
 			assertThat(statements(application)).containsExactly(CLAIM, WORK, COMPLETE, "commit");
 		}

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import dev.idempotent.idempotency.web.IdempotencyFilter;
-
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;

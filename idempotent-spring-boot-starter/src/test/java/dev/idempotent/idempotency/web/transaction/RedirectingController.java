@@ -7,7 +7,6 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.Gate;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.stereotype.Controller;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;

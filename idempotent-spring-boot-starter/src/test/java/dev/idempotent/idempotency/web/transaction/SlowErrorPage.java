@@ -4,7 +4,6 @@ import java.util.Map;
 
 import dev.idempotent.testing.Gate;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.web.error.ErrorAttributeOptions;
 import org.springframework.boot.webmvc.error.DefaultErrorAttributes;
 import org.springframework.stereotype.Component;

@@ -7,7 +7,6 @@ import java.util.stream.Stream;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RedisTopology;
 import dev.idempotent.testing.WebApplication;
-
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.web.webhook;
 
 import dev.idempotent.idempotency.Idempotent;
-
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;

@@ -1,0 +1,87 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.Arrays;
+import java.util.List;
+
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.operation.OperationTerms;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/**
+ * Refuses handlers that advice hands to another thread: entry into them could not be
+ * noted, so each key would be released and each retry would run.
+ */
+final class AsyncAdvice {
+
+	/**
+	 * One of these beans gives {@code @Async} its effect.
+	 */
+	private static final List<String> SWITCHES = List.of(TaskManagementConfigUtils.ASYNC_ANNOTATION_PROCESSOR_BEAN_NAME,
+			TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME);
+
+	private final BeanFactory beans;
+
+	AsyncAdvice(BeanFactory beans) {
+		this.beans = beans;
+	}
+
+	/**
+	 * Checks the handlers that a mapping has, be they created or not.
+	 * @throws dev.idempotent.IdempotentConfigurationException if one would run on another
+	 * thread
+	 */
+	void check(RequestMappingHandlerMapping mapping) {
+		mapping.getHandlerMethods()
+			.values()
+			.stream()
+			.filter((handler) -> handler.hasMethodAnnotation(Idempotent.class))
+			.forEach(this::check);
+	}
+
+	private void check(HandlerMethod handler) {
+		if (isAdvised(handler) || (isAnnotated(handler) && SWITCHES.stream().anyMatch(this.beans::containsBean))) {
+			throw OperationTerms.mistake(OperationTerms.describe(handler.getBeanType(), handler.getMethod()),
+					"is run on another thread (@Async), where its request and its key are not known",
+					"Leave @Async out and return a CompletableFuture or a Callable from the handler, or put @Async on "
+							+ "a method of a service that it calls.",
+					null);
+		}
+	}
+
+	private static boolean isAnnotated(HandlerMethod handler) {
+		return AnnotatedElementUtils.hasAnnotation(handler.getMethod(), Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(handler.getBeanType(), Async.class);
+	}
+
+	/**
+	 * The annotation may be another one, such as one of the application.
+	 */
+	private boolean isAdvised(HandlerMethod handler) {
+		return beanOf(handler) instanceof Advised advised
+				&& Arrays.stream(advised.getAdvisors()).anyMatch((advisor) -> isAsync(advisor, handler));
+	}
+
+	private static boolean isAsync(Advisor advisor, HandlerMethod handler) {
+		return advisor.getAdvice() instanceof AsyncExecutionInterceptor && advisor instanceof PointcutAdvisor pointcut
+				&& pointcut.getPointcut().getMethodMatcher().matches(handler.getMethod(), handler.getBeanType());
+	}
+
+	private @Nullable Object beanOf(HandlerMethod handler) {
+		if (handler.getBean() instanceof String name) {
+			return (this.beans instanceof SingletonBeanRegistry singletons) ? singletons.getSingleton(name) : null;
+		}
+		return handler.getBean();
+	}
+
+}

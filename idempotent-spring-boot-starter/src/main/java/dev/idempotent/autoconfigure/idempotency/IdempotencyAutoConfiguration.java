@@ -1,0 +1,63 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.operation.OperationDefaults;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * What web handlers, methods and code have in common.
+ */
+@AutoConfiguration(after = { IdempotencyRedisAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
+public final class IdempotencyAutoConfiguration {
+
+	@Bean
+	IdempotencyNamespace idempotencyNamespace(IdempotencyProperties properties,
+			@Value("${spring.application.name:}") String applicationName) {
+		return IdempotencyNamespace.of(properties.namespace(), applicationName);
+	}
+
+	@Bean
+	OperationDefaults idempotencyDefaults(IdempotencyProperties properties) {
+		return new OperationDefaults(properties.guarantee().guarantee(), properties.lease(), properties.retention());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(IdempotencyGuard.class)
+	static class OwnGuard {
+
+		@Bean
+		IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
+				ReplayCacheProperties cache) {
+			IdempotencyStore store = stores.getIfAvailable();
+			if (store == null) {
+				throw RequiredStore.missing(properties.store());
+			}
+			return new IdempotencyGuard(cache.isOn() ? cached(store, cache) : store, properties.onStoreFailure(),
+					properties.maxRun());
+		}
+
+		@Bean
+		RequiredStore idempotencyRequiredStore(ListableBeanFactory beans, IdempotencyProperties properties,
+				ReplayCacheProperties cache) {
+			return new RequiredStore(beans, properties, cache);
+		}
+
+		private static IdempotencyStore cached(IdempotencyStore store, ReplayCacheProperties cache) {
+			return new CachingIdempotencyStore(store, cache.maxSize().toBytes(), cache.ttl());
+		}
+
+	}
+
+}

@@ -1,0 +1,73 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.List;
+
+import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureOrder;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.OnPropertyListCondition;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.restclient.RestClientCustomizer;
+import org.springframework.boot.restclient.RestTemplateCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+
+/**
+ * Lets the HTTP clients that Spring Boot configures send derived keys to other services.
+ * Last of all, so that no other customizer's interceptor comes before this one's.
+ */
+@AutoConfiguration
+@AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@ConditionalOnClass(ClientHttpRequestInterceptor.class)
+@Conditional(IdempotencyClientAutoConfiguration.OnTargets.class)
+@EnableConfigurationProperties(IdempotencyClientProperties.class)
+public final class IdempotencyClientAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	IdempotencyKeyInterceptor idempotencyKeyInterceptor(IdempotencyClientProperties properties) {
+		return new IdempotencyKeyInterceptor(properties.propagationTargets());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(RestClientCustomizer.class)
+	static class WithBootClients {
+
+		@Bean
+		@Order(Ordered.LOWEST_PRECEDENCE)
+		RestClientCustomizer idempotencyKeyRestClientCustomizer(IdempotencyKeyInterceptor interceptor) {
+			return (builder) -> builder.requestInterceptors((interceptors) -> putFirst(interceptor, interceptors));
+		}
+
+		@Bean
+		@Order(Ordered.LOWEST_PRECEDENCE)
+		RestTemplateCustomizer idempotencyKeyRestTemplateCustomizer(IdempotencyKeyInterceptor interceptor) {
+			return (restTemplate) -> putFirst(interceptor, restTemplate.getInterceptors());
+		}
+
+		private static void putFirst(IdempotencyKeyInterceptor interceptor,
+				List<ClientHttpRequestInterceptor> interceptors) {
+			interceptors.remove(interceptor);
+			interceptors.add(0, interceptor);
+		}
+
+	}
+
+	static final class OnTargets extends OnPropertyListCondition {
+
+		OnTargets() {
+			super("idempotent.client.targets", () -> ConditionMessage.forCondition("Idempotency key propagation"));
+		}
+
+	}
+
+}

@@ -1,0 +1,127 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
+import dev.idempotent.idempotency.jdbc.JdbcIdempotencySweepers;
+import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+/**
+ * Keeps idempotency keys in the application's database: alone if there is no other store,
+ * and together with the work under {@code Guarantee.TRANSACTION}.
+ */
+@AutoConfiguration(after = { DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
+		IdempotencyRedisAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class })
+@ConditionalOnSingleCandidate(DataSource.class)
+@EnableConfigurationProperties(IdempotencyJdbcProperties.class)
+public final class IdempotencyJdbcAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyJdbcAutoConfiguration.class);
+
+	private static final int FEW_WAITERS = 2;
+
+	private static final int FEW_CONNECTIONS = 4;
+
+	/**
+	 * No other bean needs it, in an application whose beans are lazy.
+	 */
+	@Bean
+	@Lazy(false)
+	TableScript idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
+		return IdempotencySchema.of(dataSource, properties);
+	}
+
+	@Bean
+	JdbcIdempotencySweepers idempotencySweepers(IdempotencyJdbcProperties properties) {
+		return new JdbcIdempotencySweepers(properties.table(), properties.sweepInterval());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(IdempotencyTransactionSource.class)
+	JdbcTransactionSource idempotencyTransactionSource(BeanFactory beanFactory, DataSource dataSource,
+			ObjectProvider<TransactionAttributeSource> attributes, JdbcIdempotencySweepers sweepers,
+			IdempotencyJdbcProperties properties, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		return new JdbcTransactionSource(beanFactory, properties.transactionManager(),
+				attributes.getIfUnique(AnnotationTransactionAttributeSource::new), dataSource, properties.table(),
+				maxWaiters(properties, dataSource, pools), properties.lockTimeout(), sweepers);
+	}
+
+	private static int maxWaiters(IdempotencyJdbcProperties properties, DataSource dataSource,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		if (properties.maxWaiters() != null) {
+			return properties.maxWaiters();
+		}
+		Integer connections = connections(dataSource, pools);
+		return (connections != null) ? Math.max(1, connections / 4) : FEW_WAITERS;
+	}
+
+	private static @Nullable Integer connections(DataSource dataSource,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+			.getDataSourcePoolMetadata(dataSource);
+		return (pool != null) ? pool.getMax() : null;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(IdempotencyStore.class)
+	@ConditionalOnProperty(name = "idempotent.store", havingValue = "jdbc", matchIfMissing = true)
+	static class AsStore {
+
+		@Bean
+		IdempotencyStore jdbcIdempotencyStore(DataSource dataSource, IdempotencyJdbcProperties properties,
+				JdbcIdempotencySweepers sweepers) {
+			sweepers.sweep(dataSource);
+			return new JdbcIdempotencyStore(dataSource, properties.table(), UnpooledConnections.of(dataSource));
+		}
+
+		/**
+		 * When the migrations of all other beans have run.
+		 */
+		@Bean
+		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties,
+				ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			return () -> {
+				new JdbcIdempotencyStore(dataSource, properties.table()).verify();
+				Integer connections = connections(dataSource, pools);
+				if (connections != null && connections < FEW_CONNECTIONS) {
+					logger
+						.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
+								+ "that is called within a transaction takes a second one for its key: concurrent callers "
+								+ "can exhaust the pool and fail after 2 seconds. Raise the size of the pool "
+								+ "(spring.datasource.hikari.maximum-pool-size)", connections);
+				}
+			};
+		}
+
+	}
+
+}

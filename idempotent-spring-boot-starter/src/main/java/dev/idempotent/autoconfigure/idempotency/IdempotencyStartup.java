@@ -1,0 +1,69 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.List;
+
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.RequiredKeyRule;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/**
+ * Reads the annotations when all handlers are known and before the first request comes,
+ * and says what is protected.
+ */
+final class IdempotencyStartup implements SmartInitializingSingleton {
+
+	/**
+	 * By name: the actuator brings a second mapping of the same type.
+	 */
+	static final String HANDLER_MAPPING = "requestMappingHandlerMapping";
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyStartup.class);
+
+	private final BeanFactory beanFactory;
+
+	private final IdempotentOperations operations;
+
+	private final IdempotencyGuard guard;
+
+	private final @Nullable IdempotencyTransactionSource transactionSource;
+
+	private final List<RequiredKeyRule> required;
+
+	private final OperationDefaults defaults;
+
+	private final boolean tellsCallersApart;
+
+	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
+			@Nullable IdempotencyTransactionSource transactionSource, List<RequiredKeyRule> required,
+			OperationDefaults defaults, boolean tellsCallersApart) {
+		this.beanFactory = beanFactory;
+		this.operations = operations;
+		this.guard = guard;
+		this.transactionSource = transactionSource;
+		this.required = required;
+		this.defaults = defaults;
+		this.tellsCallersApart = tellsCallersApart;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
+				RequestMappingHandlerMapping.class);
+		new AsyncAdvice(this.beanFactory).check(mapping);
+		int handlers = this.operations.load(mapping, this.required, this.defaults, this.transactionSource);
+		if (!this.tellsCallersApart) {
+			this.operations.requireKeysOfCallers();
+		}
+		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
+				(handlers == 1) ? "handler" : "handlers");
+	}
+
+}

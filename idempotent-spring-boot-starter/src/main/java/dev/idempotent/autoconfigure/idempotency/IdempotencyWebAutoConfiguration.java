@@ -1,0 +1,179 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
+import dev.idempotent.idempotency.security.PrincipalIssuer;
+import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
+import dev.idempotent.idempotency.web.HandlerFailureRecorder;
+import dev.idempotent.idempotency.web.IdempotencyErrorFilter;
+import dev.idempotent.idempotency.web.IdempotencyFilter;
+import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
+import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.MethodRefusalResolver;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.idempotency.web.RequestKeys;
+import jakarta.servlet.DispatcherType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.security.core.Authentication;
+import org.springframework.util.function.SingletonSupplier;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Gives {@code @Idempotent} web handlers their effect in a servlet application.
+ */
+@AutoConfiguration(after = { WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
+@ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
+@EnableConfigurationProperties(IdempotencyWebProperties.class)
+public final class IdempotencyWebAutoConfiguration {
+
+	private static final String ALL_SERVLETS = "*";
+
+	/**
+	 * By name: there may be further ones of that type.
+	 */
+	private static final String EXCEPTION_RESOLVER = "handlerExceptionResolver";
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static HandlerEntryAdvisor idempotentHandlerEntryAdvisor() {
+		return new HandlerEntryAdvisor();
+	}
+
+	@Bean
+	static WebHandlers idempotentWebHandlers() {
+		return HandlerEntryAdvisor::isHandler;
+	}
+
+	@Bean
+	HandlerFailureRecorder idempotentHandlingFailureNote() {
+		return new HandlerFailureRecorder();
+	}
+
+	@Bean
+	MethodRefusalResolver idempotentMethodRefusals() {
+		return new MethodRefusalResolver();
+	}
+
+	@Bean
+	IdempotentOperations idempotentOperations() {
+		return new IdempotentOperations();
+	}
+
+	@Bean
+	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
+			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
+			OperationDefaults defaults, IdempotencyWebProperties web, ObjectProvider<WithoutSecurity> withoutSecurity) {
+		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
+				web.requiredKeys(), defaults, withoutSecurity.getIfAvailable() == null);
+	}
+
+	/**
+	 * The last filter: those that are mapped to servlets come behind all that are mapped
+	 * to URL patterns. MockMvc goes by the order of beans alone, in which a filter comes
+	 * behind all registrations.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
+			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
+	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+			IdempotencyScopeResolver scopeResolver, IdempotencyProperties properties, IdempotencyWebProperties web,
+			IdempotencyNamespace namespace, BeanFactory beanFactory) {
+		RequestKeys keys = new RequestKeys(namespace.name(), web.header(), scopeResolver);
+		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
+				web.responsePolicy(properties.onError()), web.waitTimeout(),
+				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
+	}
+
+	@Bean
+	FilterOrderCheck idempotencyLaterFilters(WebApplicationContext context) {
+		return new FilterOrderCheck(context);
+	}
+
+	/**
+	 * Seen before the filter above, so the condition is for one of the application.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBean(IdempotencyFilter.class)
+	static class WithFilterOfApplication {
+
+		@Bean
+		@ConditionalOnMissingBean(name = "idempotencyFilterRegistration")
+		FilterRegistrationBean<IdempotencyFilter> idempotencyFilterRegistration(IdempotencyFilter filter) {
+			FilterRegistrationBean<IdempotencyFilter> registration = new FilterRegistrationBean<>(filter);
+			registration.addServletNames(ALL_SERVLETS);
+			registration.setMatchAfter(true);
+			registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR,
+					DispatcherType.FORWARD);
+			return registration;
+		}
+
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(name = "idempotencyErrorFilterRegistration")
+	FilterRegistrationBean<IdempotencyErrorFilter> idempotencyErrorFilterRegistration() {
+		FilterRegistrationBean<IdempotencyErrorFilter> registration = new FilterRegistrationBean<>(
+				new IdempotencyErrorFilter());
+		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
+		return registration;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Authentication.class)
+	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
+	static class WithSecurity {
+
+		@Bean
+		PrincipalScopeResolver idempotencyScopeResolver() {
+			return new PrincipalScopeResolver(new PrincipalIssuer(), new AuthenticatedPrincipal());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("org.springframework.security.core.Authentication")
+	@ConditionalOnMissingBean(IdempotencyScopeResolver.class)
+	static class WithoutSecurity {
+
+		private static final Logger logger = LoggerFactory.getLogger(WithoutSecurity.class);
+
+		@Bean
+		PrincipalScopeResolver idempotencyScopeResolver() {
+			logger.warn("Without Spring Security, callers without a principal share one set of idempotency "
+					+ "keys, and those with an Authorization header are refused; declare a bean of type "
+					+ "IdempotencyScopeResolver to tell callers apart");
+			return new PrincipalScopeResolver((principal) -> null, () -> null);
+		}
+
+	}
+
+}

@@ -1,0 +1,100 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.web.RequiredKeyRule;
+import dev.idempotent.idempotency.web.ResponsePolicy;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.StringUtils;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * What holds for idempotent operations over HTTP.
+ *
+ * @param header Name of the request header that carries the idempotency key.
+ * @param requiredFor Requests that need a key though their handler is not annotated, as
+ * method and path pattern such as "POST /api/**".
+ * @param maxRequestBody Longest request body that is taken with a key. Longer ones are
+ * answered 413.
+ * @param maxResponseBody Longest response body that is stored. Longer ones reach the
+ * client and cannot be replayed.
+ * @param maxHeldResponse Longest response body that is held until its transaction has
+ * committed, under Guarantee.TRANSACTION. Longer ones undo the work and are answered 500.
+ * @param storedStatuses Statuses below 500, and ranges of them, that are stored. Others
+ * leave the key free.
+ * @param waitTimeout How long a duplicate waits for the first request under
+ * OnPending.WAIT.
+ */
+@ConfigurationProperties("idempotent.web")
+record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
+		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
+		@DefaultValue("16MB") DataSize maxHeldResponse,
+		@DefaultValue("100-400,402,404-407,410-411,413-424,426-427,430-499") List<String> storedStatuses,
+		@DefaultValue("10s") Duration waitTimeout) {
+
+	private static final DataSize MOST = DataSize.ofMegabytes(512);
+
+	/**
+	 * What RFC 9110 calls a token.
+	 */
+	private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+
+	IdempotencyWebProperties {
+		if (!TOKEN.matcher(header).matches()) {
+			throw new IdempotentConfigurationException(
+					"idempotent.web.header is '%s', which no header can be called.".formatted(header),
+					"Name the header that carries the key, or leave the property out.", null);
+		}
+		IdempotencyProperties.requireDuration("idempotent.web.wait-timeout", waitTimeout);
+		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
+		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
+		requireInMemory("idempotent.web.max-held-response", maxHeldResponse);
+		requiredKeys(requiredFor);
+		responsePolicy(storedStatuses, OnError.RELEASE, maxResponseBody, maxHeldResponse);
+	}
+
+	private static void requireInMemory(String property, DataSize size) {
+		if (size.isNegative() || size.compareTo(MOST) > 0) {
+			throw new IdempotentConfigurationException("%s is %s; bodies are held in memory.".formatted(property, size),
+					"Set %s to a size between 0 and %dMB.".formatted(property, MOST.toMegabytes()), null);
+		}
+	}
+
+	List<RequiredKeyRule> requiredKeys() {
+		return requiredKeys(this.requiredFor);
+	}
+
+	ResponsePolicy responsePolicy(OnError onError) {
+		return responsePolicy(this.storedStatuses, onError, this.maxResponseBody, this.maxHeldResponse);
+	}
+
+	private static List<RequiredKeyRule> requiredKeys(List<String> rules) {
+		try {
+			return rules.stream().map(RequiredKeyRule::parse).toList();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException("idempotent.web.required-for: " + ex.getMessage() + ".",
+					"List HTTP methods with path patterns, such as POST /api/**.", ex);
+		}
+	}
+
+	private static ResponsePolicy responsePolicy(List<String> statuses, OnError onError, DataSize stored,
+			DataSize held) {
+		try {
+			// Boot splits a list that is one text, but not if it is the default.
+			List<String> ranges = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", statuses)));
+			return new ResponsePolicy(ranges, onError, (int) stored.toBytes(),
+					(int) Math.max(held.toBytes(), stored.toBytes()));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",
+					"List statuses below 500 and ranges of them, such as 200-399, 404.", ex);
+		}
+	}
+
+}

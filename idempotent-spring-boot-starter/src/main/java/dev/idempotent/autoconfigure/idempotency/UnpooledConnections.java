@@ -1,0 +1,138 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.jdbc.RoutingDataSources;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.jdbc.DataSourceBuilder;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Opens connections to the database of a pool that are not in the pool.
+ */
+final class UnpooledConnections {
+
+	private static final Logger logger = LoggerFactory.getLogger(UnpooledConnections.class);
+
+	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", null);
+
+	private UnpooledConnections() {
+	}
+
+	/**
+	 * Derives them from the settings of a pool.
+	 * @return {@code null}, with a warning, if it does not tell enough
+	 */
+	static @Nullable DataSource of(DataSource dataSource) {
+		if (RoutingDataSources.find(dataSource) != null) {
+			return null;
+		}
+		try {
+			DataSource derived = HIKARI ? OfHikari.of(dataSource) : null;
+			return (derived != null) ? derived : ofAnother(dataSource);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The leases of idempotency keys are renewed through the application's pool, as no connection "
+					+ "beside it can be derived from {}. Let the pool have more connections than handlers run at a time, "
+					+ "or a lease may end while its handler waits for one", dataSource.getClass().getName(), ex);
+			return null;
+		}
+	}
+
+	private static DataSource ofAnother(DataSource dataSource) {
+		AbstractDriverBasedDataSource unpooled = DataSourceUnwrapper.unwrap(dataSource,
+				AbstractDriverBasedDataSource.class);
+		if (unpooled instanceof SingleConnectionDataSource) {
+			throw new IllegalStateException("The DataSource has one connection for all");
+		}
+		return (unpooled != null) ? unpooled
+				: DataSourceBuilder.derivedFrom(dataSource).type(SimpleDriverDataSource.class).build();
+	}
+
+	/**
+	 * Reads the settings each time: credentials may rotate.
+	 */
+	private static final class OfHikari extends AbstractDataSource {
+
+		private final HikariDataSource pool;
+
+		private OfHikari(HikariDataSource pool) {
+			this.pool = pool;
+		}
+
+		static @Nullable DataSource of(DataSource dataSource) {
+			HikariDataSource pool = DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class,
+					HikariDataSource.class);
+			if (pool == null) {
+				return null;
+			}
+			if (pool.getJdbcUrl() == null && pool.getDataSource() == null) {
+				throw new IllegalStateException("The pool has neither a URL nor a DataSource");
+			}
+			return new OfHikari(pool);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			DataSource wrapped = this.pool.getDataSource();
+			return configured((wrapped != null) ? wrapped.getConnection() : fromUrl().getConnection());
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			throw new SQLException("Not supported");
+		}
+
+		private DataSource fromUrl() {
+			DataSourceBuilder<SimpleDriverDataSource> builder = DataSourceBuilder.create()
+				.type(SimpleDriverDataSource.class)
+				.url(this.pool.getJdbcUrl())
+				.username(this.pool.getUsername())
+				.password(this.pool.getPassword());
+			if (this.pool.getDriverClassName() != null) {
+				builder.driverClassName(this.pool.getDriverClassName());
+			}
+			SimpleDriverDataSource source = builder.build();
+			source.setConnectionProperties(this.pool.getDataSourceProperties());
+			return source;
+		}
+
+		private Connection configured(Connection connection) throws SQLException {
+			boolean ready = false;
+			try {
+				if (this.pool.getCatalog() != null) {
+					connection.setCatalog(this.pool.getCatalog());
+				}
+				if (this.pool.getSchema() != null) {
+					connection.setSchema(this.pool.getSchema());
+				}
+				if (this.pool.getConnectionInitSql() != null) {
+					try (var statement = connection.createStatement()) {
+						statement.execute(this.pool.getConnectionInitSql());
+					}
+				}
+				ready = true;
+				return connection;
+			}
+			finally {
+				if (!ready) {
+					connection.close();
+				}
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration of {@code @Idempotent}.
+ */
+@NullMarked
+package dev.idempotent.autoconfigure.idempotency;
+
+import org.jspecify.annotations.NullMarked;

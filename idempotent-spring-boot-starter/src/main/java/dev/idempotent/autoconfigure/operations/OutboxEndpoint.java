@@ -1,0 +1,138 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import dev.idempotent.outbox.DeadEvent;
+import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.DeadFilter;
+import dev.idempotent.outbox.OutboxSummary;
+import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.relay.OutboxRelay;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.dao.DataAccessException;
+
+/**
+ * The actuator's endpoint {@code outbox}. Shows neither payloads nor keys.
+ */
+@WebEndpoint(id = "outbox")
+final class OutboxEndpoint {
+
+	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
+
+	private static final String OF_ALL = "GET /actuator/outbox/dead, POST /actuator/outbox/retry or "
+			+ "POST /actuator/outbox/discard";
+
+	private final JdbcOutboxReader reader;
+
+	private final DeadEvents deadEvents;
+
+	private final OutboxRelay relay;
+
+	private final Runnable wakeUp;
+
+	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxRelay relay, Runnable wakeUp) {
+		this.reader = reader;
+		this.deadEvents = deadEvents;
+		this.relay = relay;
+		this.wakeUp = wakeUp;
+	}
+
+	@ReadOperation
+	WebEndpointResponse<?> summary() {
+		return answer(() -> new Overview(this.reader.read(), new Relay(this.relay.isRunning(), this.relay.queued(),
+				List.copyOf(this.relay.unavailablePublishers()), List.copyOf(this.relay.unavailableDestinations()))));
+	}
+
+	@ReadOperation
+	WebEndpointResponse<?> list(@Selector String part, @Nullable String id, @Nullable String type,
+			@Nullable String topic, @Nullable String after, @Nullable String limit) {
+		return answer(() -> {
+			if (!part.equals("dead")) {
+				throw new OutboxRequestException("There is nothing of this name here", OF_ALL);
+			}
+			int size = OutboxRequest.limit(limit);
+			List<DeadEvent> page = this.deadEvents.list(OutboxRequest.filter(id, type, topic),
+					OutboxRequest.after(after), size);
+			return new Page(page, (page.size() == size) ? page.get(size - 1).row() : null);
+		});
+	}
+
+	@WriteOperation
+	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
+			@Nullable String topic, @Nullable Boolean all) {
+		return answer(() -> switch (operation) {
+			case "retry" -> Map.of("retried", retry(OutboxRequest.filter(id, type, topic, all)));
+			case "discard" -> Map.of("discarded", discard(OutboxRequest.filter(id, type, topic, all)));
+			default -> throw new OutboxRequestException("There is no operation of this name", OF_ALL);
+		});
+	}
+
+	private int retry(DeadFilter filter) {
+		try {
+			int retried = this.deadEvents.retry(filter);
+			logger.info("{} dead events are tried again, by an operator's request", retried);
+			return retried;
+		}
+		finally {
+			// Some may have been moved before a failure.
+			this.wakeUp.run();
+		}
+	}
+
+	private int discard(DeadFilter filter) {
+		int discarded = this.deadEvents.discard(filter);
+		logger.info("{} dead events were deleted, by an operator's request", discarded);
+		return discarded;
+	}
+
+	private static WebEndpointResponse<?> answer(Supplier<?> work) {
+		try {
+			return new WebEndpointResponse<>(work.get());
+		}
+		catch (OutboxRequestException ex) {
+			return new WebEndpointResponse<>(new Problem(ex.getMessage(), ex.action()),
+					WebEndpointResponse.STATUS_BAD_REQUEST);
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The database did not answer the actuator's endpoint 'outbox'", ex);
+			return new WebEndpointResponse<>(
+					new Problem("The database did not do so: " + ex.getClass().getSimpleName(),
+							"See whether it is there, with the tables of the outbox, and ask again"),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+	}
+
+	/**
+	 * What an operator asks first.
+	 *
+	 * @param events the same for all instances
+	 * @param relay that of this instance
+	 */
+	record Overview(OutboxSummary events, Relay relay) {
+	}
+
+	record Relay(boolean running, int queued, List<String> unavailablePublishers,
+			List<String> unavailableDestinations) {
+	}
+
+	/**
+	 * Some dead events.
+	 *
+	 * @param next the {@code after} of the next page, if there may be one
+	 */
+	record Page(List<DeadEvent> dead, @Nullable Long next) {
+	}
+
+	record Problem(String problem, String action) {
+	}
+
+}

@@ -1,0 +1,84 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.util.UUID;
+
+import dev.idempotent.outbox.DeadFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the parameters of the actuator's endpoint {@code outbox}.
+ */
+final class OutboxRequest {
+
+	private static final int DEFAULT_LIMIT = 50;
+
+	private static final int MAX_LIMIT = 500;
+
+	private OutboxRequest() {
+	}
+
+	/**
+	 * Which events to change. That is all of them only if it is said.
+	 */
+	static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
+			@Nullable Boolean all) {
+		DeadFilter filter = filter(id, type, topic);
+		boolean everything = Boolean.TRUE.equals(all);
+		if (!everything && filter.equals(DeadFilter.ALL)) {
+			throw new OutboxRequestException("The request does not say which events",
+					"State id, type or topic, or all=true for all dead events");
+		}
+		if (everything && !filter.equals(DeadFilter.ALL)) {
+			throw new OutboxRequestException("The request says all events, and which",
+					"State either all=true, or id, type or topic");
+		}
+		return filter;
+	}
+
+	static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
+		return new DeadFilter((id != null) ? id(id) : null, stated("type", type), stated("topic", topic));
+	}
+
+	static int limit(@Nullable String limit) {
+		return (int) number("limit", limit, DEFAULT_LIMIT, 1, MAX_LIMIT);
+	}
+
+	static long after(@Nullable String after) {
+		return number("after", after, 0, 0, Long.MAX_VALUE);
+	}
+
+	/**
+	 * Whoever leaves a value empty may have lost it.
+	 */
+	private static @Nullable String stated(String name, @Nullable String value) {
+		if (value != null && value.isBlank()) {
+			throw new OutboxRequestException("The parameter '" + name + "' is empty", "State it, or leave it out");
+		}
+		return value;
+	}
+
+	private static UUID id(String id) {
+		try {
+			return UUID.fromString(id);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new OutboxRequestException("The parameter 'id' is no UUID",
+					"State the event's id as /actuator/outbox/dead lists it");
+		}
+	}
+
+	private static long number(String name, @Nullable String value, long ifMissing, long min, long max) {
+		try {
+			long number = (value != null) ? Long.parseLong(value) : ifMissing;
+			if (number >= min && number <= max) {
+				return number;
+			}
+		}
+		catch (NumberFormatException ex) {
+			// Told below.
+		}
+		throw new OutboxRequestException("The parameter '" + name + "' is no number that it can be",
+				"State a number of at least " + min + ((max < Long.MAX_VALUE) ? " and at most " + max : ""));
+	}
+
+}

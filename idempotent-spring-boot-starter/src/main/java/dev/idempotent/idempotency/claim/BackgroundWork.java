@@ -1,0 +1,205 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What goes on beside the requests: lease renewals, and steps that are retried until the
+ * store is back. Bounded in memory and in time.
+ */
+final class BackgroundWork implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(BackgroundWork.class);
+
+	private static final int THREADS = 2;
+
+	private static final int MAX_RETRIED_STEPS = 10_000;
+
+	private static final int MAX_RETRIED_BYTES = 16 * 1024 * 1024;
+
+	private static final Duration FIRST_DELAY = Duration.ofMillis(100);
+
+	private static final Duration LONGEST_DELAY = Duration.ofSeconds(5);
+
+	private final ScheduledThreadPoolExecutor scheduler;
+
+	private final Duration retryFor;
+
+	private final Semaphore bytes = new Semaphore(MAX_RETRIED_BYTES);
+
+	private final Semaphore steps = new Semaphore(MAX_RETRIED_STEPS);
+
+	private final Set<Retry> retries = ConcurrentHashMap.newKeySet();
+
+	BackgroundWork(Duration retryFor) {
+		this.retryFor = retryFor;
+		AtomicInteger number = new AtomicInteger();
+		this.scheduler = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
+			Thread thread = new Thread(task, "idempotency-" + number.incrementAndGet());
+			thread.setDaemon(true);
+			return thread;
+		});
+		this.scheduler.setRemoveOnCancelPolicy(true);
+		this.scheduler.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+	}
+
+	/**
+	 * Runs a step again and again until it is cancelled; not at all once closed.
+	 */
+	Future<?> every(Duration period, Runnable step) {
+		long nanos = Math.max(1, period.toNanos());
+		try {
+			return this.scheduler.scheduleWithFixedDelay(() -> runLogged(step), nanos, nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("Closed before a lease could be renewed", ex);
+			return CompletableFuture.completedFuture(null);
+		}
+	}
+
+	/**
+	 * Repeats a step with growing delays until it no longer finds the store unreachable.
+	 * @return {@code false} if there is no room for the step
+	 */
+	boolean retry(String verb, int size, Runnable step) {
+		if (!this.bytes.tryAcquire(size)) {
+			logger.warn("The answers that wait for the store exceed {} bytes; the next one is not kept",
+					MAX_RETRIED_BYTES);
+			return false;
+		}
+		if (!this.steps.tryAcquire()) {
+			this.bytes.release(size);
+			logger.warn("More than {} keys wait for the store; the next one is left to its lease", MAX_RETRIED_STEPS);
+			return false;
+		}
+		Retry retry = new Retry(verb, size, step, System.nanoTime() + this.retryFor.toNanos());
+		this.retries.add(retry);
+		retry.schedule();
+		return true;
+	}
+
+	@Override
+	public void close() {
+		this.scheduler.shutdownNow();
+		for (Retry retry : this.retries) {
+			if (!retry.runLast()) {
+				logger.warn("Closed while the store was unreachable; up to {} keys are left to their leases",
+						this.retries.size());
+				return;
+			}
+		}
+	}
+
+	private void runLogged(Runnable step) {
+		try {
+			step.run();
+		}
+		// A schedule ends with the first exception, and a short heap may be past soon.
+		catch (Throwable ex) {
+			logRenewal(ex);
+		}
+	}
+
+	private static void logRenewal(Throwable failure) {
+		try {
+			logger.error("A lease could not be renewed; trying again", failure);
+		}
+		catch (Throwable ex) {
+			// There is no memory to say so.
+		}
+	}
+
+	private final class Retry implements Runnable {
+
+		private final String verb;
+
+		private final int size;
+
+		private final Runnable step;
+
+		private final long deadline;
+
+		private Duration delay = FIRST_DELAY;
+
+		Retry(String verb, int size, Runnable step, long deadline) {
+			this.verb = verb;
+			this.size = size;
+			this.step = step;
+			this.deadline = deadline;
+		}
+
+		void schedule() {
+			long millis = this.delay.toMillis();
+			Duration doubled = this.delay.multipliedBy(2);
+			this.delay = (doubled.compareTo(LONGEST_DELAY) < 0) ? doubled : LONGEST_DELAY;
+			try {
+				Future<?> unused = BackgroundWork.this.scheduler.schedule(this, millis, TimeUnit.MILLISECONDS);
+			}
+			catch (RejectedExecutionException ex) {
+				logger.debug("Closed before a step could be retried", ex);
+			}
+		}
+
+		@Override
+		public void run() {
+			try {
+				this.step.run();
+				end();
+			}
+			catch (IdempotencyStoreUnavailableException | Error ex) {
+				if (System.nanoTime() - this.deadline < 0) {
+					schedule();
+				}
+				else {
+					giveUp(ex);
+				}
+			}
+			catch (RuntimeException ex) {
+				giveUp(ex);
+			}
+		}
+
+		/**
+		 * Returns {@code false} if the store is unreachable: each further step would cost
+		 * a time-out.
+		 */
+		boolean runLast() {
+			try {
+				this.step.run();
+				end();
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				return false;
+			}
+			catch (RuntimeException ex) {
+				giveUp(ex);
+			}
+			return true;
+		}
+
+		private void giveUp(Throwable ex) {
+			end();
+			logger.error("Gave up to {} a key in the idempotency store; it is left to its lease", this.verb, ex);
+		}
+
+		private void end() {
+			BackgroundWork.this.retries.remove(this);
+			BackgroundWork.this.bytes.release(this.size);
+			BackgroundWork.this.steps.release();
+		}
+
+	}
+
+}

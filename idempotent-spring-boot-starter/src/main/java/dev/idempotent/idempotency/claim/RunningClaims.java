@@ -1,0 +1,93 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyKey;
+
+/**
+ * The keys that this process runs, and those who wait for a key to be settled. A waiter
+ * is woken by a run of this process; a run elsewhere is asked for with growing pauses.
+ */
+final class RunningClaims {
+
+	private static final int MAX_WAITERS = 64;
+
+	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+	private final Map<IdempotencyKey, CountDownLatch> running = new ConcurrentHashMap<>();
+
+	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
+
+	/**
+	 * Notes that a run has begun.
+	 * @return what {@link #end} takes
+	 */
+	CountDownLatch begin(IdempotencyKey key) {
+		CountDownLatch ended = new CountDownLatch(1);
+		this.running.put(key, ended);
+		return ended;
+	}
+
+	/**
+	 * Wakes those who wait for a run, and only for that one: its key may have been taken
+	 * over.
+	 */
+	void end(IdempotencyKey key, CountDownLatch ended) {
+		this.running.remove(key, ended);
+		ended.countDown();
+	}
+
+	/**
+	 * Claims a key again and again until it is no longer pending.
+	 * @param claimAgain claims the key
+	 * @param timeout how long to go on
+	 * @return the last outcome; pending if it still is, or if too many wait already
+	 */
+	Claim await(IdempotencyKey key, Claim.Pending pending, Supplier<Claim> claimAgain, Duration timeout) {
+		if (!this.waiters.tryAcquire()) {
+			return pending;
+		}
+		try {
+			return claimUntilSettled(key, pending, claimAgain, System.nanoTime() + timeout.toNanos());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return pending;
+		}
+		finally {
+			this.waiters.release();
+		}
+	}
+
+	private Claim claimUntilSettled(IdempotencyKey key, Claim pending, Supplier<Claim> claimAgain, long deadline)
+			throws InterruptedException {
+		Claim claim = pending;
+		Duration pause = FIRST_PAUSE;
+		while (claim instanceof Claim.Pending) {
+			long left = deadline - System.nanoTime();
+			if (left <= 0) {
+				return claim;
+			}
+			CountDownLatch here = this.running.get(key);
+			if (here != null) {
+				boolean unused = here.await(left, TimeUnit.NANOSECONDS);
+			}
+			else {
+				TimeUnit.NANOSECONDS.sleep(Math.min(left, pause.toNanos()));
+				pause = (pause.compareTo(LONGEST_PAUSE) < 0) ? pause.multipliedBy(2) : LONGEST_PAUSE;
+			}
+			claim = claimAgain.get();
+		}
+		return claim;
+	}
+
+}

@@ -1,0 +1,63 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.ModelAndView;
+
+/**
+ * Answers a request in which an annotated method of another bean was refused, as the
+ * filter answers one that it refuses itself. The application's own exception handlers
+ * come first.
+ */
+public final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
+
+	@Override
+	public int getOrder() {
+		return Ordered.LOWEST_PRECEDENCE;
+	}
+
+	@Override
+	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
+			@Nullable Object handler, Exception ex) {
+		try {
+			return answer(response, ex) ? new ModelAndView() : null;
+		}
+		catch (IOException failure) {
+			throw new UncheckedIOException(failure);
+		}
+	}
+
+	private static boolean answer(HttpServletResponse response, Exception ex) throws IOException {
+		if (ex instanceof IdempotencyPendingException) {
+			Problem.IN_PROGRESS.sendRetryable(response,
+					"A part of this request is at work already. Send it again in a moment.");
+		}
+		else if (ex instanceof IdempotencyMismatchException) {
+			Problem.KEY_REUSED.send(response,
+					"A part of this request was carried out before with other data. Send what was sent then, or ask "
+							+ "for something new.");
+		}
+		else if (ex instanceof IdempotencyResultException) {
+			Problem.RESPONSE_NOT_KEPT.send(response,
+					"A part of this request has been carried out before, and its result cannot be told again.");
+		}
+		else if (ex instanceof IdempotencyStoreUnavailableException) {
+			Problem.STORE_UNREACHABLE.sendRetryable(response, "Send the request again.");
+		}
+		else {
+			return false;
+		}
+		return true;
+	}
+
+}

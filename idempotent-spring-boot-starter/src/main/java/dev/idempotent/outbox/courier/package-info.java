@@ -1,8 +1,0 @@
-/**
- * Delivers events: those handed over at their commit, and those that nobody has delivered
- * yet.
- */
-@NullMarked
-package dev.idempotent.outbox.courier;
-
-import org.jspecify.annotations.NullMarked;

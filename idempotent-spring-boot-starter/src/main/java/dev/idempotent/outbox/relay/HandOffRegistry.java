@@ -1,0 +1,130 @@
+package dev.idempotent.outbox.relay;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+import dev.idempotent.outbox.EventLease;
+import dev.idempotent.outbox.HandOffs;
+import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.relay.HandOffQueue.Queued;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes events over at their commit, each for its publisher.
+ */
+final class HandOffRegistry implements HandOffs {
+
+	private final RelaySettings settings;
+
+	private final Map<String, PublisherRelay> relays;
+
+	private final Runnable onUse;
+
+	private volatile boolean open;
+
+	/**
+	 * Creates a desk that takes nothing yet.
+	 * @param relays by publisher
+	 * @param onUse is told that there are events that somebody has to look for
+	 */
+	HandOffRegistry(RelaySettings settings, Map<String, PublisherRelay> relays, Runnable onUse) {
+		this.settings = settings;
+		this.relays = relays;
+		this.onUse = onUse;
+	}
+
+	void open() {
+		this.open = true;
+	}
+
+	void close() {
+		this.open = false;
+	}
+
+	boolean isOpen() {
+		return this.open;
+	}
+
+	@Override
+	public @Nullable HandOff reserve(List<SerializedEvent> events) {
+		if (!this.open || !events.stream().allMatch((event) -> of(event).circuit().isClosed(event.topic()))) {
+			return null;
+		}
+		Map<PublisherRelay, List<SerializedEvent>> parts = events.stream().collect(Collectors.groupingBy(this::of));
+		List<PublisherRelay> reserved = new ArrayList<>();
+		for (Map.Entry<PublisherRelay, List<SerializedEvent>> part : parts.entrySet()) {
+			if (!part.getKey().queue().reserve(part.getValue())) {
+				reserved.forEach((relay) -> relay.queue().cancel(parts.getOrDefault(relay, List.of())));
+				return null;
+			}
+			reserved.add(part.getKey());
+		}
+		return new Reservation(parts);
+	}
+
+	/**
+	 * Events to what is unavailable are found by those that try it.
+	 */
+	@Override
+	public void wake(List<SerializedEvent> events) {
+		this.onUse.run();
+		Predicate<SerializedEvent> sendable = (event) -> of(event).circuit().isClosed(event.topic());
+		events.forEach((event) -> of(event).circuit().expect(event.topic()));
+		events.stream().filter(sendable).forEach((event) -> of(event).backlog().lookFrom(event.sequence()));
+		events.stream().filter(sendable).map(this::of).distinct().forEach(PublisherRelay::wake);
+	}
+
+	private PublisherRelay of(SerializedEvent event) {
+		PublisherRelay relay = this.relays.get(event.publisher());
+		if (relay == null) {
+			throw new IllegalStateException("There is no publisher for " + event.publisher());
+		}
+		return relay;
+	}
+
+	private final class Reservation implements HandOff {
+
+		private final Map<PublisherRelay, List<SerializedEvent>> parts;
+
+		private final EventLease lease;
+
+		/**
+		 * Taken before the database's clock is: the lease ends no earlier than this
+		 * tells.
+		 */
+		private final long deadline;
+
+		Reservation(Map<PublisherRelay, List<SerializedEvent>> parts) {
+			RelaySettings settings = HandOffRegistry.this.settings;
+			this.parts = parts;
+			this.lease = EventLease.by(settings.owner(), settings.lease());
+			this.deadline = System.nanoTime() + settings.lease().toNanos() / 2;
+		}
+
+		@Override
+		public EventLease lease() {
+			return this.lease;
+		}
+
+		@Override
+		public void committed(List<SerializedEvent> events) {
+			long now = System.nanoTime();
+			for (SerializedEvent event : events) {
+				PublisherRelay relay = of(event);
+				relay.backlog().passed(event.sequence());
+				relay.queue().add(new Queued(new LeasedEvent(event, this.lease.claimId(), false), now, this.deadline));
+			}
+		}
+
+		@Override
+		public void cancel() {
+			this.parts.forEach((relay, events) -> relay.queue().cancel(events));
+		}
+
+	}
+
+}

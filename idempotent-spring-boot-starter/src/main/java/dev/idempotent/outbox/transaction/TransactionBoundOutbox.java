@@ -1,0 +1,135 @@
+package dev.idempotent.outbox.transaction;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.OutboxTransactionException;
+import dev.idempotent.outbox.PayloadWriter;
+import dev.idempotent.outbox.SerializedEvent;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Appends events to the collection of the calling thread's transaction.
+ */
+public final class TransactionBoundOutbox implements Outbox {
+
+	private static final int MAX_LENGTH = 255;
+
+	private final OutboxTopics topics;
+
+	private final PayloadWriter payloads;
+
+	private final String source;
+
+	private final Consumer<BiConsumer<String, String>> moreHeaders;
+
+	private final InstantSource clock;
+
+	private final EventIds ids = new EventIds();
+
+	/**
+	 * Creates an outbox.
+	 * @param topics where events may go
+	 * @param payloads writes what they carry
+	 * @param source where they come from: the source of the CloudEvents, a URI reference
+	 * @param moreHeaders adds headers to those of each event, such as that of a trace
+	 * @param clock tells when an event was appended, for its readers; nothing is decided
+	 * by it
+	 */
+	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
+			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock) {
+		this.topics = topics;
+		this.payloads = payloads;
+		this.source = source;
+		this.moreHeaders = moreHeaders;
+		this.clock = clock;
+	}
+
+	@Override
+	public void append(Collection<OutboxEvent> events) {
+		OutboxSynchronization collection = requireCollection();
+		if (!events.isEmpty()) {
+			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MILLIS);
+			collection.add(events.stream().map((event) -> stored(event, now)).toList());
+		}
+	}
+
+	@Override
+	public void requireTransaction() {
+		requireCollection();
+	}
+
+	private static OutboxSynchronization requireCollection() {
+		OutboxSynchronization collection = OutboxSynchronization.current();
+		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new OutboxTransactionException("There is no transaction for the event to commit with: "
+					+ "make the method @Transactional, or use a TransactionTemplate");
+		}
+		if (!TransactionSynchronizationManager.isSynchronizationActive()
+				|| (collection != null && collection.isCommitted())) {
+			throw new OutboxTransactionException("The transaction has ended, so an event can no longer commit with it: "
+					+ "append before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
+		}
+		if (collection == null) {
+			throw new OutboxTransactionException("The transaction is not on the outbox's database: append in one whose "
+					+ "manager is for the DataSource of the outbox (the primary one, of several)");
+		}
+		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+			throw new OutboxTransactionException(
+					"The transaction is read-only, so an event cannot commit with it: leave out readOnly = true");
+		}
+		return collection;
+	}
+
+	private SerializedEvent stored(OutboxEvent event, Instant now) {
+		checkText("type", event.type());
+		checkText("key", event.key());
+		String topic = this.topics.resolve(event.topic());
+		checkText("topic", topic);
+		Map<String, String> headers = headers(event, now);
+		checkText("content-type", headers.get(SerializedEvent.CONTENT_TYPE));
+		return new SerializedEvent(this.ids.at(now), 0, topic, event.key(), event.type(), payload(event), headers, 0);
+	}
+
+	/**
+	 * Here rather than at the commit, by the database.
+	 */
+	private static void checkText(String what, @Nullable String value) {
+		if (value != null && value.length() > MAX_LENGTH) {
+			throw new IllegalArgumentException("The event's %s has %d characters, and at most %d can be kept"
+				.formatted(what, value.length(), MAX_LENGTH));
+		}
+		if (value != null && value.indexOf('\0') >= 0) {
+			throw new IllegalArgumentException(
+					"The event's %s contains the character NUL (U+0000), which PostgreSQL cannot keep: leave it out"
+						.formatted(what));
+		}
+	}
+
+	private byte[] payload(OutboxEvent event) {
+		return (event.payload() instanceof byte[] bytes) ? bytes.clone() : this.payloads.write(event.payload());
+	}
+
+	private Map<String, String> headers(OutboxEvent event, Instant now) {
+		Map<String, String> headers = new LinkedHashMap<>();
+		headers.put("ce_source", this.source);
+		headers.put("ce_time", now.toString());
+		headers.put(SerializedEvent.CONTENT_TYPE,
+				(event.payload() instanceof byte[]) ? "application/octet-stream" : "application/json");
+		this.moreHeaders.accept(headers::put);
+		headers.putAll(event.headers());
+		return headers;
+	}
+
+}

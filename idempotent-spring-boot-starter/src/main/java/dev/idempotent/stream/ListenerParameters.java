@@ -1,0 +1,90 @@
+package dev.idempotent.stream;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What a listener's method may look like.
+ */
+final class ListenerParameters {
+
+	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
+
+	private static final Type HEADERS = ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)
+		.getType();
+
+	private ListenerParameters() {
+	}
+
+	static boolean isHeaders(Type type) {
+		return type instanceof Class<?> ? false : type.getTypeName().equals(HEADERS.getTypeName());
+	}
+
+	/**
+	 * The types of the parameters.
+	 * @throws IdempotentConfigurationException if an entry cannot be brought to the
+	 * method, or it could return before it is done
+	 */
+	static List<Type> of(Class<?> type, Method method) {
+		String name = describe(type, method);
+		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
+			throw new IdempotentConfigurationException(
+					"The @RedisStreamListener method %s is private or static, so that no proxy stands before it."
+						.formatted(name),
+					"Make it an instance method that is not private.", null);
+		}
+		requireEndWithReturn(method, name);
+		List<Type> parameters = new ArrayList<>();
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			parameters
+				.add(ResolvableType.forMethodParameter(new MethodParameter(method, i), ResolvableType.forClass(type))
+					.getType());
+		}
+		long headers = parameters.stream().filter(ListenerParameters::isHeaders).count();
+		if (headers > 1 || parameters.size() - headers > 1) {
+			throw new IdempotentConfigurationException(
+					"The @RedisStreamListener method %s has %d parameters for headers and %d for the payload."
+						.formatted(name, headers, parameters.size() - headers),
+					"Leave at most one Map<String, String>, which gets the headers, and one other parameter, "
+							+ "which gets the payload.",
+					null);
+		}
+		return parameters;
+	}
+
+	static String describe(Class<?> type, Method method) {
+		return ClassUtils.getUserClass(type).getName() + "." + method.getName() + "()";
+	}
+
+	private static void requireEndWithReturn(Method method, String name) {
+		Class<?> result = method.getReturnType();
+		if (CompletionStage.class.isAssignableFrom(result) || Future.class.isAssignableFrom(result)
+				|| isPublisher(result) || MergedAnnotations.from(method).isPresent(ASYNC)) {
+			throw new IdempotentConfigurationException(
+					"The @RedisStreamListener method %s may return before its work is done, and the entry would be "
+						.formatted(name) + "acknowledged too early.",
+					"Let it do its work on the calling thread and return no future or publisher; set concurrency for "
+							+ "more threads.",
+					null);
+		}
+	}
+
+	private static boolean isPublisher(Class<?> result) {
+		return ClassUtils.getAllInterfacesForClassAsSet(result)
+			.stream()
+			.anyMatch((type) -> type.getName().equals("org.reactivestreams.Publisher"));
+	}
+
+}

@@ -1,0 +1,55 @@
+package dev.idempotent.advice;
+
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor;
+import org.springframework.resilience.annotation.RetryAnnotationBeanPostProcessor;
+import org.springframework.scheduling.annotation.AsyncAnnotationBeanPostProcessor;
+import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link AdvisorBeanPostProcessor} among the post-processors of Spring.
+ */
+class AdvisorBeanPostProcessorTests {
+
+	private final AdvisorBeanPostProcessor placer = new AdvisorBeanPostProcessor(new DefaultPointcutAdvisor(),
+			AdvicePlacement.INNERMOST);
+
+	static Stream<Ordered> thoseThatHandBeansOn() {
+		return Stream.of(new KafkaListenerAnnotationBeanPostProcessor<>(), new ScheduledAnnotationBeanPostProcessor(),
+				new AsyncAnnotationBeanPostProcessor(), new RetryAnnotationBeanPostProcessor());
+	}
+
+	@ParameterizedTest
+	@MethodSource("thoseThatHandBeansOn")
+	void comesBeforeThoseThatHandBeansToContainersAndThreads(Ordered other) {
+		assertThat(this.placer.getOrder()).isLessThan(other.getOrder());
+	}
+
+	@Test
+	void comesAfterTheCreatorOfProxies() {
+		try (GenericApplicationContext context = new GenericApplicationContext()) {
+			new AnnotatedBeanDefinitionReader(context).register(Transactions.class);
+			context.refresh();
+			assertThat(this.placer.getOrder())
+				.isGreaterThan(context.getBean(InfrastructureAdvisorAutoProxyCreator.class).getOrder());
+		}
+	}
+
+	@EnableTransactionManagement
+	static class Transactions {
+
+	}
+
+}

@@ -1,0 +1,104 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+
+/**
+ * Tests for mistakes in {@link Idempotent @Idempotent}, each of which stops the
+ * application with the name of the method.
+ */
+class AnnotationMistakesTests {
+
+	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				IdempotencyRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+				IdempotencyWebAutoConfiguration.class))
+		.withPropertyValues("spring.application.name=shop");
+
+	@Test
+	void includeAnExpressionThatIsNone() {
+		assertStops(MistakenHandlers.Malformed.class, "key expression '#body['", "SpEL");
+	}
+
+	@Test
+	void includeAnExpressionOverAnUnknownVariable() {
+		assertStops(MistakenHandlers.UnknownVariable.class,
+				"no variable #boddy, only #body, #headers, #path, #principal, #query", "SpEL");
+	}
+
+	@Test
+	void includeAnUnknownVariableDeepInAnExpression() {
+		assertStops(MistakenHandlers.DeepUnknownVariable.class, "no variable #order", "SpEL");
+	}
+
+	@Test
+	void includeAnExpressionThatForgetsTheHash() {
+		assertStops(MistakenHandlers.ForgottenHash.class, "reads a property of no variable; there are #body", "SpEL");
+	}
+
+	@Test
+	void includeAnExpressionThatReachesForATypeOrABeanOrAFunction() {
+		assertStops(MistakenHandlers.OverType.class, "T(java.lang.Math) is out of reach", "SpEL");
+		assertStops(MistakenHandlers.OverBean.class, "@keys is out of reach", "SpEL");
+		assertStops(MistakenHandlers.OverFunction.class, "#key(#body) is out of reach", "SpEL");
+	}
+
+	@Test
+	void includeALeaseThatIsNoDuration() {
+		assertStops(MistakenHandlers.LeaseWithoutMeaning.class, "lease 'abc'", "30s");
+	}
+
+	@Test
+	void includeALeaseOfNoTime() {
+		assertStops(MistakenHandlers.LeaseOfNoTime.class, "lease '0s'", "30s");
+	}
+
+	@Test
+	void includeARetentionThatIsNoDuration() {
+		assertStops(MistakenHandlers.RetentionWithoutMeaning.class, "retention 'a day'", "24h");
+	}
+
+	@Test
+	void includeARetentionShorterThanTheLease() {
+		assertStops(MistakenHandlers.ShortRetention.class, "retention of PT1M, shorter than its lease of PT2M",
+				"at least as long");
+	}
+
+	@Test
+	void includeIgnoringEverythingWithoutAKey() {
+		assertStops(MistakenHandlers.EverythingIgnored.class, "ignores everything and states no key",
+				"key = \"#body.id\"");
+	}
+
+	@Test
+	void includeAFingerprintWithoutARetention() {
+		assertStops(MistakenHandlers.FingerprintWithoutRetention.class, "states no retention", "retention = \"1m\"");
+	}
+
+	@Test
+	void doNotIncludeAnythingThatIsSensible() {
+		this.application.withUserConfiguration(MistakenHandlers.Sensible.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private void assertStops(Class<?> controller, String mistake, String action) {
+		this.application.withUserConfiguration(controller)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageStartingWith("The @Idempotent method " + controller.getName() + ".place(java.lang.String) ")
+				.hasMessageContaining(mistake)
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
+				.extracting(IdempotentConfigurationException::getAction)
+				.asString()
+				.contains(action));
+	}
+
+}

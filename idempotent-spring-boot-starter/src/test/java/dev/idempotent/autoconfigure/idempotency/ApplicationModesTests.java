@@ -1,0 +1,111 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Idempotent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * The same application, with lazy beans or as a job without a web server.
+ */
+class ApplicationModesTests {
+
+	/**
+	 * It would create the tables, too.
+	 */
+	private static final String WITHOUT_JPA = "spring.autoconfigure.exclude="
+			+ "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
+			+ "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration";
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotency_record", "outbox_event" })
+	void createTheTablesOfALazyApplication(String table) {
+		try (ConfigurableApplicationContext context = start("spring.main.lazy-initialization=true", WITHOUT_JPA,
+				"idempotent.outbox.relay.enabled=false")) {
+			// A JdbcTemplate that is a bean would create them.
+			JdbcTemplate database = new JdbcTemplate(context.getBean(DataSource.class));
+			assertThat(database.queryForObject("select count(*) from " + table, Long.class)).isZero();
+		}
+	}
+
+	@Test
+	void leaveHandlersAloneInAJob() {
+		try (ConfigurableApplicationContext context = start("spring.main.web-application-type=none")) {
+			Jobs jobs = context.getBean(Jobs.class);
+			assertThat(jobs.run("one")).isEqualTo(jobs.run("one"));
+			assertThat(context.getBean(Orders.class).place()).isEqualTo("placed");
+		}
+	}
+
+	@Test
+	void checkTheOtherMethodsOfAJob() {
+		assertThatException().isThrownBy(() -> start("spring.main.web-application-type=none", "keyless=true"))
+			.withMessageContaining("is no web handler and states no key");
+	}
+
+	private static ConfigurableApplicationContext start(String... properties) {
+		String[] arguments = Stream.concat(
+				Stream.of("spring.application.name=shop", "server.port=0", "spring.main.banner-mode=off",
+						"spring.datasource.generate-unique-name=true", "idempotent.store=jdbc",
+						"idempotent.jdbc.initialize-schema=always", "idempotent.outbox.initialize-schema=always"),
+				Stream.of(properties))
+			.map("--"::concat)
+			.toArray(String[]::new);
+		return SpringApplication.run(Application.class, arguments);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ Orders.class, Jobs.class, Keyless.class })
+	static class Application {
+
+	}
+
+	@RestController
+	static class Orders {
+
+		@Idempotent
+		@PostMapping("/orders")
+		public String place() {
+			return "placed";
+		}
+
+	}
+
+	static class Jobs {
+
+		private int runs;
+
+		@Idempotent(key = "#id")
+		public String run(String id) {
+			return "run " + ++this.runs;
+		}
+
+	}
+
+	@ConditionalOnBooleanProperty("keyless")
+	static class Keyless {
+
+		@Idempotent
+		public void run() {
+		}
+
+	}
+
+}

@@ -1,0 +1,108 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+
+/**
+ * Tests for mistakes in properties, each of which stops the application.
+ */
+class ConfigurationMistakesTests {
+
+	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class,
+				IdempotencyJdbcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+				IdempotencyWebAutoConfiguration.class));
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			idempotent.lease                 | 0s          | no time at all                | to a millisecond or more
+			idempotent.lease                 | -30s        | no time at all                | to a millisecond or more
+			idempotent.lease                 | 999us       | no time at all                | to a millisecond or more
+			idempotent.retention             | 29s         | shorter than idempotent.lease | at least as long
+			idempotent.retention             | -1s         | shorter than idempotent.lease | at least as long
+			idempotent.retention             | 4000d       | longer than ten years         | 3650d
+			idempotent.retention             | 106751991167300d | longer than ten years    | 3650d
+			idempotent.max-run               | 0s          | no time at all                | to a millisecond or more
+			idempotent.jdbc.max-waiters      | 0           | is 0                          | at least 1
+			idempotent.jdbc.table            | a; drop b   | no name of a table            | letters, digits
+			idempotent.jdbc.lock-timeout     | 0s          | no time at all                | 30s
+			idempotent.redis.timeout         | 0ms         | no time at all                | to a millisecond or more
+			idempotent.redis.timeout         | -500ms      | no time at all                | to a millisecond or more
+			idempotent.web.header            | ' '         | no header can be called       | Name the header
+			idempotent.web.header            | My Key      | no header can be called       | Name the header
+			idempotent.web.max-request-body  | -1B         | held in memory                | between 0 and 512MB
+			idempotent.web.max-request-body  | 513MB       | held in memory                | between 0 and 512MB
+			idempotent.web.max-response-body | -1B         | held in memory                | between 0 and 512MB
+			idempotent.web.max-response-body | 513MB       | held in memory                | between 0 and 512MB
+			""")
+	void stopTheApplicationWithTheNameOfThePropertyAndWhatToDo(String property, String value, String mistake,
+			String action) {
+		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
+				.hasMessageContainingAll(property, mistake)
+				.extracting(IdempotentConfigurationException::getAction)
+				.asString()
+				.contains(action));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotent.lease", "idempotent.retention", "idempotent.max-run", "idempotent.guarantee",
+			"idempotent.on-store-failure", "idempotent.redis.timeout", "idempotent.web.max-request-body",
+			"idempotent.web.max-response-body", "idempotent.store", "idempotent.jdbc.initialize-schema" })
+	void stopTheApplicationWithTheNameOfAPropertyThatIsMalformed(String property) {
+		this.application.withPropertyValues("spring.application.name=shop", property + "=abc")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("Failed to bind properties under '" + property + "'"));
+	}
+
+	@Test
+	void includeADefaultGuaranteeThatNamesItself() {
+		this.application.withPropertyValues("spring.application.name=shop", "idempotent.guarantee=default")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("Failed to bind properties under 'idempotent.guarantee'"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "idempotent.lease, 24h", "idempotent.lease, 1ms", "idempotent.retention, 30s",
+			"idempotent.max-run, 1ms", "idempotent.redis.timeout, 1ms", "idempotent.guarantee, LEASE",
+			"idempotent.web.max-request-body, 512MB", "idempotent.web.max-response-body, 0B",
+			"idempotent.namespace, shop" })
+	void areNotTheUtmostThatIsSensible(String property, String value) {
+		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotent.namespace=", "idempotent.namespace=   ", "spring.application.name=" })
+	void includeAnApplicationWithoutAName(String property) {
+		this.application.withPropertyValues(property)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
+				.hasMessageContainingAll("idempotent.namespace", "spring.application.name")
+				.extracting(IdempotentConfigurationException::getAction)
+				.asString()
+				.contains("Set spring.application.name"));
+	}
+
+	@Test
+	void doNotIncludeANamespaceWithoutAnApplicationName() {
+		this.application.withPropertyValues("idempotent.namespace=shop")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+}

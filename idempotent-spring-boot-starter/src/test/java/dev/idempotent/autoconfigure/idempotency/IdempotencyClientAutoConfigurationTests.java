@@ -1,0 +1,229 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.client.Downstream;
+import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.testing.ClassPathWithout;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.http.client.autoconfigure.HttpClientAutoConfiguration;
+import org.springframework.boot.http.client.autoconfigure.imperative.ImperativeHttpClientAutoConfiguration;
+import org.springframework.boot.http.client.autoconfigure.service.HttpServiceClientPropertiesAutoConfiguration;
+import org.springframework.boot.restclient.RestClientCustomizer;
+import org.springframework.boot.restclient.RestTemplateBuilder;
+import org.springframework.boot.restclient.autoconfigure.RestClientAutoConfiguration;
+import org.springframework.boot.restclient.autoconfigure.RestTemplateAutoConfiguration;
+import org.springframework.boot.restclient.autoconfigure.service.HttpServiceClientAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestTemplate;
+import org.springframework.web.service.annotation.PostExchange;
+import org.springframework.web.service.registry.ImportHttpServices;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+
+/**
+ * Tests for {@link IdempotencyClientAutoConfiguration}.
+ */
+class IdempotencyClientAutoConfigurationTests {
+
+	private static final String TARGETS = "idempotent.client.targets=pay.example.com, 127.0.0.1";
+
+	private final Downstream downstream = new Downstream();
+
+	private final ApplicationContextRunner application = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(HttpClientAutoConfiguration.class, ImperativeHttpClientAutoConfiguration.class,
+						RestClientAutoConfiguration.class, RestTemplateAutoConfiguration.class,
+						HttpServiceClientPropertiesAutoConfiguration.class, HttpServiceClientAutoConfiguration.class,
+						IdempotencyClientAutoConfiguration.class, OtherCustomizers.AutoConfigured.class))
+		.withPropertyValues("spring.http.serviceclient.charges.base-url=" + this.downstream.url());
+
+	@BeforeEach
+	void beginRun() {
+		IdempotencyContext.bind(new IdempotencyContext(Samples.key(), "token"));
+	}
+
+	@AfterEach
+	void endRun() {
+		IdempotencyContext.bind(null);
+		this.downstream.close();
+	}
+
+	@Test
+	void reachesRestClients() {
+		this.application.withPropertyValues(TARGETS).run((context) -> {
+			post(context.getBean(RestClient.Builder.class));
+			post(context.getBean(RestClient.Builder.class));
+			assertThat(this.downstream.keys()).hasSize(2).doesNotContain("none").doesNotHaveDuplicates();
+		});
+	}
+
+	@Test
+	void reachesRestTemplates() {
+		this.application.withPropertyValues(TARGETS).run((context) -> {
+			RestTemplate restTemplate = context.getBean(RestTemplateBuilder.class).build();
+			restTemplate.postForObject(this.downstream.url() + "/charges", "one", String.class);
+			post(RestClient.builder(restTemplate));
+			assertThat(this.downstream.keys()).hasSize(2).doesNotContain("none").doesNotHaveDuplicates();
+		});
+	}
+
+	@Test
+	void reachesHttpInterfaces() {
+		this.application.withPropertyValues(TARGETS).withUserConfiguration(Interfaces.class).run((context) -> {
+			context.getBean(Charges.class).charge();
+			assertThat(this.downstream.keys()).hasSize(1).doesNotContain("none");
+		});
+	}
+
+	@Test
+	void comesBeforeTheInterceptorsOfAllOtherCustomizers() {
+		this.application.withPropertyValues(TARGETS).withUserConfiguration(OtherCustomizers.class).run((context) -> {
+			IdempotencyKeyInterceptor interceptor = context.getBean(IdempotencyKeyInterceptor.class);
+			RestClient.Builder builder = context.getBean(RestClient.Builder.class);
+			assertThat(interceptors(builder)).containsExactly(interceptor, OtherCustomizers.INTERCEPTOR,
+					OtherCustomizers.INTERCEPTOR);
+			context.getBeanProvider(RestClientCustomizer.class)
+				.orderedStream()
+				.forEach((customizer) -> customizer.customize(builder));
+			assertThat(interceptors(builder)).containsOnlyOnce(interceptor).startsWith(interceptor);
+			assertThat(context.getBean(RestTemplateBuilder.class)
+				.additionalInterceptors(OtherCustomizers.INTERCEPTOR)
+				.build())
+				.satisfies((restTemplate) -> assertThat(restTemplate.getInterceptors()).startsWith(interceptor)
+					.hasSizeGreaterThan(1));
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idempotent.client.targets[0]=127.0.0.1", "idempotent.client.targets=127.0.0.1" })
+	void isOnlyForApplicationsWithTargets(String property) {
+		this.application.run((context) -> {
+			assertThat(context).doesNotHaveBean(IdempotencyClientAutoConfiguration.class);
+			post(context.getBean(RestClient.Builder.class));
+			assertThat(this.downstream.keys()).containsExactly("none");
+		});
+		this.application.withPropertyValues(property)
+			.run((context) -> assertThat(context).hasSingleBean(IdempotencyKeyInterceptor.class));
+	}
+
+	@Test
+	void sendsNothingElsewhere() {
+		this.application.withPropertyValues("idempotent.client.targets=pay.example.com").run((context) -> {
+			post(context.getBean(RestClient.Builder.class));
+			assertThat(this.downstream.keys()).containsExactly("none");
+		});
+	}
+
+	@Test
+	void goesWithNoRedirectIfTheClientFollowsNone() {
+		try (Downstream other = new Downstream()) {
+			this.downstream.redirectsTo(other);
+			this.downstream.willAnswer(307);
+			this.application.withPropertyValues(TARGETS, "spring.http.clients.redirects=dont-follow").run((context) -> {
+				post(context.getBean(RestClient.Builder.class));
+				assertThat(this.downstream.keys()).hasSize(1).doesNotContain("none");
+				assertThat(other.keys()).isEmpty();
+			});
+		}
+	}
+
+	@Test
+	void isOffWithEverythingElse() {
+		this.application.withPropertyValues(TARGETS, "idempotent.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(IdempotencyKeyInterceptor.class));
+	}
+
+	@Test
+	void leavesTheInterceptorToTheApplication() {
+		this.application.withPropertyValues(TARGETS)
+			.withBean("own", IdempotencyKeyInterceptor.class, () -> new IdempotencyKeyInterceptor(List.of()))
+			.run((context) -> {
+				post(context.getBean(RestClient.Builder.class));
+				assertThat(this.downstream.keys()).containsExactly("none");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "org.springframework.boot.restclient, true", "org.springframework.http.client, false" })
+	void doesWithoutTheLibrariesThatAreMissing(String missing, boolean interceptor) throws ClassNotFoundException {
+		ClassPathWithout classPath = new ClassPathWithout(missing);
+		new ApplicationContextRunner().withClassLoader(classPath)
+			.withPropertyValues(TARGETS)
+			.withUserConfiguration(classPath.loadClass(Alone.class.getName()))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.containsBean("idempotencyKeyInterceptor")).isEqualTo(interceptor);
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "'pay.example.com, *.example.com', idempotent.client.targets[1] is no [scheme://]host[:port][/path].",
+			"'ftp://example.com', idempotent.client.targets[0] is no [scheme://]host[:port][/path] with the scheme http or https.",
+			"'https://u:p@example.com', idempotent.client.targets[0] is no [scheme://]host[:port][/path]: it has user information." })
+	void stopsTheApplicationForAMalformedTarget(String targets, String message) {
+		this.application.withPropertyValues("idempotent.client.targets=" + targets)
+			.run((context) -> assertThat(causes(context.getStartupFailure()))
+				.filteredOn(IdempotentConfigurationException.class::isInstance)
+				.singleElement()
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
+				.hasMessage(message)
+				.extracting(IdempotentConfigurationException::getAction)
+				.asString()
+				.contains("pay.example.com"));
+	}
+
+	private static List<Throwable> causes(@Nullable Throwable failure) {
+		List<Throwable> causes = new ArrayList<>();
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			causes.add(cause);
+		}
+		return causes;
+	}
+
+	private void post(RestClient.Builder builder) {
+		builder.build().post().uri(this.downstream.url() + "/charges").body("one").retrieve().toBodilessEntity();
+	}
+
+	private static List<ClientHttpRequestInterceptor> interceptors(RestClient.Builder builder) {
+		List<ClientHttpRequestInterceptor> found = new ArrayList<>();
+		builder.requestInterceptors(found::addAll);
+		return found;
+	}
+
+	interface Charges {
+
+		@PostExchange("/charges")
+		String charge();
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportHttpServices(group = "charges", types = Charges.class)
+	static class Interfaces {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(IdempotencyClientAutoConfiguration.class)
+	static class Alone {
+
+	}
+
+}

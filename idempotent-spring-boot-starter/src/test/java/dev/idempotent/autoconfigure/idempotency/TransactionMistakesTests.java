@@ -1,0 +1,161 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.jdbc.RoutingDataSourcesTests;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Where {@code Guarantee.TRANSACTION} cannot hold, the application does not start.
+ */
+class TransactionMistakesTests {
+
+	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
+				IdempotencyRedisAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class,
+				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
+		.withPropertyValues("spring.application.name=shop");
+
+	private final WebApplicationContextRunner withDatabase = this.application
+		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class))
+		.withPropertyValues("spring.datasource.generate-unique-name=true");
+
+	@Test
+	void itNeedsADatabase() {
+		assertStops(this.application, UnfitHandlers.Plain.class, "no database to keep it in",
+				"spring-boot-starter-jdbc");
+	}
+
+	@Test
+	void itNeedsATable() {
+		assertStops(this.withDatabase.withPropertyValues("idempotent.jdbc.initialize-schema=never"),
+				UnfitHandlers.Plain.class, "no table idempotency_record", "idempotent.jdbc.initialize-schema=always");
+	}
+
+	@Test
+	void itHoldsWithATableOfAnotherName() {
+		this.withDatabase.withPropertyValues("idempotent.jdbc.table=public.shop_keys")
+			.withUserConfiguration(UnfitHandlers.Plain.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void itNeedsATransactionManager() {
+		assertStops(this.application.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class)),
+				UnfitHandlers.Plain.class, "no transaction manager", "idempotent.jdbc.transaction-manager");
+	}
+
+	@Test
+	void itNeedsToKnowWhichTransactionManager() {
+		WebApplicationContextRunner several = this.withDatabase
+			.withBean("second", JdbcTransactionManager.class, TransactionMistakesTests::further)
+			.withBean("third", JdbcTransactionManager.class, TransactionMistakesTests::further);
+		assertStops(several, UnfitHandlers.Plain.class, "several of which none is primary",
+				"idempotent.jdbc.transaction-manager");
+		assertStops(several.withPropertyValues("idempotent.jdbc.transaction-manager=fourth"), UnfitHandlers.Plain.class,
+				"'fourth'", "idempotent.jdbc.transaction-manager");
+	}
+
+	@Test
+	void itNeedsAManagerOfTheDatabase() {
+		assertStops(
+				this.withDatabase.withBean("transactionManager", UnfitHandlers.NoDatabase.class,
+						UnfitHandlers.NoDatabase::new),
+				UnfitHandlers.Plain.class, "does not work on the application's DataSource", "@Primary");
+	}
+
+	@Test
+	void itNeedsOneDatabase() {
+		WebApplicationContextRunner byTenant = this.application
+			.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
+			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class));
+		assertStops(byTenant, UnfitHandlers.Plain.class, "ByTenant routes to several databases",
+				"LazyConnectionDataSourceProxy");
+		assertStops(byTenant.withPropertyValues("idempotent.store=jdbc"), UnfitHandlers.UnderLease.class,
+				"ByTenant routes to several databases", "Redis");
+		byTenant.withUserConfiguration(UnfitHandlers.UnderLease.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { UnfitHandlers.Future.class, UnfitHandlers.Call.class, UnfitHandlers.Event.class,
+			UnfitHandlers.Entity.class })
+	void itNeedsAnAnswerWhenTheMethodReturns(Class<?> handler) {
+		assertStops(this.withDatabase, handler, "answers asynchronously", "Guarantee.LEASE");
+	}
+
+	@Test
+	void itNeedsATransactionThatWrites() {
+		assertStops(this.withDatabase, UnfitHandlers.ReadOnly.class, "readOnly = true", "Guarantee.LEASE");
+	}
+
+	@Test
+	void itNeedsAMethodThatJoinsItsTransaction() {
+		assertStops(this.withDatabase, UnfitHandlers.Apart.class, "propagation", "Guarantee.LEASE");
+	}
+
+	@Test
+	void itMayBeTheDefault() {
+		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"),
+				UnfitHandlers.ByDefault.class, "answers asynchronously", "Guarantee.LEASE");
+		assertStops(this.application.withPropertyValues("idempotent.guarantee=transaction"),
+				UnfitHandlers.UnderLease.class, "has Guarantee.TRANSACTION (stated, or from idempotent.guarantee), and",
+				"spring-boot-starter-jdbc");
+	}
+
+	@Test
+	void itHoldsForHandlersThatNeedAKeyByARule() {
+		WebApplicationContextRunner ruled = this.withDatabase.withPropertyValues("idempotent.guarantee=transaction",
+				"idempotent.web.required-for=POST /plain/**");
+		assertStops(ruled, UnfitHandlers.WithoutAnnotation.class, "answers asynchronously", "Guarantee.LEASE");
+	}
+
+	@Test
+	void itDoesNotNeedADatabaseThatAnswersAtOnce() {
+		this.application
+			.withBean(DataSource.class, () -> new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none"))
+			.withConfiguration(AutoConfigurations.of(DataSourceTransactionManagerAutoConfiguration.class))
+			.withUserConfiguration(UnfitHandlers.Plain.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private static void assertStops(WebApplicationContextRunner application, Class<?> handler, String mistake,
+			String action) {
+		application.withUserConfiguration(handler).run((context) -> {
+			IdempotentConfigurationException found = mistakeIn(context.getStartupFailure());
+			assertThat(found).hasMessageContaining(mistake);
+			assertThat(found.getAction()).contains(action);
+		});
+	}
+
+	private static IdempotentConfigurationException mistakeIn(@Nullable Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof IdempotentConfigurationException found) {
+				return found;
+			}
+		}
+		throw new AssertionError("The application has started, or failed for another reason", failure);
+	}
+
+	private static JdbcTransactionManager further() {
+		return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:further"));
+	}
+
+}

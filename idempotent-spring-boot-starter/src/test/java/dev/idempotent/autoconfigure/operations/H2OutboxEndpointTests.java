@@ -1,0 +1,15 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.util.List;
+
+/**
+ * The endpoint on H2.
+ */
+class H2OutboxEndpointTests extends OutboxEndpointRules {
+
+	@Override
+	List<String> database() {
+		return List.of("spring.datasource.url=jdbc:h2:mem:endpoint;DB_CLOSE_DELAY=-1");
+	}
+
+}

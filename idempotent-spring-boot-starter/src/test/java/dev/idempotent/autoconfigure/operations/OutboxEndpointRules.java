@@ -1,0 +1,197 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.relay.OutboxRelay;
+import dev.idempotent.testing.WebApplication;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the actuator's endpoint tells and does over HTTP, in an application whose relay
+ * runs.
+ */
+@TestInstance(Lifecycle.PER_CLASS)
+abstract class OutboxEndpointRules {
+
+	@SuppressWarnings("NullAway.Init")
+	private WebApplication application;
+
+	/**
+	 * Tells where the database is, as {@code name=value}.
+	 */
+	abstract List<String> database();
+
+	@BeforeAll
+	void start() {
+		List<String> properties = new ArrayList<>(List.of(WebApplication.WITH_DATABASE, "idempotent.enabled=false",
+				"idempotent.outbox.default-topic=test:orders", "idempotent.outbox.initialize-schema=always",
+				"idempotent.outbox.table-prefix=endpoint_", "idempotent.outbox.relay.poll-interval=5m",
+				"idempotent.outbox.relay.idle-poll-interval=5m",
+				"management.endpoints.web.exposure.include=health,outbox",
+				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false"));
+		properties.addAll(database());
+		this.application = WebApplication.start(Application.class, List::of, properties.toArray(String[]::new));
+	}
+
+	@BeforeEach
+	void forget() {
+		this.application.bean(JdbcTemplate.class).update("delete from endpoint_dead");
+		this.application.bean(JdbcTemplate.class).update("delete from endpoint_waiting");
+		publisher().published().clear();
+		publisher().answer((event) -> new Outcome.Reject("The broker knows no such topic"));
+	}
+
+	@AfterAll
+	void stop() {
+		this.application.close();
+	}
+
+	@Test
+	void tellsHowTheOutboxDoes() {
+		deadLetter("order.created");
+		JsonNode answer = json(get("/actuator/outbox"), 200);
+		assertThat(answer.at("/events/dead/events").asInt()).isEqualTo(1);
+		assertThat(answer.at("/events/dead/exact").asBoolean()).isTrue();
+		assertThat(answer.at("/events/pending/events").asInt()).isZero();
+		assertThat(answer.at("/events/oldestPendingAge").asString()).isEqualTo("PT0S");
+		assertThat(answer.at("/relay/running").asBoolean()).isTrue();
+		assertThat(answer.at("/relay/queued").asInt()).isZero();
+		assertThat(answer.at("/relay/unavailablePublishers").isArray()).isTrue();
+	}
+
+	@Test
+	void listsDeadEventsWithoutWhatTheyCarry() {
+		deadLetter("order.created", "order.paid", "order.created");
+		JsonNode page = json(get("/actuator/outbox/dead?type=order.created&limit=1"), 200);
+		assertThat(page.get("dead")).hasSize(1);
+		JsonNode event = page.at("/dead/0");
+		assertThat(event.propertyNames()).containsExactlyInAnyOrder("id", "row", "type", "topic", "attempts", "deadFor",
+				"lastError", "payloadBytes");
+		assertThat(event.get("lastError").asString()).isEqualTo("The broker knows no such topic");
+		assertThat(page.get("next").asLong()).isEqualTo(event.get("row").asLong());
+		String rest = text(get("/actuator/outbox/dead?type=order.created&after=" + page.get("next").asLong()));
+		assertThat(JsonMapper.shared().readTree(rest).get("dead")).hasSize(1);
+		assertThat(JsonMapper.shared().readTree(rest).path("next").isNull()).isTrue();
+		assertThat(rest).doesNotContain("secret");
+	}
+
+	@Test
+	void deliversRetriedEventsAtOnce() {
+		deadLetter("order.created", "order.paid");
+		publisher().answer((event) -> new Outcome.Delivered());
+		assertThat(json(post("retry", "{\"type\":\"order.paid\"}"), 200).get("retried").asInt()).isEqualTo(1);
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("order.paid"));
+		assertThat(json(post("retry", "{\"all\":true}"), 200).get("retried").asInt()).isEqualTo(1);
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("order.paid", "order.created"));
+	}
+
+	@Test
+	void discardsEvents() {
+		deadLetter("order.created", "order.paid");
+		String id = json(get("/actuator/outbox/dead?type=order.paid"), 200).at("/dead/0/id").asString();
+		assertThat(json(post("discard", "{\"id\":\"" + id + "\"}"), 200).get("discarded").asInt()).isEqualTo(1);
+		assertThat(json(post("discard", "{\"topic\":\"test:other\"}"), 200).get("discarded").asInt()).isZero();
+		assertThat(json(post("discard", "{\"topic\":\"test:orders\"}"), 200).get("discarded").asInt()).isEqualTo(1);
+		assertThat(publisher().types()).isEmpty();
+	}
+
+	@Test
+	void refusesWhatCannotBeMeant() {
+		deadLetter("order.created");
+		assertThat(json(post("retry", "{}"), 400).get("problem").asString())
+			.isEqualTo("The request does not say which events");
+		assertThat(json(post("discard", "{\"all\":false}"), 400).get("action").asString()).contains("all=true");
+		assertThat(json(post("discard", "{\"all\":true,\"type\":\"order.created\"}"), 400).get("problem").asString())
+			.isEqualTo("The request says all events, and which");
+		assertThat(json(post("discard", "{\"type\":\"\"}"), 400).get("problem").asString())
+			.isEqualTo("The parameter 'type' is empty");
+		assertThat(json(post("retry", "{\"id\":\"1\"}"), 400).get("problem").asString()).contains("UUID");
+		assertThat(json(post("explode", "{\"all\":true}"), 400).get("action").asString()).contains("outbox/retry");
+		assertThat(json(get("/actuator/outbox/living"), 400).get("action").asString()).contains("outbox/dead");
+		assertThat(json(get("/actuator/outbox/dead?limit=501"), 400).get("action").asString())
+			.isEqualTo("State a number of at least 1 and at most 500");
+		assertThat(json(get("/actuator/outbox/dead?after=x"), 400).get("problem").asString()).contains("'after'");
+		assertThat(json(get("/actuator/outbox/dead"), 200).get("dead")).hasSize(1);
+	}
+
+	@Test
+	void isPartOfTheApplicationsHealthAndMeters() {
+		JsonNode outbox = json(get("/actuator/health"), 200).at("/components/outbox");
+		assertThat(outbox.get("status").asString()).isEqualTo("UP");
+		assertThat(outbox.at("/details/oldestPendingAge").asString()).startsWith("PT");
+		MeterRegistry registry = this.application.bean(MeterRegistry.class);
+		assertThat(registry.get("outbox.events.pending").gauge().value()).isZero();
+		deadLetter("order.created");
+		assertThat(registry.get("outbox.dead").tag("publisher", "test").counter().count()).isPositive();
+	}
+
+	private void deadLetter(String... types) {
+		new TransactionTemplate(this.application.bean(PlatformTransactionManager.class))
+			.executeWithoutResult((status) -> {
+				for (String type : types) {
+					this.application.bean(Outbox.class).append(OutboxEvent.of(type, "secret"));
+				}
+			});
+		// Where a lease cannot begin with the append, the commit alone wakes the relay.
+		await().until(() -> this.application.bean(JdbcTemplate.class)
+			.queryForList("select id from endpoint_dead", Long.class)
+			.size() == types.length);
+		assertThat(this.application.bean(OutboxRelay.class).isRunning()).isTrue();
+	}
+
+	private RecordingPublisher publisher() {
+		return this.application.bean(RecordingPublisher.class);
+	}
+
+	private HttpResponse<byte[]> get(String path) {
+		return this.application.send(this.application.request(path).GET().build());
+	}
+
+	private HttpResponse<byte[]> post(String operation, String json) {
+		return this.application.post("/actuator/outbox/" + operation, json);
+	}
+
+	private static JsonNode json(HttpResponse<byte[]> response, int status) {
+		assertThat(response.statusCode()).as(text(response)).isEqualTo(status);
+		return JsonMapper.shared().readTree(response.body());
+	}
+
+	private static String text(HttpResponse<byte[]> response) {
+		return WebApplication.text(response);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		RecordingPublisher publisher() {
+			return new RecordingPublisher();
+		}
+
+	}
+
+}

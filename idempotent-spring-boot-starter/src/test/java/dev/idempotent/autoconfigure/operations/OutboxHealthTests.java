@@ -1,0 +1,150 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.autoconfigure.outbox.OutboxOperationsAutoConfiguration;
+import dev.idempotent.outbox.OutboxApplication;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the health indicator of the outbox.
+ */
+class OutboxHealthTests {
+
+	@Test
+	void isUpWhileEventsAreYoung() {
+		start().run((context) -> {
+			append(context, 60);
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "maxAge", "pending", "dead",
+					"unavailablePublishers", "unavailableDestinations");
+		});
+	}
+
+	@Test
+	void isDownOnceTheOldestEventIsTooOld() {
+		start().run((context) -> {
+			append(context, 301);
+			assertThat(health(context).getStatus()).isEqualTo(Status.DOWN);
+		});
+	}
+
+	@Test
+	void goesByTheAgeThatIsConfigured() {
+		start().withPropertyValues("idempotent.outbox.health.max-age=1h").run((context) -> {
+			append(context, 301);
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+			append(context, 3601);
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+			context.getBean(JdbcTemplate.class).update("delete from outbox_event where id = 1");
+			assertThat(health(context).getStatus()).isEqualTo(Status.DOWN);
+		});
+	}
+
+	@Test
+	void doesNotMindHowManyEventsAreDead() {
+		start().run((context) -> {
+			context.getBean(JdbcTemplate.class)
+				.update("insert into outbox_dead (id, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
+						+ "values (1, random_uuid(), 'test:a', 'a', 'a', x'00', '{}', timestamp '2020-01-01 00:00:00', 10)");
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+		});
+	}
+
+	@Test
+	void isDownWithoutItsDatabaseAndTellsNoSecret() {
+		start().withUserConfiguration(Away.class).run((context) -> {
+			health(context);
+			context.getBean(AwayDatabase.class).away = true;
+			Health health = health(context);
+			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+			assertThat(health.getDetails()).containsOnlyKeys("database");
+			assertThat(health.toString()).doesNotContain("s3cret");
+		});
+	}
+
+	@Test
+	void knowsNothingOfAnOutboxThatIsNotUsed() {
+		start().withPropertyValues("idempotent.outbox.initialize-schema=never")
+			.run((context) -> assertThat(health(context).getStatus()).isEqualTo(Status.UNKNOWN));
+	}
+
+	@Test
+	void canBeSwitchedOff() {
+		start().withPropertyValues("management.health.outbox.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(OutboxHealthIndicator.class));
+	}
+
+	@Test
+	void refusesAnAgeOfNothing() {
+		start().withPropertyValues("idempotent.outbox.health.max-age=0s")
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseMessage("idempotent.outbox.health.max-age is PT0S."));
+		start().withPropertyValues("idempotent.outbox.dead-retention=0s")
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseMessage("idempotent.outbox.dead-retention is PT0S."));
+	}
+
+	private static ApplicationContextRunner start() {
+		return OutboxApplication.with()
+			.withPropertyValues("idempotent.outbox.relay.enabled=false")
+			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class,
+					OutboxHealthAutoConfiguration.class));
+	}
+
+	private static void append(ApplicationContext context, int seconds) {
+		context.getBean(JdbcTemplate.class)
+			.update("insert into outbox_event (event_id, topic, type, payload, created_at) values (random_uuid(), "
+					+ "'test:orders', 'order.created', x'00', dateadd(second, ?, current_timestamp(6)))", -seconds);
+	}
+
+	private static Health health(ApplicationContext context) {
+		return context.getBean(OutboxHealthIndicator.class).health();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Away {
+
+		@Bean
+		AwayDatabase database() {
+			JdbcDataSource h2 = new JdbcDataSource();
+			h2.setURL("jdbc:h2:mem:away;DB_CLOSE_DELAY=-1");
+			return new AwayDatabase(h2);
+		}
+
+	}
+
+	static class AwayDatabase extends DelegatingDataSource {
+
+		private volatile boolean away;
+
+		AwayDatabase(DataSource database) {
+			super(database);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			if (this.away) {
+				throw new SQLException("no connection for user sa with password s3cret");
+			}
+			return super.getConnection();
+		}
+
+	}
+
+}

@@ -1,0 +1,21 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.util.List;
+
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The endpoint on PostgreSQL.
+ */
+class PostgresOutboxEndpointIntegrationTests extends OutboxEndpointRules {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Override
+	List<String> database() {
+		return postgres.properties();
+	}
+
+}

@@ -1,0 +1,99 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.claim.FaultyStore.Call;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.ManualClock;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link IdempotencyGuard} where its background work comes to an end.
+ */
+class IdempotencyGuardLimitsTests {
+
+	private static final Duration LEASE = Duration.ofMillis(60);
+
+	private static final Duration RETENTION = Duration.ofHours(24);
+
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final StoredResponse RESPONSE = Samples.response("response");
+
+	private final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(new ManualClock());
+
+	private final FaultyStore store = new FaultyStore(this.memory);
+
+	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+			Duration.ofMinutes(10));
+
+	@AfterEach
+	void close() {
+		this.store.mended();
+		this.guard.close();
+	}
+
+	@Test
+	void asksAnUnreachableStoreForOneOutstandingAnswerWhenItCloses() {
+		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
+		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
+		for (IdempotencyKey key : keys) {
+			LeaseClaimant claimant = claimant(key, Duration.ofMinutes(1));
+			claimant.claim();
+			claimant.complete(RESPONSE);
+		}
+		await().until(() -> this.store.calls().size() > 100);
+		int before = this.store.calls().size();
+		this.guard.close();
+		// One, and what the two background threads were busy with, but not all.
+		assertThat(this.store.calls().size() - before).isBetween(1, keys.size() / 2);
+	}
+
+	@Test
+	void grantsAKeyForItsLeaseThatIsClaimedAfterItWasClosed() {
+		this.guard.close();
+		IdempotencyKey key = Samples.key();
+		LeaseClaimant late = claimant(key, LEASE);
+		assertThat(late.claim()).isEqualTo(new Claim.Acquired());
+		late.complete(RESPONSE);
+		assertThat(this.memory.claim(key, REQUEST, "rival", LEASE)).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void endsRenewalsOfAKeyThatItGivesUpInTheBackground() {
+		IdempotencyKey key = Samples.key();
+		LeaseClaimant runner = claimant(key, LEASE);
+		runner.claim();
+		this.store.failing(Fault.BUG, Verb.COMPLETE);
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
+		runner.complete(RESPONSE);
+		await().until(() -> this.store.count(Verb.COMPLETE, key) == 2);
+		IdempotencyKey metronome = Samples.key();
+		claimant(metronome, LEASE).claim();
+		await().until(() -> {
+			List<Call> calls = List.copyOf(this.store.calls());
+			return calls.subList(Math.max(0, calls.size() - 8), calls.size())
+				.stream()
+				.allMatch(new Call(Verb.RENEW, metronome)::equals);
+		});
+	}
+
+	private LeaseClaimant claimant(IdempotencyKey key, Duration lease) {
+		return this.guard.claimant(key, REQUEST, lease, RETENTION);
+	}
+
+}

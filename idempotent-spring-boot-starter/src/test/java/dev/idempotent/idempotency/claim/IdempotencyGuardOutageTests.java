@@ -1,0 +1,247 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.ManualClock;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link IdempotencyGuard} on a store that comes and goes. The store's clock
+ * stands still, so no lease ends by itself.
+ */
+class IdempotencyGuardOutageTests {
+
+	private static final Duration LEASE = Duration.ofMillis(60);
+
+	private static final Duration RETENTION = Duration.ofHours(24);
+
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final StoredResponse RESPONSE = Samples.response("response");
+
+	private final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(new ManualClock());
+
+	private final FaultyStore store = new FaultyStore(this.memory);
+
+	private final IdempotencyGuard guard = guard(OnStoreFailure.REJECT);
+
+	private final IdempotencyGuard proceedingGuard = guard(OnStoreFailure.PROCEED);
+
+	private final IdempotencyKey key = Samples.key();
+
+	private final LeaseClaimant runner = claimant(this.guard, this.key);
+
+	private final LeaseClaimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
+
+	@AfterEach
+	void close() {
+		this.store.mended();
+		this.guard.close();
+		this.proceedingGuard.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "UNREACHABLE", "REPLY_LOST" })
+	void refusesAClaimWhoseOutcomeIsUnknownAndFreesTheKeyOnceTheStoreAnswers(Fault fault) {
+		this.store.failingOnce(fault, Verb.CLAIM);
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.RELEASE);
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this.runner::claim);
+		await().until(() -> this.store.count(Verb.RELEASE, this.key) == 2);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+		assertThat(this.store.count(Verb.RENEW, this.key)).isZero();
+	}
+
+	@Test
+	void leavesTheKeyOfAnotherAloneWhenItFreesAClaimOfUnknownOutcome() {
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.CLAIM);
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this.runner::claim);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+		await().until(() -> this.store.count(Verb.RELEASE, this.key) == 1);
+		assertThat(this.memory.renew(this.key, "rival", LEASE)).isTrue();
+	}
+
+	@Test
+	void takesTheKeyOfAnUnprotectedRunAsSoonAsTheStoreIsBack() {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		assertThat(this.unprotectedRunner.claim()).isEqualTo(new Claim.Acquired());
+		this.store.mended();
+		await().until(() -> this.store.count(Verb.CLAIM, this.key) == 2);
+		assertThat(rivalsClaim()).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void storesTheAnswerOfAnUnprotectedRunWhenTheStoreIsBack() {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.unprotectedRunner.claim();
+		this.unprotectedRunner.complete(RESPONSE);
+		this.store.mended();
+		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
+	}
+
+	@Test
+	void keepsAnUnprotectedRunFromTheAnswerOfAnother() {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.unprotectedRunner.claim();
+		this.memory.complete(this.key, REQUEST, "rival", Samples.response("rival"), RETENTION);
+		this.store.mended();
+		this.unprotectedRunner.complete(RESPONSE);
+		this.unprotectedRunner.release();
+		assertThat(rivalsClaim()).is(Samples.completed(Samples.response("rival")));
+	}
+
+	@Test
+	void keepsTheLeaseUntilTheAnswerIsStored() {
+		this.runner.claim();
+		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		long before = this.store.count(Verb.RENEW, this.key);
+		await().until(() -> this.store.count(Verb.COMPLETE, this.key) >= 3);
+		assertThat(this.store.count(Verb.RENEW, this.key)).isGreaterThan(before);
+		this.store.mended();
+		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
+	}
+
+	@Test
+	void freesAKeyInTheBackgroundWhenItsReleaseFails() {
+		this.runner.claim();
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.runner.release();
+		this.store.mended();
+		await().until(() -> rivalsClaim().equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void storesAnAnswerOnceThoughTheReplyWasLost() {
+		this.runner.claim();
+		this.store.failingOnce(Fault.REPLY_LOST, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+		await().until(() -> this.store.count(Verb.COMPLETE, this.key) == 2);
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void freesAKeyThoughTheReplyWasLost() {
+		this.runner.claim();
+		this.store.failingOnce(Fault.REPLY_LOST, Verb.RELEASE);
+		this.runner.release();
+		await().until(() -> this.store.count(Verb.RELEASE, this.key) == 2);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void hidesABugOfTheStoreFromTheRunAndLeavesTheKeyToItsLease() {
+		this.runner.claim();
+		this.store.failing(Fault.BUG, Verb.COMPLETE, Verb.RELEASE);
+		this.runner.complete(RESPONSE);
+		this.runner.release();
+		assertThat(this.store.count(Verb.COMPLETE, this.key)).isOne();
+		assertThat(this.store.count(Verb.RELEASE, this.key)).isOne();
+		assertThat(rivalsClaim()).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void keepsRenewingThoughTheStoreFailsNowAndThen() {
+		this.runner.claim();
+		for (Fault fault : Fault.values()) {
+			this.store.failingOnce(fault, Verb.RENEW);
+			long before = this.store.count(Verb.RENEW, this.key);
+			await().until(() -> this.store.count(Verb.RENEW, this.key) >= before + 3);
+		}
+	}
+
+	@Test
+	void keepsTheMarkOfAnAnswerThatNoMemoryIsLeftFor() {
+		StoredResponse megabyte = StoredResponse.of(new byte[1024 * 1024]);
+		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(17).toList();
+		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
+		for (IdempotencyKey each : keys) {
+			LeaseClaimant claimant = claimant(this.guard, each);
+			claimant.claim();
+			claimant.complete(megabyte);
+		}
+		this.store.mended();
+		await().untilAsserted(
+				() -> assertThat(keys.subList(0, 16)).extracting(this::rivalsClaim).are(Samples.completed(megabyte)));
+		await()
+			.untilAsserted(() -> assertThat(rivalsClaim(keys.get(16))).is(Samples.completed(StoredResponse.notKept())));
+	}
+
+	@Test
+	void hasRoomAgainWhenTheWaitingAnswersAreStored() {
+		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024]);
+		for (int i = 0; i < 2; i++) {
+			IdempotencyKey each = Samples.key();
+			LeaseClaimant claimant = claimant(this.guard, each);
+			claimant.claim();
+			this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
+			claimant.complete(large);
+			await().until(() -> Samples.completed(large).matches(rivalsClaim(each)));
+			await().until(() -> this.store.count(Verb.COMPLETE, each) == 2);
+		}
+	}
+
+	@Test
+	void triesOutstandingAnswersOnceMoreWhenItCloses() {
+		this.runner.claim();
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		this.guard.close();
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void reportsAnOutageAndItsEndOnce(CapturedOutput output) {
+		this.store.failing(Fault.UNREACHABLE, Verb.CLAIM);
+		for (int i = 0; i < 3; i++) {
+			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+				.isThrownBy(claimant(this.guard, Samples.key())::claim);
+		}
+		this.store.mended();
+		claimant(this.guard, Samples.key()).claim();
+		claimant(this.guard, Samples.key()).claim();
+		assertThat(output).containsOnlyOnce("(FaultyStore) is unreachable")
+			.containsOnlyOnce("idempotent.on-store-failure=reject")
+			.containsOnlyOnce("(FaultyStore) answers again");
+	}
+
+	private IdempotencyGuard guard(OnStoreFailure onStoreFailure) {
+		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10));
+	}
+
+	private static LeaseClaimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
+		return guard.claimant(key, REQUEST, LEASE, RETENTION);
+	}
+
+	private Claim rivalsClaim() {
+		return rivalsClaim(this.key);
+	}
+
+	private Claim rivalsClaim(IdempotencyKey claimed) {
+		return this.memory.claim(claimed, REQUEST, "rival", LEASE);
+	}
+
+}

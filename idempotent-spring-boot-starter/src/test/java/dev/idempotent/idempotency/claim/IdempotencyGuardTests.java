@@ -1,0 +1,240 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.claim.FaultyStore.Call;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Gate;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.ManualClock;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link IdempotencyGuard} on a store that answers.
+ */
+class IdempotencyGuardTests {
+
+	private static final Duration LEASE = Duration.ofMillis(60);
+
+	private static final Duration RETENTION = Duration.ofHours(24);
+
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final StoredResponse RESPONSE = Samples.response("response");
+
+	private final ManualClock clock = new ManualClock();
+
+	private final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(this.clock);
+
+	private final FaultyStore store = new FaultyStore(this.memory);
+
+	private final IdempotencyGuard guard = guard(Duration.ofMinutes(10));
+
+	private final IdempotencyKey key = Samples.key();
+
+	private final LeaseClaimant runner = claimant(this.guard, this.key);
+
+	@AfterEach
+	void close() {
+		this.guard.close();
+	}
+
+	@Test
+	void letsOneOfManyClaimantsRunAndGivesItsAnswerToTheOthers() {
+		assertThat(this.runner.claim()).isEqualTo(new Claim.Acquired());
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Pending(LEASE));
+		this.runner.complete(RESPONSE);
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void letsAnotherRunAfterARelease() {
+		this.runner.claim();
+		this.runner.release();
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void keepsTheAnswerForItsRetention() {
+		this.runner.claim();
+		this.runner.complete(RESPONSE);
+		this.clock.advance(RETENTION.minusNanos(1));
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+		this.clock.advance(Duration.ofNanos(1));
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void keepsTheKeyOfARunThatIsLongerThanItsLease() {
+		this.runner.claim();
+		for (int i = 0; i < 10; i++) {
+			this.clock.advance(LEASE.dividedBy(2));
+			awaitRenewal();
+			assertThat(rivalsClaim()).isEqualTo(new Claim.Pending(LEASE));
+		}
+	}
+
+	@Test
+	void leavesTheKeyToItsLeaseWhenToldSo() {
+		this.runner.claim();
+		this.runner.stopRenewal();
+		awaitTheEndOfRenewals();
+		this.clock.advance(LEASE);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void leavesTheKeyOfARunThatNeverEndsToItsLeaseButStillStoresItsAnswer() {
+		try (IdempotencyGuard impatient = guard(LEASE.multipliedBy(2))) {
+			LeaseClaimant endless = claimant(impatient, this.key);
+			endless.claim();
+			awaitTheEndOfRenewals();
+			this.clock.advance(LEASE);
+			assertThat(this.memory.release(this.key, "nobody")).isTrue();
+			endless.complete(RESPONSE);
+			assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+		}
+	}
+
+	@Test
+	void renewsNothingThatItHasNotAcquired() {
+		this.memory.claim(this.key, REQUEST, "owner", LEASE);
+		assertThat(this.runner.claim()).isInstanceOf(Claim.Pending.class);
+		awaitTheEndOfRenewals();
+		assertThat(this.store.count(Verb.RENEW, this.key)).isZero();
+	}
+
+	@Test
+	void endsRenewalsWithCompletion() {
+		this.runner.claim();
+		awaitRenewal();
+		this.runner.complete(RESPONSE);
+		awaitTheEndOfRenewals();
+	}
+
+	@Test
+	void endsRenewalsWithRelease() {
+		this.runner.claim();
+		awaitRenewal();
+		this.runner.release();
+		awaitTheEndOfRenewals();
+	}
+
+	@Test
+	void endsRenewalsWhenTheStoreBreaks() {
+		this.runner.claim();
+		this.store.failing(Fault.BUG, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		awaitTheEndOfRenewals();
+	}
+
+	@Test
+	void takesAForgottenKeyBackAtTheNextRenewal() {
+		this.runner.claim();
+		this.memory.forget(this.key);
+		await().until(() -> this.store.count(Verb.CLAIM, this.key) == 2);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Pending(LEASE));
+		awaitRenewal();
+		this.runner.complete(RESPONSE);
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void neverOverwritesAKeyThatWasTakenOver() {
+		this.store.failing(Fault.UNREACHABLE, Verb.RENEW);
+		this.runner.claim();
+		this.clock.advance(LEASE);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+		this.store.mended();
+		awaitTheEndOfRenewals();
+		this.runner.complete(RESPONSE);
+		assertThat(this.memory.complete(this.key, REQUEST, "rival", Samples.response("rival"), RETENTION)).isTrue();
+		assertThat(rivalsClaim()).is(Samples.completed(Samples.response("rival")));
+	}
+
+	@Test
+	void neverReleasesAKeyThatWasTakenOver() {
+		this.store.failing(Fault.UNREACHABLE, Verb.RENEW);
+		this.runner.claim();
+		this.clock.advance(LEASE);
+		rivalsClaim();
+		this.runner.release();
+		assertThat(this.memory.renew(this.key, "rival", LEASE)).isTrue();
+	}
+
+	@Test
+	void neverTakesAReleasedKeyBackInARenewalThatIsUnderWay() throws InterruptedException {
+		Gate renewal = this.store.gateBefore(Verb.RENEW);
+		this.runner.claim();
+		renewal.awaitArrival();
+		Thread release = new Thread(this.runner::release);
+		release.start();
+		await().until(() -> release.getState() == Thread.State.WAITING || !release.isAlive());
+		renewal.open();
+		release.join();
+		awaitTheEndOfRenewals();
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void leavesNoKeyBehindHoweverReleasesAndRenewalsMeet() {
+		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
+		for (IdempotencyKey each : keys) {
+			LeaseClaimant brief = this.guard.claimant(each, REQUEST, Duration.ofMillis(1), RETENTION);
+			brief.claim();
+			await().pollDelay(Duration.ZERO)
+				.pollInterval(Duration.ofMillis(1))
+				.until(() -> this.store.count(Verb.RENEW, each) > 0);
+			brief.release();
+		}
+		awaitTheEndOfRenewals();
+		assertThat(keys).allMatch((each) -> this.memory.release(each, "nobody"));
+	}
+
+	private IdempotencyGuard guard(Duration maxRun) {
+		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, maxRun);
+	}
+
+	private static LeaseClaimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
+		return guard.claimant(key, REQUEST, LEASE, RETENTION);
+	}
+
+	private Claim rivalsClaim() {
+		return this.memory.claim(this.key, REQUEST, "rival", LEASE);
+	}
+
+	/**
+	 * Waits for a renewal that has begun after this call: the second to end from now on.
+	 */
+	private void awaitRenewal() {
+		long before = this.store.count(Verb.RENEW, this.key);
+		await().until(() -> this.store.count(Verb.RENEW, this.key) >= before + 2);
+	}
+
+	/**
+	 * Waits until another key has been renewed many times in a row, at the same pace.
+	 */
+	private void awaitTheEndOfRenewals() {
+		IdempotencyKey metronome = Samples.key();
+		claimant(this.guard, metronome).claim();
+		await().until(() -> {
+			List<Call> calls = List.copyOf(this.store.calls());
+			List<Call> latest = calls.subList(Math.max(0, calls.size() - 8), calls.size());
+			return latest.size() == 8 && latest.stream().allMatch(new Call(Verb.RENEW, metronome)::equals);
+		});
+	}
+
+}

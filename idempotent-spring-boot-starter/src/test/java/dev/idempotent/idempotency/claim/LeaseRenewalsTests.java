@@ -1,0 +1,116 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.ForwardingStore;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link LeaseRenewals}.
+ */
+class LeaseRenewalsTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	@Test
+	void renewManyClaimsInOneStepOfADatabase() {
+		Batching store = new Batching();
+		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+			List<LeaseClaimant> claimants = Stream
+				.generate(() -> guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE))
+				.limit(100)
+				.toList();
+			claimants.forEach(LeaseClaimant::claim);
+			await().until(() -> store.largest.get() == 100);
+			assertThat(store.alone).hasValue(0);
+			claimants.forEach(LeaseClaimant::release);
+			int batches = store.batches.get();
+			claimants.get(0).release();
+			assertThat(store.batches.get() - batches).isLessThan(2);
+		}
+	}
+
+	@Test
+	void goOnAfterAnError() {
+		ShortOfMemory store = new ShortOfMemory();
+		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+			LeaseClaimant claimant = guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE);
+			claimant.claim();
+			await().until(() -> store.renewals.get() >= 3);
+			claimant.release();
+		}
+	}
+
+	private static final class ShortOfMemory extends ForwardingStore {
+
+		private final IdempotencyStore memory = new InMemoryIdempotencyStore(InstantSource.system());
+
+		private final AtomicInteger renewals = new AtomicInteger();
+
+		@Override
+		protected IdempotencyStore target() {
+			return this.memory;
+		}
+
+		@Override
+		public boolean renew(IdempotencyKey key, String token, Duration lease) {
+			if (this.renewals.incrementAndGet() == 1) {
+				throw new OutOfMemoryError("of the test");
+			}
+			return super.renew(key, token, lease);
+		}
+
+	}
+
+	private static final class Batching extends ForwardingStore {
+
+		private final IdempotencyStore memory = new InMemoryIdempotencyStore(InstantSource.system());
+
+		private final AtomicInteger largest = new AtomicInteger();
+
+		private final AtomicInteger batches = new AtomicInteger();
+
+		private final AtomicInteger alone = new AtomicInteger();
+
+		@Override
+		protected IdempotencyStore target() {
+			return this.memory;
+		}
+
+		@Override
+		public boolean isDatabase() {
+			return true;
+		}
+
+		@Override
+		public boolean renew(IdempotencyKey key, String token, Duration lease) {
+			this.alone.incrementAndGet();
+			return super.renew(key, token, lease);
+		}
+
+		@Override
+		public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
+			this.batches.incrementAndGet();
+			this.largest.accumulateAndGet(held.size(), Math::max);
+			held.forEach((one) -> this.memory.renew(one.key(), one.token(), one.lease()));
+			return new HashSet<>(held);
+		}
+
+	}
+
+}

@@ -1,0 +1,127 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+
+import dev.idempotent.outbox.HandOffs.HandOff;
+import dev.idempotent.outbox.InMemoryOutboxStore;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.SerializedEvent;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link HandOffRegistry} and {@link HandOffQueue}.
+ */
+class HandOffRegistryTests {
+
+	private static final int CAPACITY = 3;
+
+	private final PublisherRelay relay = relay(Duration.ofMinutes(1));
+
+	private final HandOffRegistry desk = desk(this.relay, Duration.ofMinutes(1));
+
+	@Test
+	void takesNoMoreThanItHasRoomFor() throws InterruptedException {
+		HandOff two = Objects.requireNonNull(this.desk.reserve(events(2)));
+		assertThat(this.desk.reserve(events(2))).isNull();
+		HandOff one = Objects.requireNonNull(this.desk.reserve(events(1)));
+		one.cancel();
+		two.committed(events(2));
+		assertThat(this.desk.reserve(events(2))).isNull();
+		assertThat(this.relay.queue().take(1_000)).hasSize(2);
+		assertThat(this.desk.reserve(events(CAPACITY))).isNotNull();
+	}
+
+	@Test
+	void takesNothingForAPublisherThatIsUnavailable() {
+		this.relay.circuit().record(events(1), List.of(new Outcome.Unavailable("away")));
+		assertThat(this.desk.reserve(events(1))).isNull();
+		this.relay.circuit().record(events(1), List.of(new Outcome.Delivered()));
+		assertThat(this.desk.reserve(events(1))).isNotNull();
+	}
+
+	@Test
+	void isFinishedWhenItIsClosedAndNothingIsUnderWay() throws InterruptedException {
+		HandOff one = Objects.requireNonNull(this.desk.reserve(events(1)));
+		this.desk.close();
+		assertThat(this.desk.reserve(events(1))).isNull();
+		assertThat(this.relay.queue().isEmpty()).isFalse();
+		one.committed(events(1));
+		assertThat(this.relay.queue().isEmpty()).isFalse();
+		assertThat(this.relay.queue().take(1_000)).hasSize(1);
+		assertThat(this.relay.queue().isEmpty()).isTrue();
+	}
+
+	@Test
+	void givesEachHandOffAClaimOfItsOwn() {
+		HandOff one = Objects.requireNonNull(this.desk.reserve(events(1)));
+		HandOff other = Objects.requireNonNull(this.desk.reserve(events(1)));
+		assertThat(one.lease().claimId()).isNotEqualTo(other.lease().claimId());
+	}
+
+	@Test
+	void knowsWhatWaitedTooLongForItsLease() throws InterruptedException {
+		PublisherRelay impatient = relay(Duration.ofNanos(2));
+		Objects.requireNonNull(desk(impatient, Duration.ofNanos(2)).reserve(events(1))).committed(events(1));
+		assertThat(impatient.queue().take(1_000)).allMatch(HandOffQueue.Queued::isLate);
+		Objects.requireNonNull(this.desk.reserve(events(1))).committed(events(1));
+		assertThat(this.relay.queue().take(1_000)).noneMatch(HandOffQueue.Queued::isLate);
+	}
+
+	@Test
+	void holdsNoMorePayloadThanItHasRoomFor() throws InterruptedException {
+		HandOff most = Objects.requireNonNull(this.desk.reserve(List.of(event(8 * 1024))));
+		assertThat(this.desk.reserve(List.of(event(4 * 1024)))).isNull();
+		most.committed(List.of(event(8 * 1024)));
+		assertThat(this.desk.reserve(List.of(event(4 * 1024)))).isNull();
+		assertThat(this.relay.queue().take(1_000)).hasSize(1);
+		assertThat(this.desk.reserve(List.of(event(4 * 1024)))).isNotNull();
+	}
+
+	@Test
+	void takesNoMorePayloadAtATimeThanABatchMayHave() throws InterruptedException {
+		List<SerializedEvent> three = List.of(event(2 * 1024), event(2 * 1024), event(2 * 1024));
+		Objects.requireNonNull(this.desk.reserve(three)).committed(three);
+		assertThat(this.relay.queue().take(1_000)).hasSize(2);
+		assertThat(this.relay.queue().take(1_000)).hasSize(1);
+		assertThat(this.relay.queue().isEmpty()).isTrue();
+	}
+
+	private static HandOffRegistry desk(PublisherRelay relay, Duration lease) {
+		HandOffRegistry desk = new HandOffRegistry(settings(lease), Map.of("test", relay), () -> {
+		});
+		desk.open();
+		return desk;
+	}
+
+	private static PublisherRelay relay(Duration lease) {
+		OutboxStore store = new InMemoryOutboxStore();
+		return new PublisherRelay(new RecordingPublisher(), store, settings(lease), new OutboxObserver() {
+		}, new DelayedEvents(store, lease));
+	}
+
+	private static RelaySettings settings(Duration lease) {
+		Duration second = Duration.ofSeconds(1);
+		return new RelaySettings("test", 10, 4 * 1024, CAPACITY, 10 * 1024, 1, lease, second, second, second, 1, second,
+				second, second);
+	}
+
+	private static List<SerializedEvent> events(int number) {
+		return Collections.nCopies(number, event(0));
+	}
+
+	private static SerializedEvent event(int bytes) {
+		return new SerializedEvent(UUID.randomUUID(), 1, RecordingPublisher.TOPIC, null, "type", new byte[bytes],
+				Map.of(), 1);
+	}
+
+}

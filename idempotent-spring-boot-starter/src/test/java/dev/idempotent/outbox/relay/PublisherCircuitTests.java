@@ -1,0 +1,125 @@
+package dev.idempotent.outbox.relay;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.outbox.SerializedEvent;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link PublisherCircuit}.
+ */
+class PublisherCircuitTests {
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	private static final Outcome AWAY = new Outcome.Unavailable("away");
+
+	private static final Outcome GONE = new Outcome.Unavailable("gone", Scope.DESTINATION);
+
+	private final AtomicInteger recoveries = new AtomicInteger();
+
+	private final PublisherCircuit circuit = new PublisherCircuit("test", this.recoveries::incrementAndGet);
+
+	@Test
+	void takesABatchThatWasAnsweredInPartForAvailability() {
+		record(DELIVERED, AWAY);
+		assertThat(this.circuit.isClosed()).isTrue();
+		assertThat(this.circuit.isClosed("test:0")).isTrue();
+		assertThat(this.circuit.isClosed("test:1")).isFalse();
+	}
+
+	@Test
+	void takesADestinationThatTookSomeForAvailable() {
+		this.circuit.record(List.of(event(0), event(0)), List.of(DELIVERED, AWAY));
+		assertThat(this.circuit.unavailable()).isEmpty();
+	}
+
+	@Test
+	void opensAsAWholeWhereNothingWasAnswered() {
+		record(AWAY, GONE);
+		assertThat(this.circuit.isClosed()).isFalse();
+		assertThat(this.circuit.isClosed("test:7")).isFalse();
+	}
+
+	@Test
+	void staysClosedForOthersWhereDestinationsAlone() {
+		record(GONE, GONE);
+		assertThat(this.circuit.isClosed()).isTrue();
+		assertThat(this.circuit.unavailable()).containsExactlyInAnyOrder("test:0", "test:1");
+		assertThat(this.circuit.isClosed("test:7")).isTrue();
+	}
+
+	@Test
+	void takesManyDestinationsThatAreAwayForThePublisher() {
+		IntStream.range(0, PublisherCircuit.MOST_DESTINATIONS)
+			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
+		assertThat(this.circuit.isClosed()).isTrue();
+		this.circuit.record(List.of(event(1000)), List.of(GONE));
+		assertThat(this.circuit.isClosed()).isFalse();
+		assertThat(this.circuit.unavailable()).hasSize(PublisherCircuit.MOST_DESTINATIONS);
+	}
+
+	@Test
+	void triesEachDestinationInItsTurn() {
+		record(GONE, GONE);
+		await().until(() -> this.circuit.nextProbe() != null);
+		PublisherCircuit.Probe first = Objects.requireNonNull(this.circuit.nextProbe());
+		String topic = Objects.requireNonNull(first.topic());
+		this.circuit.record(List.of(event(Integer.parseInt(topic.substring(5)))), List.of(GONE));
+		await().until(() -> this.circuit.nextProbe() != null);
+		assertThat(Objects.requireNonNull(this.circuit.nextProbe()).topic()).isNotEqualTo(topic);
+	}
+
+	@Test
+	void triesDestinationsAtOnceWhenThePublisherIsBack() {
+		record(AWAY, AWAY);
+		this.circuit.record(List.of(event(2)), List.of(DELIVERED));
+		assertThat(this.circuit.isClosed()).isTrue();
+		assertThat(this.recoveries).hasValue(1);
+		assertThat(this.circuit.nextProbe()).isNotNull();
+	}
+
+	@Test
+	void waitsForAnEventToTryWithAndTriesItAtOnce() {
+		record(GONE);
+		await().until(() -> this.circuit.nextProbe() != null);
+		this.circuit.rest(Objects.requireNonNull(this.circuit.nextProbe()));
+		assertThat(this.circuit.nextProbe()).isNull();
+		assertThat(this.circuit.unavailable()).containsExactly("test:0");
+		this.circuit.expect("test:0");
+		assertThat(this.circuit.nextProbe()).isNotNull();
+	}
+
+	@Test
+	void closesWhatThereIsNoEventToTryWithForAWhile() {
+		record(AWAY);
+		PublisherCircuit.Probe destination = Objects.requireNonNull(this.circuit.longestUntried());
+		PublisherCircuit.Probe whole = new PublisherCircuit.Probe(null, 0);
+		for (PublisherCircuit.Probe probe : List.of(destination, whole)) {
+			this.circuit.rest(probe);
+			assertThat(this.circuit.isClosed("test:0")).isFalse();
+			this.circuit.rest(probe);
+		}
+		assertThat(this.circuit.isClosed("test:0")).isTrue();
+	}
+
+	private void record(Outcome... outcomes) {
+		this.circuit.record(IntStream.range(0, outcomes.length).mapToObj(PublisherCircuitTests::event).toList(),
+				List.of(outcomes));
+	}
+
+	private static SerializedEvent event(int destination) {
+		return new SerializedEvent(UUID.randomUUID(), 1, "test:" + destination, null, "type", new byte[0], Map.of(), 1);
+	}
+
+}

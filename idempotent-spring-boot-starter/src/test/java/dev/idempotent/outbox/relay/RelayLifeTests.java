@@ -1,0 +1,99 @@
+package dev.idempotent.outbox.relay;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * When a relay is at work.
+ */
+class RelayLifeTests {
+
+	private static final String NO_TABLES = "idempotent.outbox.initialize-schema=never";
+
+	@Test
+	void restsInAnApplicationWithoutTables() {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
+			assertThat(context.getBean(OutboxRelay.class).isRunning()).isFalse();
+			assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> append(context))
+				.withMessageContaining("schema-*.sql")
+				.withMessageContaining("idempotent.outbox.initialize-schema");
+		}
+	}
+
+	@Test
+	void beginsWithTheFirstEventOfAnApplicationThatHadNoTables() {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
+			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcOutboxStore.class))
+				.execute(context.getBean(DataSource.class));
+			append(context);
+			await().untilAsserted(() -> assertThat(context.getBean(RecordingPublisher.class).published()).hasSize(1));
+			assertThat(context.getBean(OutboxRelay.class).isRunning()).isTrue();
+		}
+	}
+
+	@Test
+	void beginsWithAnApplicationWhoseBeansAreLazy() {
+		try (ConfigurableApplicationContext context = OutboxApplication
+			.start(List.of("spring.main.lazy-initialization=true"))) {
+			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog-test");
+			assertThat(context.getBean(OutboxRelay.class).isRunning()).isTrue();
+		}
+	}
+
+	@Test
+	void beginsAgainAfterAStop() {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of())) {
+			OutboxRelay relay = context.getBean(OutboxRelay.class);
+			context.stop();
+			append(context);
+			assertThat(relay.isRunning()).isFalse();
+			assertThat(pending(context)).isOne();
+			context.start();
+			await().untilAsserted(() -> assertThat(pending(context)).isZero());
+			IntStream.range(0, 3).forEach((i) -> relay.start());
+			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+				.filteredOn((name) -> name.equals("outbox-backlog-test"))
+				.hasSize(1);
+		}
+	}
+
+	@Test
+	void needsNoConnectionBesideThatOfATransactionToAppend() {
+		try (ConfigurableApplicationContext context = OutboxApplication
+			.start(List.of("idempotent.outbox.relay.enabled=false", "spring.datasource.hikari.maximum-pool-size=1",
+					"spring.datasource.hikari.connection-timeout=5000"))) {
+			append(context);
+			assertThat(pending(context)).isOne();
+		}
+	}
+
+	private static void append(ConfigurableApplicationContext context) {
+		new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+			.executeWithoutResult((status) -> context.getBean(Outbox.class).append(OutboxEvent.of("type", 1)));
+	}
+
+	private static int pending(ConfigurableApplicationContext context) {
+		return context.getBean(JdbcClient.class).sql("select count(*) from outbox_event").query(Integer.class).single();
+	}
+
+}

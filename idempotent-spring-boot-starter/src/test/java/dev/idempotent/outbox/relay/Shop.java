@@ -1,0 +1,178 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.RecordingPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * An instance of an application that appends events and delivers them.
+ */
+final class Shop implements AutoCloseable {
+
+	/**
+	 * Looks for events only when it is told.
+	 */
+	static final String[] SELDOM = { "idempotent.outbox.relay.poll-interval=1h",
+			"idempotent.outbox.relay.idle-poll-interval=1h", "idempotent.outbox.relay.full-scan-interval=1h" };
+
+	/**
+	 * Looks for events all the time.
+	 */
+	static final String[] OFTEN = { "idempotent.outbox.relay.poll-interval=20ms",
+			"idempotent.outbox.relay.idle-poll-interval=20ms", "idempotent.outbox.relay.full-scan-interval=20ms",
+			"idempotent.outbox.relay.backoff=20ms" };
+
+	private final ConfigurableApplicationContext context;
+
+	private Shop(ConfigurableApplicationContext context) {
+		this.context = context;
+	}
+
+	static Shop open(List<String> database, String[] relay, String... more) {
+		return open(database, relay, Losses.class, more);
+	}
+
+	/**
+	 * An instance with one more bean.
+	 */
+	static Shop open(List<String> database, String[] relay, Class<?> bean, String... more) {
+		List<String> all = new ArrayList<>(database);
+		all.add("idempotent.outbox.table-prefix=relay_");
+		all.addAll(Arrays.asList(relay));
+		all.addAll(Arrays.asList(more));
+		return new Shop(OutboxApplication.start(all, Losses.class, bean));
+	}
+
+	RecordingPublisher broker() {
+		return this.context.getBean(RecordingPublisher.class);
+	}
+
+	OutboxRelay relay() {
+		return this.context.getBean(OutboxRelay.class);
+	}
+
+	PlatformTransactionManager manager() {
+		return this.context.getBean(PlatformTransactionManager.class);
+	}
+
+	JdbcClient database() {
+		return this.context.getBean(JdbcClient.class);
+	}
+
+	/**
+	 * Commits events in one transaction.
+	 */
+	void append(String... types) {
+		inTransaction((status) -> appendWithin(types));
+	}
+
+	void appendWithin(String... types) {
+		Outbox outbox = this.context.getBean(Outbox.class);
+		for (String type : types) {
+			outbox.append(OutboxEvent.of(type, "payload of " + type));
+		}
+	}
+
+	/**
+	 * Commits events to a topic in one transaction.
+	 */
+	void appendTo(String topic, String... types) {
+		inTransaction((status) -> {
+			for (String type : types) {
+				this.context.getBean(Outbox.class).append(OutboxEvent.of(type, "payload").toTopic(topic));
+			}
+		});
+	}
+
+	<T> T bean(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
+	void inTransaction(Consumer<TransactionStatus> work) {
+		new TransactionTemplate(manager()).executeWithoutResult(work);
+	}
+
+	/**
+	 * Leaves an event behind as an instance does that died while it held it.
+	 * @param attempts how many attempts had begun
+	 */
+	void leaveBehind(String type, int attempts) {
+		database().sql("insert into relay_event (event_id, topic, type, payload, attempts, claim_id, claimed_by, "
+				+ "available_at, headers) values (?, ?, ?, ?, ?, ?, 'the dead', timestamp '2001-01-01 00:00:00', '{}')")
+			.param(UUID.randomUUID())
+			.param(RecordingPublisher.TOPIC)
+			.param(type)
+			.param(new byte[] { 1 })
+			.param(attempts)
+			.param(UUID.randomUUID())
+			.update();
+	}
+
+	/**
+	 * Whether events are handed over at their commit.
+	 */
+	boolean handsOver() {
+		return this.context.getBean(OutboxStore.class).leasesAtBirth();
+	}
+
+	/**
+	 * How many settled events had been taken over by others.
+	 */
+	int lost() {
+		return this.context.getBean(Losses.class).lost.get();
+	}
+
+	int pending() {
+		return count("relay_event");
+	}
+
+	int waiting() {
+		return count("relay_waiting");
+	}
+
+	List<String> dead() {
+		return database().sql("select type from relay_dead order by id").query(String.class).list();
+	}
+
+	void forgetAll() {
+		List.of("relay_event", "relay_waiting", "relay_dead")
+			.forEach((table) -> database().sql("delete from " + table).update());
+	}
+
+	private int count(String table) {
+		return database().sql("select count(*) from " + table).query(Integer.class).single();
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+	static final class Losses implements OutboxObserver {
+
+		private final AtomicInteger lost = new AtomicInteger();
+
+		@Override
+		public void published(String publisher, BatchResult batch, Duration took) {
+			this.lost.addAndGet(batch.lost());
+		}
+
+	}
+
+}

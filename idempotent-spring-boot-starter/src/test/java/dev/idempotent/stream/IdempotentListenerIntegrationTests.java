@@ -1,0 +1,155 @@
+package dev.idempotent.stream;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.kafka.Ledger;
+import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.redis.RedisStreamOptions;
+import dev.idempotent.outbox.redis.RedisStreamPublisher;
+import dev.idempotent.stream.StreamApplication.Order;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the outbox sends and a listener takes once, on real servers.
+ */
+class IdempotentListenerIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private final TestStream stream = new TestStream(redis.connect());
+
+	@Test
+	void hasOneEffectHoweverOftenAnEventIsPublishedAndBrought() {
+		String id = UUID.randomUUID().toString();
+		AtomicInteger inTransaction = new AtomicInteger();
+		Calls calls = new Calls((order, headers) -> {
+			if (TransactionSynchronizationManager.isActualTransactionActive() && inTransaction.incrementAndGet() == 1) {
+				throw new IllegalStateException("after its work");
+			}
+		});
+		try (ConfigurableApplicationContext instance = start(calls)) {
+			SerializedEvent event = event(UUID.randomUUID(), id, 1);
+			publish(event, event, event);
+			await().until(() -> calls.count(id) >= 2 && this.stream.pending() == 0);
+			// One that failed after its work, and one that did it.
+			assertThat(calls.count(id)).isEqualTo(2);
+			assertThat(inTransaction).hasValue(2);
+			assertThat(instance.getBean(Ledger.class).count(id)).isOne();
+			assertThat(this.stream.dead()).isEmpty();
+		}
+	}
+
+	@Test
+	void givesUpAtOnceWhatUsesAnIdForSomethingElse() {
+		String id = UUID.randomUUID().toString();
+		Calls calls = new Calls((order, headers) -> {
+		});
+		try (ConfigurableApplicationContext instance = start(calls)) {
+			UUID event = UUID.randomUUID();
+			publish(event(event, id, 1));
+			await().until(() -> calls.count(id) == 1 && this.stream.pending() == 0);
+			publish(event(event, id, 2));
+			await().untilAsserted(() -> assertThat(this.stream.dead()).hasSize(1));
+			assertThat(this.stream.dead().get(0)).containsEntry("dead_deliveries", "1");
+			assertThat(instance.getBean(Ledger.class).count(id)).isOne();
+		}
+	}
+
+	private SerializedEvent event(UUID event, String order, int amount) {
+		String payload = "{\"id\":\"" + order + "\",\"amount\":" + amount + "}";
+		return new SerializedEvent(event, 1, "redis-stream:" + this.stream.name(), null, "order.created",
+				payload.getBytes(StandardCharsets.UTF_8), Map.of(), 1);
+	}
+
+	private static void publish(SerializedEvent... events) {
+		try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
+				DedicatedRedisConnections.to(redis.connect(), Duration.ofSeconds(5)),
+				new RedisStreamOptions(null, 0, Duration.ofSeconds(1)))) {
+			assertThat(publisher.publish(List.of(events))).containsOnly(new Outcome.Delivered());
+		}
+	}
+
+	private ConfigurableApplicationContext start(Calls calls) {
+		String[] properties = Stream
+			.concat(postgres.properties().stream(), Stream.of(this.stream.property(), "spring.application.name=inbox",
+					"idempotent.jdbc.initialize-schema=always"))
+			.toArray(String[]::new);
+		return StreamApplication.start(ShipmentApplication.class, redis, calls, properties);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+			TransactionAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
+			IdempotencyRedisAutoConfiguration.class })
+	static class ShipmentApplication {
+
+		@Bean
+		Ledger ledger(DataSource dataSource) {
+			return new Ledger(dataSource);
+		}
+
+		@Bean
+		Shipments shipments(Ledger ledger, StreamApplication.Script script) {
+			return new Shipments(ledger, script);
+		}
+
+	}
+
+	static class Shipments {
+
+		private final Ledger ledger;
+
+		private final StreamApplication.Script script;
+
+		Shipments(Ledger ledger, StreamApplication.Script script) {
+			this.ledger = ledger;
+			this.script = script;
+		}
+
+		@RedisStreamListener(stream = "${test.stream}", group = "notifications")
+		@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
+		@Transactional
+		void on(Order order, Map<String, String> headers) throws Exception {
+			this.ledger.add(order.id());
+			this.script.on(order, headers);
+		}
+
+	}
+
+}

@@ -1,0 +1,100 @@
+package dev.idempotent.stream;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for mistakes in listeners, each of which stops the application.
+ */
+class ListenerMistakesTests {
+
+	private final ApplicationContextRunner application = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
+				DataRedisAutoConfiguration.class, RedisStreamAutoConfiguration.class));
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			BlankStream        | has a blank stream                | Name the key
+			BlankGroup         | has a blank group                 | Name the consumer group
+			UnknownPlaceholder | has the stream '${unknown}'       | Set the property
+			NoThreads          | has concurrency 0                 | Set concurrency to 1
+			TwoPayloads        | 1 parameters for headers and 2    | at most one
+			TwoHeaders         | 2 parameters for headers and 0    | at most one
+			Hidden             | is private or static              | an instance method
+			Future             | before its work is done           | set concurrency
+			Elsewhere          | before its work is done           | set concurrency
+			Rivals             | the second for group billing      | a group of its own
+			""")
+	void stopTheApplicationWithTheNameOfTheMethodAndWhatToDo(String listener, String mistake, String action)
+			throws ClassNotFoundException {
+		assertMistake(Class.forName(UnfitListeners.class.getName() + "$" + listener), mistake, action);
+	}
+
+	@Test
+	void includeAMethodThatTheProxyDoesNotHave() {
+		this.application.withBean("listener", Behind.class)
+			.withBean(BeanNameAutoProxyCreator.class, ListenerMistakesTests::proxies)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("is not in any interface of the bean's proxy"));
+	}
+
+	@Test
+	void includeJsonWithoutJackson() {
+		this.application.withClassLoader(new FilteredClassLoader(JsonMapper.class))
+			.withBean(Json.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(IdempotentConfigurationException.class)
+				.hasMessageContaining("there is no Jackson to read JSON"));
+	}
+
+	/**
+	 * With the interfaces of the bean.
+	 */
+	private static BeanNameAutoProxyCreator proxies() {
+		BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+		creator.setBeanNames("listener");
+		return creator;
+	}
+
+	private void assertMistake(Class<?> listener, String mistake, String action) {
+		this.application.withBean(listener)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(IdempotentConfigurationException.class,
+						(failure) -> assertThat(failure.getAction()).contains(action))
+				.hasMessageContainingAll(listener.getName() + ".on", mistake));
+	}
+
+	static class Json {
+
+		@RedisStreamListener(stream = "orders", group = "billing")
+		void on(StreamApplication.Order order) {
+		}
+
+	}
+
+	static class Behind implements Runnable {
+
+		@RedisStreamListener(stream = "orders", group = "billing")
+		public void on(String payload) {
+		}
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+}

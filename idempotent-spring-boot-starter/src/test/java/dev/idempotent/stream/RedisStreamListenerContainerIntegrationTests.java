@@ -1,0 +1,181 @@
+package dev.idempotent.stream;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisStreamListenerContainer}.
+ */
+class RedisStreamListenerContainerIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	private final TestStream stream = new TestStream(redis.connect());
+
+	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	@AfterEach
+	void stop() {
+		this.instances.forEach(ConfigurableApplicationContext::close);
+	}
+
+	@Test
+	void bringsWhatWasThereBeforeTheFirstStart() {
+		this.stream.add("early");
+		Calls calls = start(new Calls((order, headers) -> {
+			assertThat(order).isEqualTo(new StreamApplication.Order("early", 1));
+			assertThat(headers).containsExactlyEntriesOf(Map.of("ce_id", "early"));
+		}));
+		await().until(() -> calls.count("early") == 1 && this.stream.pending() == 0);
+	}
+
+	@Test
+	void bringsEntriesInTheirOrder() {
+		IntStream.range(0, 100).forEach((i) -> this.stream.add("" + i));
+		Calls calls = start(new Calls());
+		await().until(() -> calls.ids().size() == 100);
+		assertThat(calls.ids()).isEqualTo(IntStream.range(0, 100).mapToObj(Integer::toString).toList());
+	}
+
+	@Test
+	void acknowledgesWhenTheMethodHasReturned() throws Exception {
+		Gate gate = new Gate();
+		start(new Calls((order, headers) -> gate.pass()));
+		this.stream.add("held");
+		gate.awaitEntry();
+		assertThat(this.stream.pending()).isOne();
+		gate.open();
+		await().until(() -> this.stream.pending() == 0);
+	}
+
+	@Test
+	void triesAgainAfterAnException() {
+		Calls calls = start(new Calls(failing("poor", 3)), "idempotent.stream.max-deliveries=4");
+		this.stream.add("poor");
+		this.stream.add("next");
+		await().until(() -> calls.count("poor") == 4 && this.stream.pending() == 0);
+		assertThat(calls.count("next")).isOne();
+		assertThat(this.stream.dead()).isEmpty();
+	}
+
+	@Test
+	void takesOverWhatADeadConsumerHasLeft() {
+		Stream.of("a", "b", "c").forEach(this.stream::add);
+		this.stream.readAndDie();
+		Calls calls = start(new Calls());
+		await().until(() -> calls.ids().size() == 3 && this.stream.pending() == 0);
+		assertThat(calls.ids()).containsExactly("a", "b", "c");
+	}
+
+	@Test
+	void leavesAnEntryToWhomWorksOnItHoweverLongThatTakes() throws Exception {
+		Gate gate = new Gate();
+		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.stream.min-idle-time=3s");
+		this.stream.add("slow");
+		this.stream.add("behind");
+		gate.awaitEntry();
+		Calls second = start(new Calls(), "idempotent.stream.min-idle-time=3s");
+		await().during(Duration.ofSeconds(5)).until(() -> second.count("slow") == 0);
+		gate.open();
+		await().until(() -> this.stream.pending() == 0);
+		assertThat(first.ids()).containsOnlyOnce("slow");
+		assertThat(second.ids()).doesNotContain("slow");
+		assertThat(first.count("behind") + second.count("behind")).isOne();
+	}
+
+	@Test
+	void sharesAStreamAmongInstances() {
+		CyclicBarrier bothAtWork = new CyclicBarrier(2);
+		Calls first = new Calls();
+		Calls second = new Calls();
+		for (Calls calls : List.of(first, second)) {
+			start((order, headers) -> {
+				if (calls.ids().isEmpty()) {
+					bothAtWork.await(60, TimeUnit.SECONDS);
+				}
+				calls.on(order, headers);
+			}, "idempotent.stream.min-idle-time=1h");
+		}
+		IntStream.range(0, 200).forEach((i) -> this.stream.add("" + i));
+		await().until(() -> first.ids().size() + second.ids().size() >= 200 && this.stream.pending() == 0);
+		assertThat(first.ids()).isNotEmpty();
+		assertThat(second.ids()).isNotEmpty();
+		assertThat(Stream.concat(first.ids().stream(), second.ids().stream()))
+			.containsExactlyInAnyOrderElementsOf(IntStream.range(0, 200).mapToObj(Integer::toString).toList());
+	}
+
+	@Test
+	void finishesTheCallAndLeavesTheRestToOthersWhenStopped() throws Exception {
+		Gate gate = new Gate();
+		Stream.of("a", "b", "c").forEach(this.stream::add);
+		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.stream.min-idle-time=1h");
+		gate.awaitEntry();
+		RedisStreamListenerContainer container = this.instances.get(0).getBean(RedisStreamListenerContainer.class);
+		CompletableFuture<Void> stopped = new CompletableFuture<>();
+		container.stop(() -> stopped.complete(null));
+		assertThat(stopped).isNotDone();
+		gate.open();
+		stopped.get(60, TimeUnit.SECONDS);
+		assertThat(container.isRunning()).isFalse();
+		assertThat(first.ids()).containsExactly("a");
+		// Without waiting for an hour.
+		Calls second = start(new Calls(), "idempotent.stream.min-idle-time=1h", "idempotent.stream.max-deliveries=1");
+		await().until(() -> second.ids().size() == 2 && this.stream.pending() == 0);
+		assertThat(second.ids()).containsExactly("b", "c");
+	}
+
+	@Test
+	void leavesNoConsumerBehindThatHasNothingToDo() {
+		Calls calls = start(new Calls());
+		this.stream.add("done");
+		await().until(() -> calls.count("done") == 1 && this.stream.pending() == 0);
+		assertThat(this.stream.consumers()).isOne();
+		this.instances.get(0).close();
+		assertThat(this.stream.consumers()).isZero();
+	}
+
+	@Test
+	void startsAgainAfterAStop() {
+		Calls calls = start(new Calls());
+		RedisStreamListenerContainer container = this.instances.get(0).getBean(RedisStreamListenerContainer.class);
+		container.stop();
+		this.stream.add("later");
+		container.start();
+		await().until(() -> calls.count("later") == 1 && this.stream.pending() == 0);
+	}
+
+	private static StreamApplication.Script failing(String id, int times) {
+		List<String> failures = new ArrayList<>();
+		return (order, headers) -> {
+			if (order.id().equals(id) && failures.size() < times) {
+				failures.add(id);
+				throw new IllegalStateException("not yet");
+			}
+		};
+	}
+
+	private <S extends StreamApplication.Script> S start(S script, String... properties) {
+		String[] all = Stream.concat(Stream.of(this.stream.property()), Stream.of(properties)).toArray(String[]::new);
+		this.instances.add(StreamApplication.start(OrderListener.class, redis, script, all));
+		return script;
+	}
+
+}

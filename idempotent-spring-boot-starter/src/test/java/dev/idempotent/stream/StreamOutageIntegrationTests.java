@@ -1,0 +1,147 @@
+package dev.idempotent.stream;
+
+import java.util.concurrent.CountDownLatch;
+
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisStreamListenerContainer} on a server and a network that come and
+ * go.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StreamOutageIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final RealRedis other = RealRedis.dedicated();
+
+	@RegisterExtension
+	static final StallingProxy network = StallingProxy.before(redis);
+
+	private TestStream stream;
+
+	private ConfigurableApplicationContext instance;
+
+	private volatile Runnable during = () -> {
+	};
+
+	private final Calls calls = new Calls((order, headers) -> this.during.run());
+
+	@BeforeEach
+	void start() {
+		redis.start();
+		this.stream = new TestStream(redis.connect());
+		this.instance = StreamApplication.start(OrderListener.class, network, this.calls, this.stream.property(),
+				"idempotent.stream.min-idle-time=1h");
+		this.stream.add("first");
+		await().until(() -> this.calls.count("first") == 1 && this.stream.pending() == 0);
+	}
+
+	@AfterEach
+	void stop() {
+		network.resume();
+		this.instance.close();
+	}
+
+	@Test
+	void goesOnWithAGroupMadeAnewWhenRedisIsBackEmptyAndSaysSoOnce(CapturedOutput output) {
+		redis.stop();
+		network.reset();
+		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
+		redis.start();
+		this.stream = sameStream();
+		this.stream.add("second");
+		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+		assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are not served");
+		await().untilAsserted(
+				() -> assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are served again"));
+	}
+
+	@Test
+	void makesAGroupAnewThatSomebodyHasRemoved(CapturedOutput output) {
+		redis.flush();
+		this.stream.add("second");
+		await().until(() -> this.calls.count("second") == 1);
+		assertThat(output).containsOnlyOnce("Redis has lost the group " + TestStream.GROUP);
+	}
+
+	@Test
+	void goesOnAtTheNextMasterBehindTheSameAddress() {
+		try {
+			redis.follow(other);
+			network.leadTo(other);
+			this.stream = new TestStream(other.connect(), this.stream.name());
+			this.stream.add("second");
+			await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+		}
+		finally {
+			network.leadTo(redis);
+			redis.lead();
+		}
+	}
+
+	@Test
+	void doesNotWaitForeverOnASilentConnection(CapturedOutput output) {
+		network.forgetConnections();
+		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
+		this.stream.add("second");
+		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+	}
+
+	@Test
+	void doesNotCallAgainForAnEntryWhoseAcknowledgementWasLost() {
+		this.during = network::reset;
+		this.stream.add("second");
+		// An hour would pass until it is taken over.
+		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
+		assertThat(this.calls.count("second")).isOne();
+	}
+
+	@Test
+	void leavesAnEntryToOthersThatArrivesWhenItIsStopped() {
+		network.hold();
+		this.stream.add("second");
+		CountDownLatch stopped = new CountDownLatch(1);
+		this.instance.getBean(RedisStreamListenerContainer.class).stop(stopped::countDown);
+		await().until(StreamOutageIntegrationTests::isStopWaiting);
+		network.resume();
+		await().until(() -> stopped.getCount() == 0);
+		assertThat(this.calls.ids()).doesNotContain("second");
+		// Not in an hour, and not counted.
+		Calls others = new Calls();
+		try (ConfigurableApplicationContext other = StreamApplication.start(OrderListener.class, redis, others,
+				this.stream.property(), "idempotent.stream.min-idle-time=1h", "idempotent.stream.max-deliveries=1")) {
+			await().until(() -> others.count("second") == 1 && this.stream.pending() == 0);
+			assertThat(other.isRunning()).isTrue();
+		}
+	}
+
+	private static boolean isStopWaiting() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.anyMatch((thread) -> thread.getName().equals("stream-stop") && thread.getState() == Thread.State.WAITING);
+	}
+
+	/**
+	 * With a client that has not seen the outage.
+	 */
+	private TestStream sameStream() {
+		return new TestStream(redis.connect(), this.stream.name());
+	}
+
+}
