@@ -28,6 +28,17 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	private static final Duration MIN_DURATION = Duration.ofMillis(1);
 
 	/**
+	 * The terms of an operation that states none: duplicates are refused.
+	 * @param guarantee how strong the promise is, never the default
+	 * @param lease how long a claim holds without renewal
+	 * @param retention how long a response is kept
+	 * @return the terms, without a name
+	 */
+	public static OperationTerms defaults(Guarantee guarantee, Duration lease, Duration retention) {
+		return new OperationTerms("", guarantee, lease, retention, OnPending.REJECT);
+	}
+
+	/**
 	 * Reads an annotation.
 	 * @param type the class that has the method
 	 * @param method the method
@@ -36,7 +47,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @return the terms
 	 * @throws IdempotentConfigurationException if the annotation asks for what cannot be
 	 */
-	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
+	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationTerms defaults) {
 		String described = describe(type, method);
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
