@@ -17,7 +17,7 @@ public sealed interface Claim {
 	 * @param acquired applied if the caller may run the work
 	 * @param pending applied if another claimant runs it
 	 * @param completed applied if it has been done
-	 * @param mismatched applied if the key belongs to another request
+	 * @param mismatched applied if the key was used for another request
 	 * @return the result of the function
 	 * @throws X if the function does
 	 */
@@ -25,8 +25,8 @@ public sealed interface Claim {
 			Case<Completed, T, X> completed, Case<Mismatched, T, X> mismatched) throws X;
 
 	/**
-	 * Whether the caller may run the work. Every other outcome forbids that, a future one
-	 * included.
+	 * Tells whether the caller may run the work. Every other outcome forbids that, a
+	 * future one included.
 	 * @return {@code true} for {@link Acquired} only
 	 */
 	default boolean isAcquired() {
@@ -34,7 +34,7 @@ public sealed interface Claim {
 	}
 
 	/**
-	 * The key is the claimant's: it runs the work, then completes or releases the key.
+	 * The claimant owns the key: it runs the work, then completes or releases the key.
 	 */
 	record Acquired() implements Claim {
 
@@ -81,7 +81,7 @@ public sealed interface Claim {
 	}
 
 	/**
-	 * The key belongs to another request: the fingerprints contradict each other.
+	 * The key was used for another request: the fingerprints contradict each other.
 	 */
 	record Mismatched() implements Claim {
 

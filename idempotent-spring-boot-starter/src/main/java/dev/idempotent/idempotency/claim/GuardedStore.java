@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store in one of two roles: it decides on keys, or it refuses duplicates in front of a
- * database that decides. Logs each outage of the store once.
+ * A store in one of two roles: it decides on keys, or it refuses duplicates in front of
+ * the database that decides. Logs each outage once.
  */
 final class GuardedStore {
 
@@ -43,7 +43,8 @@ final class GuardedStore {
 	}
 
 	/**
-	 * The same store in front of a database; none if the store is that database itself.
+	 * The same store in front of a database; {@link NoStore} if the store is that
+	 * database itself.
 	 */
 	GuardedStore inFrontOfDatabase() {
 		return this.store.isDatabase() ? new GuardedStore(new NoStore(), this.onFailure, false, new Outage())
@@ -79,22 +80,22 @@ final class GuardedStore {
 	}
 
 	/**
-	 * Tells whether the store has the last word on a key.
+	 * Tells whether the store decides on keys, not a database behind it.
 	 */
 	boolean decides() {
 		return this.decides;
 	}
 
 	/**
-	 * Tells whether a run may begin without an answer of the store.
+	 * Tells whether work may run while the store is unreachable.
 	 */
 	boolean isDispensable() {
 		return !this.decides || this.onFailure == OnStoreFailure.PROCEED;
 	}
 
 	/**
-	 * Tells whether to do without the store now, because it is known to be unreachable
-	 * and a database decides.
+	 * Tells whether to skip the store now, because it is known to be unreachable and a
+	 * database decides.
 	 */
 	boolean isSkipped() {
 		return !this.decides && this.outage.isOpen();

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transactions of one operation, in which its database decides on keys. Logs each
- * outage of the database once.
+ * The transactions of one operation, in which the database decides on keys. Logs each
+ * outage once.
  */
 final class GuardedTransactions {
 
@@ -26,7 +26,7 @@ final class GuardedTransactions {
 
 	/**
 	 * Guards transactions.
-	 * @param outage that of the database, which the operations share
+	 * @param outage shared by all operations on the database
 	 */
 	GuardedTransactions(IdempotencyTransactions transactions, Outage outage) {
 		this.transactions = transactions;
@@ -37,13 +37,13 @@ final class GuardedTransactions {
 		try {
 			Transaction begun = beginUnguarded(request, contended);
 			if (this.outage.end()) {
-				logger.info("The database answers again");
+				logger.info("The database is reachable again");
 			}
 			return begun;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			if (this.outage.begin()) {
-				logger.warn("The database does not answer; until it does, requests under Guarantee.TRANSACTION are "
+				logger.warn("The database is unreachable; until it is back, requests under Guarantee.TRANSACTION are "
 						+ "refused with 503", ex);
 			}
 			throw ex;
@@ -52,8 +52,9 @@ final class GuardedTransactions {
 
 	/**
 	 * Looks up the committed record of a key that is pending in front, if its owner seems
-	 * to have died: a living one renews its lease long before half of it is gone.
-	 * @return what is on record, or the given outcome if that is nothing or unknown
+	 * to have died: a living one renews its lease long before half of it has passed.
+	 * @return the outcome on record, or the given one if there is no record or it is
+	 * unknown
 	 */
 	Claim find(ClaimRequest request, Claim.Pending pending) {
 		if (pending.remainingLease().compareTo(request.lease().dividedBy(2)) >= 0) {
@@ -69,10 +70,10 @@ final class GuardedTransactions {
 	}
 
 	/**
-	 * Finds out how a transaction ended whose commit has failed. That is no proof of a
-	 * rollback: the reply may be lost, or something after the commit has failed.
-	 * @param failure what the commit has thrown; failed inquiries are added to it
-	 * @return what is on record
+	 * Finds out how a transaction ended whose commit has failed. The failure does not
+	 * prove a rollback: the reply may be lost, or a step after the commit failed.
+	 * @param failure the failure of the commit; failed inquiries are added to it
+	 * @return the outcome on record
 	 * @throws WorkRolledBackException if the transaction was rolled back
 	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown
 	 */
@@ -81,17 +82,16 @@ final class GuardedTransactions {
 			throw new WorkRolledBackException(failure);
 		}, (pending) -> {
 			throw new IdempotencyStoreUnavailableException(
-					"The database does not say whether the transaction of key " + request.key() + " was committed",
-					failure);
+					"It is unknown whether the transaction of key " + request.key() + " was committed", failure);
 		}, (completed) -> completed, (mismatched) -> {
 			throw new WorkRolledBackException(failure);
 		});
 	}
 
 	/**
-	 * Claims the key once more: the claim waits for a commit that is still under way, so
-	 * a record that it does not meet will never come. A database that has crashed leaves
-	 * a pool of dead connections, so what fails at once is tried again.
+	 * Claims the key once more. The claim waits for a commit in progress, so if it finds
+	 * no record there will be none. After a crash of the database the pool is full of
+	 * dead connections, so an immediate failure is retried.
 	 */
 	private Claim claimOnceMore(ClaimRequest request, Throwable failure) {
 		long start = System.nanoTime();

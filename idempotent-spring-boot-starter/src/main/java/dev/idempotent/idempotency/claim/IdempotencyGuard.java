@@ -9,8 +9,8 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 
 /**
- * Lets work run under a key, on any store: hands out claimants and keeps their leases and
- * their unfinished business in the background. Safe for use by many threads.
+ * Creates the claimants of keys on one store. Their leases are renewed and their
+ * unfinished steps retried in the background. Thread-safe.
  */
 public final class IdempotencyGuard implements AutoCloseable {
 
@@ -27,11 +27,11 @@ public final class IdempotencyGuard implements AutoCloseable {
 	private final LeaseRenewals renewals;
 
 	/**
-	 * Creates a guard with threads of its own, which {@link #close()} ends.
-	 * @param store where keys are kept
-	 * @param onStoreFailure what a claim becomes while the store is unreachable
-	 * @param maxRun how long after its claim a lease is renewed and an unstored answer
-	 * tried again
+	 * Creates a guard with its own threads, which {@link #close()} stops.
+	 * @param store stores the keys
+	 * @param onStoreFailure how to handle a claim while the store is unreachable
+	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
+	 * response is retried
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
 		this.store = GuardedStore.deciding(store, onStoreFailure);
@@ -41,12 +41,11 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
-	 * Names a claimant of a key, with a token of its own. Nothing is asked of the store
-	 * yet.
+	 * Creates a claimant of a key with a new token. The store is not called yet.
 	 * @param key the key to claim
-	 * @param fingerprint what the request asks for
-	 * @param lease how long the claim holds if this process falls silent
-	 * @param retention how long the answer is kept
+	 * @param fingerprint the fingerprint of the request
+	 * @param lease how long the claim holds if this process dies
+	 * @param retention how long the response is kept
 	 * @return the claimant
 	 */
 	public Claimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
@@ -54,12 +53,12 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
-	 * Names a claimant of a key under {@link Guarantee#TRANSACTION}: the database has the
-	 * last word, and the store in front of it keeps duplicates away.
+	 * Creates a claimant of a key under {@link Guarantee#TRANSACTION}: the database
+	 * decides, and the store in front of it refuses duplicates.
 	 * @param key the key to claim
-	 * @param fingerprint what the request asks for
-	 * @param lease how long the claim holds if this process falls silent
-	 * @param retention how long the answer is kept
+	 * @param fingerprint the fingerprint of the request
+	 * @param lease how long the claim holds if this process dies
+	 * @param retention how long the response is kept
 	 * @param transactions the transactions of the operation
 	 * @return the claimant
 	 */
@@ -71,7 +70,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
-	 * What the store is called in messages.
+	 * The name of the store in messages.
 	 * @return a short name
 	 */
 	public String storeName() {
@@ -79,8 +78,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
-	 * Tries once more to store the answers that are still waiting for the store, then
-	 * ends the background threads. Leases that are still held run out by themselves.
+	 * Tries once more to store the responses that are still waiting for the store, then
+	 * stops the background threads. Leases that are still held expire.
 	 */
 	@Override
 	public void close() {

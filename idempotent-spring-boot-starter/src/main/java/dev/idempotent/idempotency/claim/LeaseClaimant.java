@@ -32,7 +32,7 @@ final class LeaseClaimant implements Claimant {
 	private final Settlement settlement = new Settlement();
 
 	/**
-	 * Whether the store may know of the claim.
+	 * Whether the store was called and may have stored the claim.
 	 */
 	private boolean asked;
 
@@ -100,7 +100,7 @@ final class LeaseClaimant implements Claimant {
 	}
 
 	/**
-	 * Tells whether the store itself has granted the last claim.
+	 * Tells whether the store granted the claim, so that it refuses duplicates.
 	 */
 	boolean isGrantedByStore() {
 		return this.granted;
@@ -125,8 +125,8 @@ final class LeaseClaimant implements Claimant {
 		boolean own = this.store.complete(this.request, response, retention);
 		if (!own && this.store.decides()) {
 			logger.warn(
-					"Key {} was taken over while its owner was silent for longer than the lease of {}; "
-							+ "the work may have run twice and this answer is not kept",
+					"Key {} was taken over because its lease of {} expired without a renewal; the work may have run twice, "
+							+ "and this response is not stored",
 					this.request.key(), this.request.lease());
 		}
 	}

@@ -9,7 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the lease of one claim until it is settled, or for as long as a run may take.
+ * Renews the lease of one claim until it is settled, or until the maximum duration of a
+ * run has passed.
  */
 final class LeaseRenewal {
 
@@ -44,21 +45,21 @@ final class LeaseRenewal {
 	}
 
 	/**
-	 * The renewal as a part of a step with others.
+	 * The renewal as an element of a batch.
 	 */
 	Renewal step() {
 		return this.step;
 	}
 
 	/**
-	 * Tells whether it is best renewed with others.
+	 * Tells whether the lease can be renewed in a batch.
 	 */
 	boolean isShared() {
 		return this.store.renewsAll() && !isOverdue();
 	}
 
 	/**
-	 * Tells whether a quarter of the time between two renewals is over.
+	 * Tells whether a quarter of the time between two renewals has passed.
 	 */
 	boolean isSoonDue() {
 		long elapsed = System.nanoTime() - this.lastRenewal;
@@ -70,15 +71,15 @@ final class LeaseRenewal {
 	}
 
 	/**
-	 * Renews the lease in a step of its own. An unreachable store is asked again at the
-	 * next renewal.
+	 * Renews the lease alone. An unreachable store is called again at the next renewal.
 	 */
 	void renew() {
 		this.settlement.whileOpen(() -> {
 			try {
 				if (isOverdue()) {
 					this.settlement.stopRenewal();
-					logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
+					logger.warn(
+							"Key {} has been claimed for longer than idempotent.max-run ({}); it is left to its lease",
 							this.request.key(), this.maxRun);
 				}
 				else if (!this.store.renew(this.request)) {
@@ -97,9 +98,9 @@ final class LeaseRenewal {
 	}
 
 	/**
-	 * A store that was wiped, or that was away when an unprotected run began, grants the
-	 * key to the next claimant: that should be the one that already runs. A completed key
-	 * may be this claimant's own, if the reply was lost.
+	 * A store that lost its data, or was unreachable when an unprotected run began,
+	 * grants the key to the next claim, which should be that of the current run. A
+	 * completed key may be this claimant's own, if the reply was lost.
 	 */
 	private void reclaim() {
 		Claim claim = this.store.claim(this.request);
@@ -108,7 +109,7 @@ final class LeaseRenewal {
 		}
 		boolean lost = claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> true);
 		if (lost && this.store.decides()) {
-			logger.warn("Key {} was lost while its handler ran; another request may run the same work",
+			logger.warn("Key {} was lost while its work ran; another request may run the same work",
 					this.request.key());
 		}
 	}

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 
 /**
- * Renews the leases of all claims of this process. Where a step of the store costs a
- * connection, those that are due at about the same time are renewed in one.
+ * Renews the leases of all claims of this process. A store in a database renews those
+ * that are due at about the same time in one batch, which takes one connection.
  */
 final class LeaseRenewals {
 
@@ -29,7 +29,7 @@ final class LeaseRenewals {
 	}
 
 	/**
-	 * Renews a claim from now on until it is settled.
+	 * Renews the lease of a claim until it is settled.
 	 */
 	void begin(ClaimRequest request, GuardedStore store, Settlement settlement) {
 		settlement.renewBy(() -> {
@@ -52,8 +52,8 @@ final class LeaseRenewals {
 	}
 
 	/**
-	 * Renews a claim that is due, and with it those that will be soon.
-	 * @return {@code false} if it needs a step of its own
+	 * Renews a lease that is due together with those that will be due soon.
+	 * @return {@code false} if the lease must be renewed alone
 	 */
 	private boolean renewWithOthers(LeaseRenewal due, GuardedStore store) {
 		this.lock.lock();

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Whether a server is known to be unreachable, so that each outage is logged once and
- * callers can do without the server while it lasts.
+ * callers can skip the server meanwhile.
  */
 final class Outage {
 
@@ -17,8 +17,8 @@ final class Outage {
 	private final AtomicLong nextProbe = new AtomicLong();
 
 	/**
-	 * Records that the server did not answer.
-	 * @return whether the outage begins with this
+	 * Records a failure to reach the server.
+	 * @return {@code true} if it is the first of an outage
 	 */
 	boolean begin() {
 		this.nextProbe.set(System.nanoTime() + PROBE_NANOS);
@@ -26,16 +26,16 @@ final class Outage {
 	}
 
 	/**
-	 * Records that the server answered.
-	 * @return whether an outage ends with this
+	 * Records a reply of the server.
+	 * @return {@code true} if it ends an outage
 	 */
 	boolean end() {
 		return this.open.get() && this.open.compareAndSet(true, false);
 	}
 
 	/**
-	 * Tells whether to save the time-out of another attempt. Once a second one caller is
-	 * told to make it.
+	 * Tells whether to skip the server. Returns {@code false} to one caller per second
+	 * during an outage, which then probes the server.
 	 */
 	boolean isOpen() {
 		if (!this.open.get()) {

@@ -13,8 +13,9 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 
 /**
- * The keys that this process runs, and those who wait for a key to be settled. A waiter
- * is woken by a run of this process; a run elsewhere is asked for with growing pauses.
+ * The keys whose work this process runs, and the callers that wait for a key. A run of
+ * this process wakes its waiters when it ends; a run elsewhere is polled with growing
+ * pauses.
  */
 final class RunningClaims {
 
@@ -31,8 +32,8 @@ final class RunningClaims {
 	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
 
 	/**
-	 * Notes that a run has begun.
-	 * @return what {@link #end} takes
+	 * Records the begin of a run.
+	 * @return the argument for {@link #end}
 	 */
 	CountDownLatch begin(IdempotencyKey key) {
 		CountDownLatch ended = new CountDownLatch(1);
@@ -41,8 +42,7 @@ final class RunningClaims {
 	}
 
 	/**
-	 * Wakes those who wait for a run, and only for that one: its key may have been taken
-	 * over.
+	 * Wakes the waiters of this run only: its key may have been taken over by another.
 	 */
 	void end(IdempotencyKey key, CountDownLatch ended) {
 		this.running.remove(key, ended);
@@ -50,8 +50,8 @@ final class RunningClaims {
 	}
 
 	/**
-	 * Reserves a key: a database is asked about it by one claimant of this process at a
-	 * time.
+	 * Reserves a key, so that one claimant of this process at a time claims it in a
+	 * database.
 	 * @return {@code false} if another claimant has reserved it
 	 */
 	boolean reserve(IdempotencyKey key) {
@@ -63,11 +63,11 @@ final class RunningClaims {
 	}
 
 	/**
-	 * Claims a key again and again until it is no longer pending.
+	 * Repeats a claim until the key is no longer pending.
 	 * @param claim the first outcome, which is returned unless it is pending
 	 * @param claimAgain claims the key
-	 * @param timeout how long to go on
-	 * @return the last outcome; pending if it still is, or if too many wait already
+	 * @param timeout how long to wait at most
+	 * @return the last outcome; pending after the timeout or if too many callers wait
 	 */
 	Claim await(IdempotencyKey key, Claim claim, Supplier<Claim> claimAgain, Duration timeout) {
 		if (!isPending(claim) || !this.waiters.tryAcquire()) {

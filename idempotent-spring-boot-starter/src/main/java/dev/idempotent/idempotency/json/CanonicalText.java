@@ -8,7 +8,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * The canonical text as it grows, token by token.
+ * Builds the canonical text token by token.
  */
 final class CanonicalText {
 
@@ -17,7 +17,7 @@ final class CanonicalText {
 	private final Deque<OpenObject> openObjects = new ArrayDeque<>();
 
 	/**
-	 * Appends the token that the parser stands at.
+	 * Appends the current token of the parser.
 	 */
 	void append(JsonParser parser) {
 		JsonToken token = parser.currentToken();
@@ -79,7 +79,8 @@ final class CanonicalText {
 	}
 
 	private void otherCharacter(int codePoint) {
-		// Encoded raw, every lone surrogate would become the same replacement character.
+		// Unescaped, all lone surrogates would be encoded as the same replacement
+		// character.
 		if (codePoint < ' ' || Character.getType(codePoint) == Character.SURROGATE) {
 			this.text.append("\\u").append(HexFormat.of().toHexDigits((char) codePoint));
 		}

@@ -6,8 +6,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * An object whose members are being written: remembers where each begins and whether
- * their names came in order.
+ * An object whose members are being appended: records where each begins and whether their
+ * names are sorted.
  */
 final class OpenObject {
 
@@ -23,8 +23,8 @@ final class OpenObject {
 	}
 
 	/**
-	 * Sorts the members, which end the given text, by the UTF-16 code units of their
-	 * names.
+	 * Sorts the members, which are the end of the given text, by the UTF-16 code units of
+	 * their names.
 	 */
 	void sortMembers(StringBuilder text) {
 		if (this.sorted) {

@@ -130,8 +130,8 @@ class TransactionalClaimantTests {
 			this.database.unreachable = false;
 			claimant(Samples.key()).claim();
 		}
-		assertThat(output.getOut().split("The database does not answer", -1)).hasSize(3);
-		assertThat(output.getOut().split("The database answers again", -1)).hasSize(3);
+		assertThat(output.getOut().split("The database is unreachable", -1)).hasSize(3);
+		assertThat(output.getOut().split("The database is reachable again", -1)).hasSize(3);
 	}
 
 	@Test
