@@ -126,7 +126,7 @@ final class GuardedStore {
 
 	private void answered() {
 		if (this.outage.end()) {
-			logger.info("The idempotency store ({}) answers again", describe());
+			logger.info("The idempotency store ({}) is reachable again", describe());
 		}
 	}
 

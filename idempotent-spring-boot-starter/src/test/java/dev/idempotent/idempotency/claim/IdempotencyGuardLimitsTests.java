@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} where its background work comes to an end.
+ * Tests for {@link IdempotencyGuard} at the limits of its background work.
  */
 class IdempotencyGuardLimitsTests {
 
@@ -48,7 +48,7 @@ class IdempotencyGuardLimitsTests {
 	}
 
 	@Test
-	void asksAnUnreachableStoreForOneOutstandingAnswerWhenItCloses() {
+	void triesOneOutstandingResponseOnAnUnreachableStoreWhenItCloses() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey key : keys) {
@@ -59,12 +59,12 @@ class IdempotencyGuardLimitsTests {
 		await().until(() -> this.store.calls().size() > 100);
 		int before = this.store.calls().size();
 		this.guard.close();
-		// One, and what the two background threads were busy with, but not all.
+		// One, and those in progress on the two background threads, but not all.
 		assertThat(this.store.calls().size() - before).isBetween(1, keys.size() / 2);
 	}
 
 	@Test
-	void grantsAKeyForItsLeaseThatIsClaimedAfterItWasClosed() {
+	void grantsAKeyForItsLeaseAfterItWasClosed() {
 		this.guard.close();
 		IdempotencyKey key = Samples.key();
 		Claimant late = claimant(key, LEASE);
@@ -74,7 +74,7 @@ class IdempotencyGuardLimitsTests {
 	}
 
 	@Test
-	void endsRenewalsOfAKeyThatItGivesUpInTheBackground() {
+	void stopsRenewalsOfAKeyThatCannotBeCompletedInTheBackground() {
 		IdempotencyKey key = Samples.key();
 		Claimant runner = claimant(key, LEASE);
 		runner.claim();

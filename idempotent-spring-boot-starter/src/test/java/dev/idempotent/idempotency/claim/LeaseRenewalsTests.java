@@ -28,7 +28,7 @@ class LeaseRenewalsTests {
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
 	@Test
-	void renewManyClaimsInOneStepOfADatabase() {
+	void renewManyLeasesInOneBatchOfADatabase() {
 		Batching store = new Batching();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
 			List<Claimant> claimants = Stream
@@ -46,7 +46,7 @@ class LeaseRenewalsTests {
 	}
 
 	@Test
-	void goOnAfterAnError() {
+	void continueAfterAnError() {
 		ShortOfMemory store = new ShortOfMemory();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
 			Claimant claimant = guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE);
