@@ -1,8 +1,8 @@
 package dev.idempotent.idempotency;
 
 /**
- * The key of one call to another service, derived from the key under which it is made. To
- * be told if the call brings no answer; an equal call is another one otherwise.
+ * The key of one call to another service, derived from the key of the current run. An
+ * equal call later in the run gets another key, unless {@link #unanswered()} was called.
  */
 public final class DerivedKey {
 
@@ -16,7 +16,7 @@ public final class DerivedKey {
 	}
 
 	/**
-	 * What is sent as the idempotency key.
+	 * The value to send as idempotency key.
 	 * @return 64 lower-case hexadecimal digits
 	 */
 	public String value() {
@@ -24,8 +24,8 @@ public final class DerivedKey {
 	}
 
 	/**
-	 * Notes that the call has brought no answer that would be repeated: it failed, or was
-	 * told to come again. The next equal call is its retry, under the same key.
+	 * Marks the call as unanswered: it failed, or the service asked for a retry. The next
+	 * equal call is its retry and gets the same key.
 	 */
 	public void unanswered() {
 		this.unanswered.run();

@@ -3,7 +3,7 @@ package dev.idempotent.idempotency;
 import java.util.List;
 
 /**
- * A digest of what a request asks for: equal for retries, different for another request
+ * A digest of the content of a request: equal for retries, different for another request
  * under the same key. Fingerprints of different format versions cannot be compared.
  *
  * @param version the format version of the digest's input
@@ -18,7 +18,7 @@ public record Fingerprint(int version, String digest) {
 
 	/**
 	 * Digests the parts of a request in the current version.
-	 * @param parts the parts in order; their lengths are part of the digest
+	 * @param parts the parts in order; their lengths are digested, too
 	 * @return the fingerprint
 	 */
 	public static Fingerprint of(List<byte[]> parts) {
@@ -26,9 +26,9 @@ public record Fingerprint(int version, String digest) {
 	}
 
 	/**
-	 * Tells whether this fingerprint is proof that another request was made.
-	 * @param other the fingerprint that was stored
-	 * @return {@code false} when equal or of another format version
+	 * Tells whether this fingerprint proves that the stored one is of another request.
+	 * @param other the stored fingerprint
+	 * @return {@code false} if it is equal or has another format version
 	 */
 	public boolean contradicts(Fingerprint other) {
 		return this.version == other.version && !this.digest.equals(other.digest);

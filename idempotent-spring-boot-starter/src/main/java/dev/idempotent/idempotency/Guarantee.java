@@ -1,26 +1,26 @@
 package dev.idempotent.idempotency;
 
 /**
- * What may fail without the work being done twice.
+ * Which failures cannot make the work run twice.
  */
 public enum Guarantee {
 
 	/**
-	 * The guarantee that {@code idempotent.guarantee} names.
+	 * The guarantee of the property {@code idempotent.guarantee}.
 	 */
 	DEFAULT,
 
 	/**
-	 * The store alone decides. Work can be done twice only if its owner dies after its
-	 * own commit, or if the store forgets.
+	 * The store alone decides. The work can run twice only if its process dies after the
+	 * work has committed, or if the store loses data.
 	 */
 	LEASE,
 
 	/**
-	 * The record of the key commits in the database transaction of the work itself:
-	 * whatever dies or is forgotten, the work is done once, and a retry gets its answer.
-	 * Needs a transaction manager, and a handler that answers before it returns. Work
-	 * that does not end in an answer which is stored is rolled back.
+	 * The record of the key commits in the database transaction of the work itself: the
+	 * work commits once, and a retry gets its response, whichever process or store fails.
+	 * Needs a transaction manager, and a handler that responds before it returns. Work
+	 * whose response is not stored is rolled back.
 	 */
 	TRANSACTION
 

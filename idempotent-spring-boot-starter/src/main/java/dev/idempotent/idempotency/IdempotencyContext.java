@@ -4,13 +4,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * The claimed key under which the current thread works. The logging context carries the
- * key's digest as {@value #MDC_KEY} meanwhile.
+ * The claimed key of the work that the current thread runs. While it is bound, the MDC
+ * contains the key's digest as {@value #MDC_KEY}.
  */
 public final class IdempotencyContext {
 
 	/**
-	 * The name of the key's digest in the logging context.
+	 * The name of the key's digest in the MDC.
 	 */
 	public static final String MDC_KEY = "idempotency";
 
@@ -20,17 +20,17 @@ public final class IdempotencyContext {
 
 	private final String token;
 
-	private final DerivedKeys derivedKeys;
+	private final DerivedKeySequence derivedKeys;
 
 	/**
 	 * Creates the context of one run.
 	 * @param key the claimed key
-	 * @param token proves who holds it
+	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
 		this.key = key;
 		this.token = token;
-		this.derivedKeys = new DerivedKeys(key);
+		this.derivedKeys = new DerivedKeySequence(key);
 	}
 
 	/**
@@ -44,7 +44,7 @@ public final class IdempotencyContext {
 	/**
 	 * Binds a context to the calling thread.
 	 * @param next the context, or {@code null} for none
-	 * @return what was bound before, to be bound again in a {@code finally} block
+	 * @return the previous context, to be bound again in a {@code finally} block
 	 */
 	public static @Nullable IdempotencyContext bind(@Nullable IdempotencyContext next) {
 		IdempotencyContext previous = bound.get();
@@ -68,8 +68,8 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * What proves to the store that this run holds the key. Another run of the same key
-	 * has another.
+	 * The token that proves to the store that this run holds the key. Each run of a key
+	 * has its own.
 	 * @return the token
 	 */
 	public String token() {
@@ -77,13 +77,13 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * Derives the key of a call to another service. A run of the same key that makes the
-	 * same calls derives the same keys; two calls to one target get two, but a call that
-	 * is equal to one without an answer is its retry, and gets its key.
-	 * @param target what is called, such as method and URL without what differs between
-	 * retries
-	 * @param request what is asked for, to tell a retry from another call
-	 * @return the key, to be told what became of the call
+	 * Derives the key of a call to another service. Another run of this key that makes
+	 * the same calls derives the same keys. Two calls to one target get two keys, but a
+	 * call that is equal to an unanswered one is its retry and gets the same key.
+	 * @param target the target of the call, such as method and URL without the parts that
+	 * differ between retries
+	 * @param request the fingerprint of the call, to tell a retry from another call
+	 * @return the key, which must be marked if the call is unanswered
 	 */
 	public DerivedKey derive(String target, Fingerprint request) {
 		return this.derivedKeys.next(target, request);

@@ -1,14 +1,11 @@
 package dev.idempotent.idempotency;
 
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /**
- * The stored form of an idempotency key: a digest from which neither the client's key nor
- * its owner can be read, so it is safe to log. Keys of different kind, namespace, scope
- * or operation never meet.
+ * The stored form of an idempotency key: a digest that reveals neither the client's key
+ * nor its owner, so it is safe to log. Keys that differ in kind, namespace, scope or
+ * operation never collide.
  *
  * @param digest 64 lower-case hexadecimal digits
  */
@@ -17,19 +14,17 @@ public record IdempotencyKey(String digest) {
 	private static final String FORMAT = "1";
 
 	/**
-	 * Digests a key together with everything that sets it apart from equal keys.
-	 * @param kind where the key came from
+	 * Digests a key together with all that distinguishes it from equal keys.
+	 * @param kind the origin of the key
 	 * @param namespace the application
-	 * @param scope whose key it is
-	 * @param operation what a derived key stands for; empty for {@link Kind#HEADER}
+	 * @param scope the owner of the key
+	 * @param operation the operation name; empty for {@link Kind#HEADER}
 	 * @param key the key itself
 	 * @return the stored form
 	 */
 	public static IdempotencyKey of(Kind kind, String namespace, String scope, String operation, String key) {
-		List<byte[]> parts = Stream.of(FORMAT, kind.name().toLowerCase(Locale.ROOT), namespace, scope, operation, key)
-			.map((part) -> part.getBytes(StandardCharsets.UTF_8))
-			.toList();
-		return new IdempotencyKey(LengthPrefixedDigest.of(parts));
+		return new IdempotencyKey(LengthPrefixedDigest.of(FORMAT, kind.name().toLowerCase(Locale.ROOT), namespace,
+				scope, operation, key));
 	}
 
 	@Override
@@ -38,7 +33,7 @@ public record IdempotencyKey(String digest) {
 	}
 
 	/**
-	 * Where a key came from.
+	 * The origin of a key.
 	 */
 	public enum Kind {
 
@@ -58,7 +53,7 @@ public record IdempotencyKey(String digest) {
 		EXPRESSION,
 
 		/**
-		 * A method's arguments, a message, or code.
+		 * The arguments of a method, or a key stated in code.
 		 */
 		METHOD
 

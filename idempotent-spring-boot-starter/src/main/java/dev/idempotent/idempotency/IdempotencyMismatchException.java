@@ -1,18 +1,18 @@
 package dev.idempotent.idempotency;
 
 /**
- * A key was used before for something else. Nothing was run, and no repetition of the
- * call will be.
+ * Thrown when a key was used before for another call. The work was not run; a retry of
+ * the call will fail in the same way.
  */
 public class IdempotencyMismatchException extends RuntimeException {
 
 	/**
-	 * Refuses a call.
+	 * Creates an exception.
 	 * @param key the key that was used before
 	 */
 	public IdempotencyMismatchException(IdempotencyKey key) {
-		super("Key " + key + " was used before with other arguments. Use a key of its own for each thing that is asked "
-				+ "for, and leave out of the comparison (attribute 'ignore') what differs between retries");
+		super("Key " + key + " was used before with other arguments. Use a different key for each call, and exclude "
+				+ "arguments that differ between retries from the comparison (attribute 'ignore')");
 	}
 
 }

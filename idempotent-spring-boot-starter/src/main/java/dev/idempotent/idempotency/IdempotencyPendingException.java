@@ -3,27 +3,27 @@ package dev.idempotent.idempotency;
 import java.time.Duration;
 
 /**
- * The same work runs at this moment under the same key, or did when its process fell
- * silent. Nothing was run; the call is to be repeated later.
+ * Thrown when another run of the same key is in progress, or was when its process died.
+ * The work was not run; retry the call later.
  */
 public class IdempotencyPendingException extends RuntimeException {
 
 	private final Duration retryAfter;
 
 	/**
-	 * Refuses a call.
+	 * Creates an exception.
 	 * @param key the key that is claimed
-	 * @param retryAfter after which time the claim ends if its owner has died
+	 * @param retryAfter the time after which the claim expires if its owner has died
 	 */
 	public IdempotencyPendingException(IdempotencyKey key, Duration retryAfter) {
-		super("Key " + key + " is at work elsewhere. Call again later: the result will be replayed, or the work run if "
-				+ "its process has died");
+		super("Another run of key " + key + " is in progress. Retry later: the result will be replayed, or the work "
+				+ "run again if its process has died");
 		this.retryAfter = retryAfter;
 	}
 
 	/**
-	 * After which time the claim ends if its owner has died.
-	 * @return the rest of its lease
+	 * The time after which the claim expires if its owner has died.
+	 * @return the remaining lease
 	 */
 	public Duration getRetryAfter() {
 		return this.retryAfter;

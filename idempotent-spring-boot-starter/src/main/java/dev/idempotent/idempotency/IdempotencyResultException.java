@@ -3,8 +3,8 @@ package dev.idempotent.idempotency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A result cannot be replayed: it was not kept, or no longer fits the type that is asked
- * for. The work was done, and is not done again.
+ * Thrown when a result cannot be replayed: it was not stored, or no longer matches the
+ * expected type. The work was done and is not run again.
  */
 public class IdempotencyResultException extends RuntimeException {
 

@@ -5,42 +5,42 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Keeps the state of keys:
+ * Stores the state of keys:
  * {@code absent -> PENDING(token, fingerprint, lease) -> COMPLETED(token, fingerprint, response, retention)},
- * and back to absent when a key is released or its time ends.
+ * and back to absent when a key is released or expires.
  * <p>
- * Each verb is one atomic step on the store's own clock and can be repeated with its
- * token, so a reply that was lost is simply asked for again. Every verb throws
- * {@link IdempotencyStoreUnavailableException} when its outcome is unknown and
- * {@link IdempotencyStoreException} when what lies under the key is not its own.
+ * Each operation is one atomic step on the store's own clock. It can be repeated with the
+ * same token after a lost reply. It throws {@link IdempotencyStoreUnavailableException}
+ * if its outcome is unknown, and {@link IdempotencyStoreException} if the key holds data
+ * that the store did not write.
  */
 public interface IdempotencyStore {
 
 	/**
-	 * The longest lease or retention that a store has to take.
+	 * The longest lease or retention that a store must support.
 	 */
 	Duration MAX_DURATION = Duration.ofDays(3650);
 
 	/**
-	 * Takes an absent key, or tells who has it. The owner's own token is granted again
-	 * while the key is PENDING.
+	 * Claims an absent key, or reports its state. A PENDING key is granted again to the
+	 * token that owns it.
 	 * @param key the key
-	 * @param fingerprint what the request asks for; compared in either state
-	 * @param token proves who holds the key; unique to the claimant
+	 * @param fingerprint the fingerprint of the request; compared in either state
+	 * @param token proves the ownership of the key; unique to the claimant
 	 * @param lease how long the claim holds, at least one millisecond
-	 * @return the outcome, with all that a replay needs
+	 * @return the outcome, with the stored response if the key is completed
 	 */
 	Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease);
 
 	/**
-	 * Keeps the response of a key that the token owns, or that is absent: an expired or
-	 * forgotten claim does not cost the answer.
+	 * Stores the response of a key that the token owns, or that is absent because the
+	 * claim has expired or was lost.
 	 * @param key the key
-	 * @param fingerprint what the request asked for
+	 * @param fingerprint the fingerprint of the request
 	 * @param token the claimant's token
-	 * @param response what to keep
-	 * @param retention for how long, at least one millisecond
-	 * @return {@code false} if another token owns the key, which is then left as it is
+	 * @param response the response
+	 * @param retention how long to keep it, at least one millisecond
+	 * @return {@code false} if another token owns the key, which is then left unchanged
 	 */
 	boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention);
@@ -49,13 +49,13 @@ public interface IdempotencyStore {
 	 * Frees a PENDING key.
 	 * @param key the key
 	 * @param token the claimant's token
-	 * @return {@code true} if the key is free now, {@code false} if it is completed or
+	 * @return {@code true} if the key is absent now, {@code false} if it is completed or
 	 * another token owns it
 	 */
 	boolean release(IdempotencyKey key, String token);
 
 	/**
-	 * Lets the lease of a PENDING key start anew.
+	 * Restarts the lease of a PENDING key.
 	 * @param key the key
 	 * @param token the claimant's token
 	 * @param lease how long the claim holds from now on, at least one millisecond
@@ -64,30 +64,40 @@ public interface IdempotencyStore {
 	boolean renew(IdempotencyKey key, String token, Duration lease);
 
 	/**
-	 * Lets the leases of many claims start anew in one step. Only asked of a store that
-	 * {@link #isDatabase()}.
-	 * @param held the claims
-	 * @return those that were renewed for certain; the others are asked for one by one
+	 * Renews many leases in one step. Only called on a store that {@link #isDatabase()}.
+	 * @param renewals the renewals
+	 * @return the renewals that are known to be carried out; {@link #renew} is called for
+	 * each of the others
 	 */
-	default Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
+	default Set<Renewal> renewAll(List<Renewal> renewals) {
 		return Set.of();
 	}
 
 	/**
-	 * Tells whether the keys are in the database that has the last word under
-	 * {@link Guarantee#TRANSACTION}, which is then not asked twice.
-	 * @return {@code false} for a store that stands in front of a database
+	 * Tells whether the keys are in the database that decides under
+	 * {@link Guarantee#TRANSACTION}, which then needs no store in front of it.
+	 * @return {@code false} for a store outside of that database
 	 */
 	default boolean isDatabase() {
 		return false;
 	}
 
 	/**
-	 * What the store is called in messages.
-	 * @return a short name such as {@code Redis}
+	 * The name of the store in messages.
+	 * @return a short name, such as {@code Redis}
 	 */
 	default String describe() {
 		return getClass().getSimpleName();
+	}
+
+	/**
+	 * One renewal of many: the arguments of {@link IdempotencyStore#renew}.
+	 *
+	 * @param key the key
+	 * @param token the claimant's token
+	 * @param lease how long the claim holds from now on, at least one millisecond
+	 */
+	record Renewal(IdempotencyKey key, String token, Duration lease) {
 	}
 
 }

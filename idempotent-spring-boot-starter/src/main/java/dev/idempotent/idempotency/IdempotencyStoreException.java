@@ -3,8 +3,8 @@ package dev.idempotent.idempotency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store could not do its work for a key. Nothing is known to have run or to be kept, so
- * the request is refused.
+ * Thrown when a store cannot be used for a key. The request is refused before its work
+ * runs.
  */
 public class IdempotencyStoreException extends RuntimeException {
 

@@ -7,18 +7,18 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Gives a method one run and one answer per idempotency key: the first call runs it, a
- * retry gets the stored answer without running it again, a concurrent one is told to
- * wait, and the same key for something else is refused.
+ * Runs a method once per idempotency key. The first call runs it; a retry gets the stored
+ * response without a second run; a concurrent duplicate is refused or waits; another
+ * request with the same key is refused.
  * <p>
- * On a web handler the key comes from the request, and the answer is the response. On any
- * other method of a bean, be it called by code or by a listener container, {@link #key()}
- * names the argument that is the key, and the answer is the result; refusals are
- * {@link IdempotencyPendingException}, {@link IdempotencyMismatchException} and
+ * On a web handler the key comes from the request, and the HTTP response is stored. On
+ * any other method of a bean, called by code or by a listener container, {@link #key()}
+ * selects the key from the arguments, and the return value is stored. A refused call
+ * throws {@link IdempotencyPendingException}, {@link IdempotencyMismatchException} or
  * {@link IdempotencyResultException}.
  * <p>
- * Every attribute is checked at start-up: a bad expression or duration stops the
- * application with the method's name.
+ * All attributes are checked at start-up: an invalid expression or duration stops the
+ * application with a message that names the method.
  *
  * @see <a href=
  * "https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/">The
@@ -30,31 +30,31 @@ import java.lang.annotation.Target;
 public @interface Idempotent {
 
 	/**
-	 * Leaves everything out of the fingerprint, as the only entry of {@link #ignore()}.
+	 * Excludes everything from the fingerprint, as the only entry of {@link #ignore()}.
 	 */
 	String EVERYTHING = "*";
 
 	/**
-	 * Where a web handler's key comes from. Ignored when {@link #key()} is set.
+	 * The source of a web handler's key. Ignored if {@link #key()} is set.
 	 * @return the source of the key
 	 */
 	KeySource from() default KeySource.HEADER;
 
 	/**
-	 * A SpEL expression that yields the key. On a web handler it sees {@code #headers},
-	 * {@code #query}, {@code #path} (the variables of the URL's pattern), {@code #body}
-	 * (the JSON tree) and {@code #principal}, and a request for which it yields nothing
-	 * is answered 400. On any other method, where it must be stated, it sees the
-	 * arguments by name, and a call for which it yields nothing fails with an
+	 * A SpEL expression for the key. On a web handler the variables are {@code #headers},
+	 * {@code #query}, {@code #path} (the URI template variables), {@code #body} (the JSON
+	 * tree) and {@code #principal}; a request for which the expression has no value gets
+	 * {@code 400}. On any other method the expression is required and the variables are
+	 * the arguments by name; a call for which it has no value fails with an
 	 * {@link IllegalArgumentException}.
 	 * @return the expression, or an empty string to use {@link #from()}
 	 */
 	String key() default "";
 
 	/**
-	 * The name of the operation that a key which is not a header belongs to, so that two
-	 * handlers never share a derived key. Set it before renaming a method whose keys must
-	 * outlive the deployment.
+	 * The operation name, part of every key that is not a client header, so that two
+	 * operations never share a key. Set it before you rename a method whose keys must
+	 * stay valid.
 	 * @return the name, or an empty string for class, method and parameter types
 	 */
 	String name() default "";
@@ -66,35 +66,35 @@ public @interface Idempotent {
 	Guarantee guarantee() default Guarantee.DEFAULT;
 
 	/**
-	 * What becomes of a duplicate that comes while the first run lasts.
+	 * How to handle a duplicate that arrives while the first run is in progress.
 	 * @return {@link OnPending#REJECT} or {@link OnPending#WAIT}
 	 */
 	OnPending onPending() default OnPending.REJECT;
 
 	/**
-	 * How long the claim on a key holds if its owner falls silent, such as {@code 30s}.
-	 * It is renewed while the method runs.
-	 * @return a duration, or an empty string for {@code idempotent.lease}, or for the
-	 * retention if that is shorter
+	 * How long the claim on a key holds if its process dies, such as {@code 30s}. It is
+	 * renewed while the method runs.
+	 * @return a duration, or an empty string for the shorter of {@code idempotent.lease}
+	 * and the retention
 	 */
 	String lease() default "";
 
 	/**
-	 * How long a completed key is replayed, such as {@code 24h}; at least a stated lease.
-	 * Must be stated with {@link KeySource#FINGERPRINT}, which treats intentionally
-	 * repeated equal requests as one for that long.
+	 * How long a stored response is replayed, such as {@code 24h}; no shorter than the
+	 * lease. Required with {@link KeySource#FINGERPRINT}, which treats equal requests as
+	 * retries for that long, even where both were intended.
 	 * @return a duration, or an empty string for {@code idempotent.retention}
 	 */
 	String retention() default "";
 
 	/**
-	 * What is left out of the fingerprint because it differs between retries. On a web
-	 * handler names of query or form parameters, and JSON pointers to members of the body
-	 * ({@code /requestedAt}); on any other method names of parameters, and JSON pointers
-	 * that begin with one ({@code /event/sentAt}). With {@link #EVERYTHING} the key alone
-	 * decides: whatever else a call says, it gets the answer of the first one. That takes
-	 * a {@link #key()}.
-	 * @return parameter names, and pointers, which begin with a slash
+	 * The parts of a request to exclude from the fingerprint because they differ between
+	 * retries. On a web handler these are names of query or form parameters and JSON
+	 * pointers to members of the body ({@code /requestedAt}); on any other method they
+	 * are names of parameters and JSON pointers that start with one
+	 * ({@code /event/sentAt}). With {@link #EVERYTHING} only the key is compared; this
+	 * requires a {@link #key()}.
+	 * @return parameter names, and pointers, which start with a slash
 	 * @see <a href="https://www.rfc-editor.org/rfc/rfc6901">JSON Pointer</a>
 	 */
 	String[] ignore() default {};

@@ -1,23 +1,23 @@
 package dev.idempotent.idempotency;
 
 /**
- * Where a request's idempotency key comes from.
+ * The source of a request's idempotency key.
  */
 public enum KeySource {
 
 	/**
-	 * The {@code Idempotency-Key} header; a request without it is answered 400.
+	 * The {@code Idempotency-Key} header; a request without it gets {@code 400}.
 	 */
 	HEADER,
 
 	/**
-	 * The header where it was sent, the request's fingerprint where not.
+	 * The header if it was sent, otherwise the fingerprint of the request.
 	 */
 	HEADER_OR_FINGERPRINT,
 
 	/**
-	 * The fingerprint of the request: equal requests are one for the whole retention,
-	 * also where two were meant. For the double click on a form without keys.
+	 * The fingerprint of the request: equal requests are retries for the whole retention,
+	 * even where both were intended. For double clicks on forms without keys.
 	 */
 	FINGERPRINT
 

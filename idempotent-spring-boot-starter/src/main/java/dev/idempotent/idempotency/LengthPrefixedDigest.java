@@ -1,18 +1,24 @@
 package dev.idempotent.idempotency;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
 /**
- * SHA-256 over parts that are each led by their length, so that no two lists of parts
- * share an input ({@code "ab","c"} and {@code "a","bc"} differ).
+ * SHA-256 over parts that are each prefixed with their length, so that {@code "ab","c"}
+ * and {@code "a","bc"} differ.
  */
 final class LengthPrefixedDigest {
 
 	private LengthPrefixedDigest() {
+	}
+
+	static String of(String... parts) {
+		return of(Arrays.stream(parts).map((part) -> part.getBytes(StandardCharsets.UTF_8)).toList());
 	}
 
 	static String of(List<byte[]> parts) {

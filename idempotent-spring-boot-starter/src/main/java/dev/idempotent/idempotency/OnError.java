@@ -1,17 +1,18 @@
 package dev.idempotent.idempotency;
 
 /**
- * What becomes of a key when its work ends in an error of the server.
+ * How to settle a key whose work ends in a server error.
  */
 public enum OnError {
 
 	/**
-	 * The key is freed: a retry runs again, and does again what had been committed.
+	 * The key is released: a retry runs again and repeats what was committed before the
+	 * error.
 	 */
 	RELEASE,
 
 	/**
-	 * The error is the answer: every retry gets it.
+	 * The error is stored as the response: every retry gets it.
 	 */
 	KEEP
 

@@ -1,18 +1,18 @@
 package dev.idempotent.idempotency;
 
 /**
- * What becomes of a duplicate that comes while the first request still runs.
+ * How to handle a duplicate that arrives while the first request is in progress.
  */
 public enum OnPending {
 
 	/**
-	 * It is told to come back.
+	 * It is refused and can be retried later.
 	 */
 	REJECT,
 
 	/**
-	 * It waits for the answer of the first one, for a bounded time and among a bounded
-	 * number of others; then it is told to come back.
+	 * It waits for the response of the first one. If that takes too long, or too many
+	 * duplicates wait already, it is refused and can be retried later.
 	 */
 	WAIT
 

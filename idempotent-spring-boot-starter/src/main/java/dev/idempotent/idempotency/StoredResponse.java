@@ -3,8 +3,8 @@ package dev.idempotent.idempotency;
 import java.util.Arrays;
 
 /**
- * What is kept of a finished run: the bytes from which its answer is replayed, or only
- * the fact that it has finished. Stores treat the bytes as opaque.
+ * The stored outcome of a run: the bytes from which its response is replayed, or only the
+ * fact that it is done. Stores treat the bytes as opaque.
  */
 public final class StoredResponse {
 
@@ -17,8 +17,8 @@ public final class StoredResponse {
 	}
 
 	/**
-	 * Wraps an encoded answer, or what {@link #bytes()} gave.
-	 * @param bytes the encoded answer; empty means that it is not kept
+	 * Wraps an encoded response, or the bytes that {@link #bytes()} returned.
+	 * @param bytes the encoded response; empty means that it is not kept
 	 * @return the stored response
 	 */
 	public static StoredResponse of(byte[] bytes) {
@@ -26,15 +26,15 @@ public final class StoredResponse {
 	}
 
 	/**
-	 * The mark of a run that has finished with an answer that could not be kept.
-	 * @return the mark
+	 * The marker of a run that is done but whose response could not be kept.
+	 * @return the marker
 	 */
 	public static StoredResponse notKept() {
 		return NOT_KEPT;
 	}
 
 	/**
-	 * Tells whether there is an answer to replay.
+	 * Tells whether there is a response to replay.
 	 * @return {@code false} for {@link #notKept()}
 	 */
 	public boolean isKept() {
@@ -42,7 +42,7 @@ public final class StoredResponse {
 	}
 
 	/**
-	 * The encoded answer.
+	 * The encoded response.
 	 * @return a copy of the bytes; empty when not kept
 	 */
 	public byte[] bytes() {
@@ -50,7 +50,7 @@ public final class StoredResponse {
 	}
 
 	/**
-	 * The size of the encoded answer.
+	 * The size of the encoded response.
 	 * @return the number of bytes
 	 */
 	public int size() {

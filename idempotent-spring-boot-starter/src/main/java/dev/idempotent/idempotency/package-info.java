@@ -1,7 +1,6 @@
 /**
- * One key, one run, one answer: the annotation, the claim on a key, and the guard that
- * keeps it. Knows the JDK and nothing else; the neighbouring packages bring HTTP, JSON
- * and the stores.
+ * The annotation {@code @Idempotent}, its values and exceptions, and the SPI of stores.
+ * Depends on the JDK and SLF4J only.
  */
 @NullMarked
 package dev.idempotent.idempotency;

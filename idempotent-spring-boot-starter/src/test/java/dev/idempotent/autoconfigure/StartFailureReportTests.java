@@ -43,7 +43,7 @@ class StartFailureReportTests {
 		assertThat(report(output)).containsExactly("Description:",
 				"The @Idempotent method " + Orders.class.getName()
 						+ ".place() has the lease 'abc', which is not a duration between 1 ms and 10 years.",
-				"Action:", "Write it like 30s, 24h or PT30S.");
+				"Action:", "Use a format such as 30s, 24h or PT30S.");
 	}
 
 	@Test
@@ -113,7 +113,7 @@ class StartFailureReportTests {
 	void comesWithoutAnyStackTraceIfAHandlerIsWrong(String container, CapturedOutput output) {
 		fail(Orders.class, "spring.application.name=shop", "test.container=" + container,
 				"spring.datasource.generate-unique-name=true");
-		assertThat(report(output)).contains("Write it like 30s, 24h or PT30S.");
+		assertThat(report(output)).contains("Use a format such as 30s, 24h or PT30S.");
 	}
 
 	private static void fail(Class<?> application, String... properties) {

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FingerprintTests {
 
 	@Test
-	void isTheSameForTheSamePartsAndContradictsNothing() {
+	void isEqualForEqualPartsAndContradictsNothing() {
 		assertThat(of("POST", "/orders")).isEqualTo(of("POST", "/orders"));
 		assertThat(of("POST", "/orders").contradicts(of("POST", "/orders"))).isFalse();
 	}
@@ -32,14 +32,14 @@ class FingerprintTests {
 	}
 
 	@Test
-	void differsWhereThePartsAreCutOrOrderedInAnotherWay() {
+	void differsForPartsThatAreSplitOrOrderedDifferently() {
 		assertThat(
 				Stream.of(of("ab", "c"), of("a", "bc"), of("abc"), of("abc", ""), of("", "abc"), of("c", "ab"), of()))
 			.doesNotHaveDuplicates();
 	}
 
 	@Test
-	void isADigestFromWhichTheRequestCannotBeRead() {
+	void isADigestThatDoesNotRevealTheRequest() {
 		assertThat(of("secret").digest()).matches("[0-9a-f]{64}");
 	}
 

@@ -3,7 +3,7 @@ package dev.idempotent.idempotency;
 import java.time.Duration;
 
 /**
- * A store that hands everything on to another one, for tests that watch or disturb it.
+ * Forwards to another store, for tests that observe or disturb it.
  */
 public abstract class ForwardingStore implements IdempotencyStore {
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A key whose claimants report what the store told them, so that two owners or two
- * responses come to light.
+ * A key whose claimants report the answers of the store, so that two owners or two
+ * responses are detected.
  */
 final class FoughtOverKey {
 
@@ -21,8 +21,8 @@ final class FoughtOverKey {
 	private final IdempotencyStore store;
 
 	/**
-	 * The token that has the key from the answer to its claim until just before it asks
-	 * for the release; the one that completes the key keeps it.
+	 * The token that owns the key, from the answer to its claim until just before its
+	 * release; the token that completes the key owns it for good.
 	 */
 	private final AtomicReference<@Nullable String> owner = new AtomicReference<>();
 

@@ -7,8 +7,8 @@ import java.util.Random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One of many that fight over a few keys: behaves by chance, each time under a new token
- * and now and then under one whose time is over.
+ * One of many claimants of a few keys. Acts at random, each time with a new token and
+ * sometimes with an expired one.
  */
 final class FuzzFighter {
 
@@ -55,8 +55,8 @@ final class FuzzFighter {
 	}
 
 	/**
-	 * Asks for what only an owner may have, under a token that owns nothing any more or
-	 * never did here.
+	 * Attempts what only an owner may do, with a token that no longer or never owned the
+	 * key.
 	 */
 	private void meddle(FoughtOverKey fought) {
 		switch (this.random.nextInt(16)) {

@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A random sequence of steps on a few keys, carried out on a store and on the model. Time
- * plays no part: leases are long, and a key whose time ends is forgotten by both.
+ * A random sequence of steps on a few keys, executed on a store and on the model. Time is
+ * simulated: leases are long, and an expired key is removed from both.
  */
 final class FuzzHistory {
 
@@ -85,7 +85,7 @@ final class FuzzHistory {
 	}
 
 	/**
-	 * Asks the store once or, as if its first reply had been lost, twice.
+	 * Executes a step once or, to simulate a lost reply, twice.
 	 */
 	private void compare(String verb, IdempotencyKey key, String details, Function<IdempotencyStore, Object> step) {
 		Object expected = step.apply(this.model);

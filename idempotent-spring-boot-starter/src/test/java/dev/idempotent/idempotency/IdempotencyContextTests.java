@@ -65,7 +65,7 @@ class IdempotencyContextTests {
 	}
 
 	@Test
-	void takesAnotherRequestForNoRetry() {
+	void treatsAnotherRequestAsNoRetry() {
 		DerivedKey first = this.context.derive(TARGET, this.request);
 		first.unanswered();
 		assertThat(derive(TARGET, this.other)).isNotEqualTo(first.value());

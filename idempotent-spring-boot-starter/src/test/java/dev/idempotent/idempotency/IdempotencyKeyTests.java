@@ -13,13 +13,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 class IdempotencyKeyTests {
 
 	@Test
-	void isTheSameForTheSameParts() {
+	void isEqualForEqualParts() {
 		assertThat(IdempotencyKey.of(Kind.EXPRESSION, "shop", "alice", "order", "key"))
 			.isEqualTo(IdempotencyKey.of(Kind.EXPRESSION, "shop", "alice", "order", "key"));
 	}
 
 	@Test
-	void differsWhereAnyPartDiffers() {
+	void differsIfAnyPartDiffers() {
 		assertThat(Stream.of(IdempotencyKey.of(Kind.EXPRESSION, "shop", "alice", "order", "key"),
 				IdempotencyKey.of(Kind.HEADER, "shop", "alice", "order", "key"),
 				IdempotencyKey.of(Kind.EXPRESSION, "store", "alice", "order", "key"),
@@ -30,7 +30,7 @@ class IdempotencyKeyTests {
 	}
 
 	@Test
-	void differsWhereThePartsAreCutInAnotherPlace() {
+	void differsForPartsThatAreSplitDifferently() {
 		assertThat(Stream.of(IdempotencyKey.of(Kind.HEADER, "ab", "c", "", "key"),
 				IdempotencyKey.of(Kind.HEADER, "a", "bc", "", "key"),
 				IdempotencyKey.of(Kind.HEADER, "abc", "", "", "key"),
@@ -42,7 +42,7 @@ class IdempotencyKeyTests {
 	}
 
 	@Test
-	void isADigestFromWhichTheKeyCannotBeRead() {
+	void isADigestThatDoesNotRevealTheKey() {
 		IdempotencyKey key = IdempotencyKey.of(Kind.HEADER, "shop", "alice", "", "secret");
 		assertThat(key.digest()).matches("[0-9a-f]{64}");
 		assertThat(key).hasToString(key.digest());

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises, one test for each way through the state machine of a key.
+ * The contract of every store, one test for each transition of the state machine of a
+ * key.
  */
 @Timeout(180)
 public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry, IdempotencyStoreRaces {
@@ -31,13 +32,13 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void tellsAnotherClaimantHowLongTheKeyIsStillHeld() {
+	void reportsTheRemainingLeaseToAnotherClaimant() {
 		claim("owner");
 		assertThat(remainingLease()).isPositive().isLessThanOrEqualTo(MINUTE);
 	}
 
 	@Test
-	void grantsAPendingKeyToItsOwnerAgainAndLetsTheLeaseStartAnew() {
+	void grantsAPendingKeyToItsOwnerAgainAndRestartsTheLease() {
 		claim("owner");
 		assertThat(store().claim(this.key, REQUEST, "owner", MINUTE.multipliedBy(2))).isEqualTo(new Claim.Acquired());
 		assertThat(remainingLease()).isGreaterThan(MINUTE);
@@ -68,7 +69,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void bringsTheResponseOfACompletedKeyToItsOwnerToo() {
+	void returnsTheResponseOfACompletedKeyToItsOwnerToo() {
 		claim("owner");
 		complete("owner", RESPONSE);
 		assertThat(claim("owner")).is(Samples.completed(RESPONSE));
@@ -85,21 +86,21 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void keepsTheMarkOfAResponseThatWasNotKept() {
+	void keepsTheMarkerOfAResponseThatWasNotKept() {
 		claim("owner");
 		assertThat(complete("owner", StoredResponse.notKept())).isTrue();
 		assertThat(claim("rival")).is(Samples.completed(StoredResponse.notKept()));
 	}
 
 	@Test
-	void refusesToCompleteAKeyThatAnotherHolds() {
+	void refusesToCompleteAKeyThatAnotherClaimantOwns() {
 		claim("owner");
 		assertThat(complete("rival", RESPONSE)).isFalse();
 		assertThat(claim("third")).isInstanceOf(Claim.Pending.class);
 	}
 
 	@Test
-	void refusesToCompleteAKeyThatAnotherHasCompleted() {
+	void refusesToCompleteAKeyThatAnotherClaimantHasCompleted() {
 		complete("owner", RESPONSE);
 		assertThat(complete("rival", Samples.response("second"))).isFalse();
 		assertThat(claim("third")).is(Samples.completed(RESPONSE));
@@ -113,7 +114,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void releasesAPendingKeyForItsOwnerAsOftenAsAsked() {
+	void releasesAPendingKeyRepeatedlyForItsOwner() {
 		claim("owner");
 		assertThat(release("owner")).isTrue();
 		assertThat(release("owner")).isTrue();
@@ -121,7 +122,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void refusesToReleaseAKeyThatAnotherHolds() {
+	void refusesToReleaseAKeyThatAnotherClaimantOwns() {
 		claim("owner");
 		assertThat(release("rival")).isFalse();
 		assertThat(claim("third")).isInstanceOf(Claim.Pending.class);
@@ -136,7 +137,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void letsTheLeaseStartAnewWhenItsOwnerRenews() {
+	void restartsTheLeaseWhenItsOwnerRenews() {
 		claim("owner");
 		assertThat(renew("owner", MINUTE.multipliedBy(2))).isTrue();
 		assertThat(remainingLease()).isGreaterThan(MINUTE);
@@ -149,7 +150,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void refusesToRenewAKeyThatAnotherHolds() {
+	void refusesToRenewAKeyThatAnotherClaimantOwns() {
 		claim("owner");
 		assertThat(renew("rival", MINUTE.multipliedBy(2))).isFalse();
 		assertThat(remainingLease()).isLessThanOrEqualTo(MINUTE);
@@ -167,7 +168,7 @@ public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry
 	}
 
 	@Test
-	void tellsForHowLongAResponseIsStillKept() {
+	void reportsTheRemainingRetentionOfAResponse() {
 		claim("owner");
 		store().complete(this.key, REQUEST, "owner", RESPONSE, MINUTE.multipliedBy(2));
 		assertThat(store().claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOfSatisfying(Claim.Completed.class,

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What every store promises about the end of a lease and of a retention. Part of
+ * The contract of every store for the end of a lease and of a retention. Part of
  * {@link IdempotencyStoreContract}.
  */
 interface IdempotencyStoreExpiry {
@@ -36,7 +36,7 @@ interface IdempotencyStoreExpiry {
 	}
 
 	@Test
-	default void freesAKeyWhenItsRetentionEndsThoughItsLeaseWasLonger() {
+	default void freesAKeyWhenItsRetentionEndsEvenIfItsLeaseWasLonger() {
 		IdempotencyKey key = Samples.key();
 		claim(key, "owner");
 		store().complete(key, OTHER_REQUEST, "owner", RESPONSE, INSTANT);
@@ -71,7 +71,7 @@ interface IdempotencyStoreExpiry {
 	}
 
 	@Test
-	default void refusesTheOwnerOfALapsedLeaseOnceAnotherHasTheKey() {
+	default void refusesTheOwnerOfAnExpiredLeaseOnceAnotherClaimantOwnsTheKey() {
 		IdempotencyKey key = Samples.key();
 		store().claim(key, REQUEST, "late", INSTANT);
 		await().until(() -> claim(key, "owner").equals(new Claim.Acquired()));
@@ -83,7 +83,7 @@ interface IdempotencyStoreExpiry {
 	}
 
 	@Test
-	default void keepsTheLateResponseOfALapsedLeaseWhileTheKeyIsFree() {
+	default void keepsTheLateResponseOfAnExpiredLeaseWhileTheKeyIsFree() {
 		IdempotencyKey key = Samples.key();
 		store().claim(key, REQUEST, "late", INSTANT);
 		await().until(() -> store().release(key, "nobody"));
@@ -100,7 +100,8 @@ interface IdempotencyStoreExpiry {
 	}
 
 	/**
-	 * Waits on the store's own clock until a key that is claimed now is free again.
+	 * Waits by the store's clock until the lease of a key that is claimed now has
+	 * expired.
 	 */
 	private void awaitTheEndOfALease() {
 		IdempotencyKey witness = Samples.key();

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What no store may be led into by chance. {@code -Dfuzz.histories=100000} plays more,
- * {@code -Dfuzz.seed=17 -Dfuzz.histories=1} plays one again.
+ * Random histories and races on a store. {@code -Dfuzz.histories=100000} runs more
+ * histories, {@code -Dfuzz.seed=17 -Dfuzz.histories=1} repeats one.
  */
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 public abstract class IdempotencyStoreFuzz {
@@ -33,7 +33,7 @@ public abstract class IdempotencyStoreFuzz {
 	protected abstract IdempotencyStore store();
 
 	/**
-	 * Removes a key from the store under test, as the end of its time would.
+	 * Removes a key from the store under test, as its expiry would.
 	 */
 	protected abstract void forget(IdempotencyKey key);
 
@@ -52,7 +52,7 @@ public abstract class IdempotencyStoreFuzz {
 	}
 
 	@Test
-	void neverGivesAKeyTwoOwnersOrTwoResponses() throws InterruptedException {
+	void neverGrantsAKeyToTwoOwnersOrStoresTwoResponses() throws InterruptedException {
 		for (int i = 0; i < Math.max(10, HISTORIES / 10); i++) {
 			int seed = FIRST_SEED + i;
 			List<FoughtOverKey> keys = Stream.generate(() -> new FoughtOverKey(store())).limit(KEYS).toList();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises to claimants that come at the same time. Part of
+ * The contract of every store for concurrent claimants. Part of
  * {@link IdempotencyStoreContract}.
  */
 interface IdempotencyStoreRaces {
@@ -37,7 +37,7 @@ interface IdempotencyStoreRaces {
 	}
 
 	@Test
-	default void grantsAReleasedKeyToOneOfThoseThatAskMeanwhile() throws InterruptedException {
+	default void grantsAReleasedKeyToOneOfManyConcurrentClaims() throws InterruptedException {
 		for (int i = 0; i < KEYS; i++) {
 			IdempotencyKey key = Samples.key();
 			store().claim(key, REQUEST, "token 0", LEASE);
@@ -67,7 +67,7 @@ interface IdempotencyStoreRaces {
 	}
 
 	@Test
-	default void showsAKeyPendingAndThenCompletedToThoseThatAskMeanwhile() throws InterruptedException {
+	default void reportsAKeyAsPendingAndThenCompletedToConcurrentClaims() throws InterruptedException {
 		for (int i = 0; i < KEYS; i++) {
 			IdempotencyKey key = Samples.key();
 			StoredResponse response = Samples.response("response " + i);

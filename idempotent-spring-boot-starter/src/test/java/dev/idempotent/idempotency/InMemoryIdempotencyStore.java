@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state machine of a key in its plainest form: the model that stores are compared
- * with, and the store of tests that need none.
+ * The state machine of a key in its simplest form: the model for other stores, and the
+ * store of tests without a server.
  */
 public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
@@ -72,7 +72,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 	}
 
 	/**
-	 * Forgets a key, as if its time had ended.
+	 * Removes a key, as its expiry would.
 	 */
 	public synchronized void forget(IdempotencyKey key) {
 		this.entries.remove(key);

@@ -22,7 +22,7 @@ class InMemoryIdempotencyStoreTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void livesByTheClockThatItIsGiven() {
+	void usesTheGivenClock() {
 		AtomicReference<Instant> now = new AtomicReference<>(Instant.EPOCH);
 		InMemoryIdempotencyStore timed = new InMemoryIdempotencyStore(now::get);
 		IdempotencyKey key = Samples.key();
@@ -36,7 +36,7 @@ class InMemoryIdempotencyStoreTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void forgetsAKeyWhenTold() {
+	void forgetsAKeyOnRequest() {
 		IdempotencyKey key = Samples.key();
 		this.store.claim(key, Samples.fingerprint("request"), "owner", Duration.ofMinutes(1));
 		this.store.forget(key);

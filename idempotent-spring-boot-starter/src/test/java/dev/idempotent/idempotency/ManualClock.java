@@ -6,7 +6,7 @@ import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A clock that stands still until it is told to go on.
+ * A clock that only moves when it is advanced.
  */
 public final class ManualClock implements InstantSource {
 

@@ -19,7 +19,7 @@ public final class Race {
 	}
 
 	/**
-	 * Lets every runner do its part once all of them are ready.
+	 * Starts all runners once each of them is ready.
 	 * @return what they came back with, in the order of their numbers
 	 * @throws InterruptedException if the race was called off
 	 */

@@ -7,7 +7,7 @@ import java.util.UUID;
 import org.assertj.core.api.Condition;
 
 /**
- * Keys that no other test has, and what goes with them.
+ * Unique keys, and values to use with them.
  */
 public final class Samples {
 
@@ -27,7 +27,8 @@ public final class Samples {
 	}
 
 	/**
-	 * What a claim on a key with this response comes to, for whatever time it is kept.
+	 * Matches the outcome of a claim on a key with this response, regardless of its
+	 * retention.
 	 */
 	public static Condition<Claim> completed(StoredResponse response) {
 		return new Condition<>(

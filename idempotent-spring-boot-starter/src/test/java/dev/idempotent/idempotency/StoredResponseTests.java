@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class StoredResponseTests {
 
 	@Test
-	void keepsItsBytesFromThoseWhoGaveOrTookThem() {
+	void copiesItsBytesOnTheWayInAndOut() {
 		byte[] given = { 1, 2, 3 };
 		StoredResponse response = StoredResponse.of(given);
 		given[0] = 9;
@@ -37,7 +37,7 @@ class StoredResponseTests {
 	}
 
 	@Test
-	void showsNoneOfItsBytes() {
+	void hidesItsBytesInItsDescription() {
 		assertThat(Samples.response("secret")).hasToString("6 bytes");
 		assertThat(StoredResponse.notKept()).hasToString("not kept");
 	}

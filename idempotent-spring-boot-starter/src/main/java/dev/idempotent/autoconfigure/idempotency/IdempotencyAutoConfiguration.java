@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
@@ -29,8 +29,8 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
-	OperationDefaults idempotencyDefaults(IdempotencyProperties properties) {
-		return new OperationDefaults(properties.guarantee().guarantee(), properties.lease(), properties.retention());
+	OperationTerms idempotencyDefaults(IdempotencyProperties properties) {
+		return OperationTerms.defaults(properties.guarantee().guarantee(), properties.lease(), properties.retention());
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -10,7 +10,7 @@ import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.IdempotentMethods;
 import dev.idempotent.idempotency.method.IdempotentMethodsCheck;
 import dev.idempotent.idempotency.method.MethodSettings;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
 import jakarta.servlet.ServletRequest;
 import org.slf4j.Logger;
@@ -51,7 +51,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static IdempotentMethods idempotentMethods(ObjectProvider<OperationDefaults> defaults,
+	static IdempotentMethods idempotentMethods(ObjectProvider<OperationTerms> defaults,
 			ObjectProvider<MethodSettings> environment, ObjectProvider<WebHandlers> handlers) {
 		return new IdempotentMethods(defaults::getObject, environment::getObject,
 				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)));
@@ -73,7 +73,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	MethodSettings idempotentMethodEnvironment(IdempotencyGuard guard, IdempotencyNamespace namespace,
-			OperationDefaults defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
+			OperationTerms defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
 		return new MethodSettings(guard, namespace.name(), defaults, properties.waitTimeout(),

@@ -4,7 +4,7 @@ import java.util.List;
 
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.RequiredKeyRule;
 import org.jspecify.annotations.Nullable;
@@ -37,13 +37,13 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final List<RequiredKeyRule> required;
 
-	private final OperationDefaults defaults;
+	private final OperationTerms defaults;
 
 	private final boolean tellsCallersApart;
 
 	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
 			@Nullable IdempotencyTransactionSource transactionSource, List<RequiredKeyRule> required,
-			OperationDefaults defaults, boolean tellsCallersApart) {
+			OperationTerms defaults, boolean tellsCallersApart) {
 		this.beanFactory = beanFactory;
 		this.operations = operations;
 		this.guard = guard;

@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
@@ -89,7 +89,7 @@ public final class IdempotencyWebAutoConfiguration {
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
 			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			OperationDefaults defaults, IdempotencyWebProperties web, ObjectProvider<WithoutSecurity> withoutSecurity) {
+			OperationTerms defaults, IdempotencyWebProperties web, ObjectProvider<WithoutSecurity> withoutSecurity) {
 		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
 				web.requiredKeys(), defaults, withoutSecurity.getIfAvailable() == null);
 	}

@@ -8,22 +8,22 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 
 /**
- * Answers claims on completed keys from memory, without asking the store. Only what can
- * no longer change is remembered: a completed key with its fingerprint, until its
- * retention ends. A key that the store has lost can still be replayed here for the time
- * to live.
+ * Answers claims on completed keys from memory without calling the store. Only completed
+ * keys are cached, since they no longer change, with their fingerprint and until their
+ * retention ends. A key that the store has lost can still be replayed for the time to
+ * live.
  */
 public final class CachingIdempotencyStore implements IdempotencyStore {
 
 	/**
-	 * What an entry takes besides its response: key, fingerprint, and their objects.
+	 * The size of an entry without its response: key, fingerprint, and their objects.
 	 */
 	private static final int OVERHEAD = 512;
 
@@ -34,10 +34,10 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	private final Cache<IdempotencyKey, Entry> entries;
 
 	/**
-	 * Puts a cache before a store.
+	 * Creates a cache in front of a store.
 	 * @param store the store that decides
-	 * @param maxBytes how much memory the cache takes, roughly
-	 * @param timeToLive how long an entry is kept at most
+	 * @param maxBytes the approximate memory limit in bytes
+	 * @param timeToLive how long an entry is cached at most
 	 */
 	public CachingIdempotencyStore(IdempotencyStore store, long maxBytes, Duration timeToLive) {
 		this.store = store;
@@ -52,23 +52,21 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 		Entry entry = this.entries.getIfPresent(key);
-		// Another fingerprint may still be of another version: the store compares.
+		// Another fingerprint may have another format version: the store compares.
 		if (entry != null && entry.fingerprint().equals(fingerprint)) {
 			return new Claim.Completed(entry.response(), entry.timeToLive());
 		}
 		Claim claim = this.store.claim(key, fingerprint, token, lease);
-		if (claim instanceof Claim.Completed completed) {
-			Duration retention = completed.remainingRetention();
-			Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
-			this.entries.put(key, new Entry(fingerprint, completed.response(), shorter));
-		}
-		return claim;
+		return claim.fold((acquired) -> claim, (pending) -> claim, (completed) -> {
+			cache(key, fingerprint, completed);
+			return claim;
+		}, (mismatched) -> claim);
 	}
 
 	@Override
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		// Not remembered: the store may have kept an earlier response of this token.
+		// Not cached: the store may have kept an earlier response of this token.
 		return this.store.complete(key, fingerprint, token, response, retention);
 	}
 
@@ -83,8 +81,8 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
-	public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
-		return this.store.renewTogether(held);
+	public Set<Renewal> renewAll(List<Renewal> held) {
+		return this.store.renewAll(held);
 	}
 
 	@Override
@@ -95,6 +93,12 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public String describe() {
 		return this.store.describe();
+	}
+
+	private void cache(IdempotencyKey key, Fingerprint fingerprint, Claim.Completed completed) {
+		Duration retention = completed.remainingRetention();
+		Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
+		this.entries.put(key, new Entry(fingerprint, completed.response(), shorter));
 	}
 
 	private record Entry(Fingerprint fingerprint, StoredResponse response, Duration timeToLive) {

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What goes on beside the requests: lease renewals, and steps that are retried until the
- * store is back. Bounded in memory and in time.
+ * Runs lease renewals, and retries steps until the store is reachable. Bounded in memory
+ * and in time.
  */
 final class BackgroundWork implements AutoCloseable {
 
@@ -56,7 +56,7 @@ final class BackgroundWork implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a step again and again until it is cancelled; not at all once closed.
+	 * Repeats a step until it is cancelled; never runs it once this is closed.
 	 */
 	Future<?> every(Duration period, Runnable step) {
 		long nanos = Math.max(1, period.toNanos());
@@ -64,24 +64,25 @@ final class BackgroundWork implements AutoCloseable {
 			return this.scheduler.scheduleWithFixedDelay(() -> runLogged(step), nanos, nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.debug("Closed before a lease could be renewed", ex);
+			logger.debug("Closed before a lease was renewed", ex);
 			return CompletableFuture.completedFuture(null);
 		}
 	}
 
 	/**
-	 * Repeats a step with growing delays until it no longer finds the store unreachable.
+	 * Retries a step with growing delays while the store is unreachable.
 	 * @return {@code false} if there is no room for the step
 	 */
 	boolean retry(String verb, int size, Runnable step) {
 		if (!this.bytes.tryAcquire(size)) {
-			logger.warn("The answers that wait for the store exceed {} bytes; the next one is not kept",
-					MAX_RETRIED_BYTES);
+			logger.warn("The responses to store once the store is reachable exceed {} bytes; only the fact that the "
+					+ "work was done is stored of the next one", MAX_RETRIED_BYTES);
 			return false;
 		}
 		if (!this.steps.tryAcquire()) {
 			this.bytes.release(size);
-			logger.warn("More than {} keys wait for the store; the next one is left to its lease", MAX_RETRIED_STEPS);
+			logger.warn("More than {} keys are waiting for the store; the next one is left to its lease",
+					MAX_RETRIED_STEPS);
 			return false;
 		}
 		Retry retry = new Retry(verb, size, step, System.nanoTime() + this.retryFor.toNanos());
@@ -95,7 +96,7 @@ final class BackgroundWork implements AutoCloseable {
 		this.scheduler.shutdownNow();
 		for (Retry retry : this.retries) {
 			if (!retry.runLast()) {
-				logger.warn("Closed while the store was unreachable; up to {} keys are left to their leases",
+				logger.warn("Closed while the store is unreachable; up to {} keys are left to their leases",
 						this.retries.size());
 				return;
 			}
@@ -106,7 +107,8 @@ final class BackgroundWork implements AutoCloseable {
 		try {
 			step.run();
 		}
-		// A schedule ends with the first exception, and a short heap may be past soon.
+		// A schedule ends with the first exception, and a lack of memory may be
+		// temporary.
 		catch (Throwable ex) {
 			logRenewal(ex);
 		}
@@ -114,10 +116,10 @@ final class BackgroundWork implements AutoCloseable {
 
 	private static void logRenewal(Throwable failure) {
 		try {
-			logger.error("A lease could not be renewed; trying again", failure);
+			logger.error("A lease could not be renewed; the next renewal tries again", failure);
 		}
 		catch (Throwable ex) {
-			// There is no memory to say so.
+			// There is no memory to log it.
 		}
 	}
 
@@ -148,7 +150,7 @@ final class BackgroundWork implements AutoCloseable {
 				Future<?> unused = BackgroundWork.this.scheduler.schedule(this, millis, TimeUnit.MILLISECONDS);
 			}
 			catch (RejectedExecutionException ex) {
-				logger.debug("Closed before a step could be retried", ex);
+				logger.debug("Closed before a step was retried", ex);
 			}
 		}
 
@@ -172,8 +174,9 @@ final class BackgroundWork implements AutoCloseable {
 		}
 
 		/**
-		 * Returns {@code false} if the store is unreachable: each further step would cost
-		 * a time-out.
+		 * Runs the step a last time.
+		 * @return {@code false} if the store is unreachable, so that each further step
+		 * would cost a timeout
 		 */
 		boolean runLast() {
 			try {
@@ -191,7 +194,7 @@ final class BackgroundWork implements AutoCloseable {
 
 		private void giveUp(Throwable ex) {
 			end();
-			logger.error("Gave up to {} a key in the idempotency store; it is left to its lease", this.verb, ex);
+			logger.error("Failed to {} a key in the idempotency store; it is left to its lease", this.verb, ex);
 		}
 
 		private void end() {

@@ -8,18 +8,18 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 
 /**
- * What one claimant brings to its key.
+ * The parameters of one claim.
  *
  * @param key the key
- * @param fingerprint what the request asks for
- * @param token proves who holds the key
- * @param lease how long a claim holds without renewal
- * @param retention how long the answer is kept
+ * @param fingerprint the fingerprint of the request
+ * @param token proves the ownership of the key
+ * @param lease how long the claim holds without renewal
+ * @param retention how long the response is kept
  */
 record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, Duration retention) {
 
 	/**
-	 * A request with a token of its own.
+	 * Creates a request with a new token.
 	 */
 	static ClaimRequest of(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
 		return new ClaimRequest(key, fingerprint, UUID.randomUUID().toString(), lease, retention);

@@ -1,8 +1,6 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
@@ -11,8 +9,8 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 
 /**
- * Lets work run under a key, on any store: hands out claimants and keeps their leases and
- * their unfinished business in the background. Safe for use by many threads.
+ * Creates the claimants of keys on one store. Their leases are renewed and their
+ * unfinished steps retried in the background. Thread-safe.
  */
 public final class IdempotencyGuard implements AutoCloseable {
 
@@ -20,130 +18,76 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final GuardedStore front;
 
-	private final Duration maxRun;
-
-	private final BackgroundWork background;
+	private final Outage databaseOutage = new Outage();
 
 	private final RunningClaims running = new RunningClaims();
 
-	private final LeaseRenewals renewals = new LeaseRenewals();
+	private final BackgroundWork background;
 
-	private final Set<IdempotencyKey> deciding = ConcurrentHashMap.newKeySet();
-
-	private final DatabaseOutage databaseOutage = new DatabaseOutage();
+	private final LeaseRenewals renewals;
 
 	/**
-	 * Creates a guard with threads of its own, which {@link #close()} ends.
-	 * @param store where keys are kept
-	 * @param onStoreFailure what a claim becomes while the store is unreachable
-	 * @param maxRun how long after its claim a lease is renewed and an unstored answer
-	 * tried again
+	 * Creates a guard with its own threads, which {@link #close()} stops.
+	 * @param store stores the keys
+	 * @param onStoreFailure how to handle a claim while the store is unreachable
+	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
+	 * response is retried
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
-		this.store = new GuardedStore(store, onStoreFailure);
-		this.front = store.isDatabase() ? new GuardedStore(new NoStore(), onStoreFailure) : this.store;
-		this.maxRun = maxRun;
+		this.store = GuardedStore.deciding(store, onStoreFailure);
+		this.front = this.store.inFrontOfDatabase();
 		this.background = new BackgroundWork(maxRun);
+		this.renewals = new LeaseRenewals(this.background, maxRun);
 	}
 
 	/**
-	 * Names a claimant of a key, with a token of its own. Nothing is asked of the store
-	 * yet.
+	 * Creates a claimant of a key with a new token. The store is not called yet.
 	 * @param key the key to claim
-	 * @param fingerprint what the request asks for
-	 * @param lease how long the claim holds if this process falls silent
-	 * @param retention how long the answer is kept
+	 * @param fingerprint the fingerprint of the request
+	 * @param lease how long the claim holds if this process dies
+	 * @param retention how long the response is kept
 	 * @return the claimant
 	 */
-	public LeaseClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
-		return new LeaseClaimant(this, this.store, true, ClaimRequest.of(key, fingerprint, lease, retention));
+	public Claimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
+		return claimant(this.store, ClaimRequest.of(key, fingerprint, lease, retention));
 	}
 
 	/**
-	 * Names a claimant of a key under {@link Guarantee#TRANSACTION}: the database has the
-	 * last word, and the store in front of it keeps duplicates away.
+	 * Creates a claimant of a key under {@link Guarantee#TRANSACTION}: the database
+	 * decides, and the store in front of it refuses duplicates.
 	 * @param key the key to claim
-	 * @param fingerprint what the request asks for
-	 * @param lease how long the claim holds if this process falls silent
-	 * @param retention how long the answer is kept
+	 * @param fingerprint the fingerprint of the request
+	 * @param lease how long the claim holds if this process dies
+	 * @param retention how long the response is kept
 	 * @param transactions the transactions of the operation
 	 * @return the claimant
 	 */
 	public TransactionalClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention, IdempotencyTransactions transactions) {
-		return new TransactionalClaimant(databaseClaimant(key, fingerprint, lease, retention, transactions));
+		return new TransactionalClaimant(ClaimRequest.of(key, fingerprint, lease, retention),
+				(request) -> claimant(this.front, request), this.running,
+				new GuardedTransactions(transactions, this.databaseOutage));
 	}
 
 	/**
-	 * Names a claimant of a key under {@link Guarantee#TRANSACTION} whose work takes part
-	 * in a transaction of its caller if there is one.
-	 * @param key the key to claim
-	 * @param fingerprint what is asked for
-	 * @param lease how long the claim holds if this process falls silent
-	 * @param retention how long the answer is kept
-	 * @param transactions transactions that join one that is open
-	 * @return the claimant
-	 */
-	public JoiningClaimant joiningClaimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention, IdempotencyTransactions transactions) {
-		return new JoiningClaimant(databaseClaimant(key, fingerprint, lease, retention, transactions));
-	}
-
-	/**
-	 * What the store is called in messages.
+	 * The name of the store in messages.
 	 * @return a short name
 	 */
 	public String storeName() {
-		return this.store.store().describe();
+		return this.store.describe();
 	}
 
 	/**
-	 * Tries once more to store the answers that are still waiting for the store, then
-	 * ends the background threads. Leases that are still held run out by themselves.
+	 * Tries once more to store the responses that are still waiting for the store, then
+	 * stops the background threads. Leases that are still held expire.
 	 */
 	@Override
 	public void close() {
 		this.background.close();
 	}
 
-	/**
-	 * The claimant that asks the store before a database decides.
-	 */
-	LeaseClaimant front(ClaimRequest request) {
-		return new LeaseClaimant(this, this.front, false, request);
-	}
-
-	private DatabaseClaimant databaseClaimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention, IdempotencyTransactions transactions) {
-		return new DatabaseClaimant(this, ClaimRequest.of(key, fingerprint, lease, retention), transactions);
-	}
-
-	BackgroundWork background() {
-		return this.background;
-	}
-
-	DatabaseOutage databaseOutage() {
-		return this.databaseOutage;
-	}
-
-	LeaseRenewals renewals() {
-		return this.renewals;
-	}
-
-	RunningClaims running() {
-		return this.running;
-	}
-
-	Duration maxRun() {
-		return this.maxRun;
-	}
-
-	/**
-	 * The keys that this process has before the database: it asks about each but once at
-	 * a time.
-	 */
-	Set<IdempotencyKey> deciding() {
-		return this.deciding;
+	private LeaseClaimant claimant(GuardedStore asked, ClaimRequest request) {
+		return new LeaseClaimant(request, asked, this.background, this.running, this.renewals);
 	}
 
 }

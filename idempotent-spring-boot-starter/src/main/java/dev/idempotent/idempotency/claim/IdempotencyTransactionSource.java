@@ -6,37 +6,38 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 
 /**
- * Knows in which transactions the methods of an application run.
+ * Finds the transactions in which the methods of an application run.
  */
 public interface IdempotencyTransactionSource {
 
 	/**
-	 * Finds the transactions for a method that begins one of its own, with the attributes
-	 * that it states itself.
-	 * @param type the class that has the method
+	 * Finds the transactions of a method that begins its own, with its own transaction
+	 * attributes.
+	 * @param type the target class
 	 * @param method the method
 	 * @return its transactions
-	 * @throws IdempotentConfigurationException if it cannot have
+	 * @throws IdempotentConfigurationException if it does not support
 	 * {@link Guarantee#TRANSACTION}
 	 */
 	IdempotencyTransactions transactionsOf(Class<?> type, Method method);
 
 	/**
-	 * Finds the transactions for a method that takes part in one of its caller: those
-	 * that are open when it is called, or new ones.
-	 * @param type the class that has the method
+	 * Finds the transactions of a method that joins the transaction of its caller, or
+	 * begins one if there is none.
+	 * @param type the target class
 	 * @param method the method
 	 * @return its transactions
-	 * @throws IdempotentConfigurationException if it cannot have
+	 * @throws IdempotentConfigurationException if it does not support
 	 * {@link Guarantee#TRANSACTION}
 	 */
 	IdempotencyTransactions joiningTransactionsOf(Class<?> type, Method method);
 
 	/**
-	 * Finds the transactions for code that takes part in one of its caller.
-	 * @param described what the code does, for messages
+	 * Finds the transactions of code that joins the transaction of its caller, or begins
+	 * one if there is none.
+	 * @param described describes the code in messages
 	 * @return its transactions
-	 * @throws IdempotentConfigurationException if it cannot have
+	 * @throws IdempotentConfigurationException if it does not support
 	 * {@link Guarantee#TRANSACTION}
 	 */
 	IdempotencyTransactions joiningTransactions(String described);

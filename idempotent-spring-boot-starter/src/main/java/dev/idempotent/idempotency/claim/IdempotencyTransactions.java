@@ -8,36 +8,82 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The database transactions of one operation under {@link Guarantee#TRANSACTION}, and the
- * records that they have left. An {@link IdempotencyStoreUnavailableException} says that
- * the database did not answer, any other {@link IdempotencyStoreException} that it cannot
- * keep the key.
+ * The database transactions of one operation under {@link Guarantee#TRANSACTION}. Throws
+ * {@link IdempotencyStoreUnavailableException} if the database is unreachable, and any
+ * other {@link IdempotencyStoreException} if it cannot store the key.
  */
 public interface IdempotencyTransactions {
 
 	/**
 	 * Begins a transaction and claims the key in it.
 	 * @param key the key
-	 * @param fingerprint what the request asks for
+	 * @param fingerprint the fingerprint of the request
 	 * @param token the claimant's token
-	 * @param lease how long the record would hold the key, were it committed unfinished
-	 * @param contended whether nothing has kept duplicates away from the database, so
-	 * that those who may have to wait for another transaction are few at a time
-	 * @return the transaction, which is open if its claim was acquired;
-	 * {@link Claim.Pending} if another transaction held the key for longer than one waits
+	 * @param lease how long the record would hold the key if it were committed incomplete
+	 * @param contended whether no store in front refuses duplicates, so that the number
+	 * of claims that may wait for another transaction is limited
+	 * @return the transaction, which is open if the key was acquired; its outcome is
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout
 	 */
-	IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
-			boolean contended);
+	Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, boolean contended);
 
 	/**
-	 * Looks a committed record up, without waiting for anyone.
+	 * Looks up a committed record without waiting for other transactions.
 	 * @param key the key
-	 * @param fingerprint what the request asks for
-	 * @return what the record says, or {@code null} if there is none
+	 * @param fingerprint the fingerprint of the request
+	 * @return the outcome on record, or {@code null} if there is none
 	 */
 	@Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint);
+
+	/**
+	 * A database transaction of the calling thread that begins with the claim of a key,
+	 * so that the key's record commits with the work or not at all. Ended by one call of
+	 * {@link #commit} or {@link #rollback} on the same thread.
+	 */
+	interface Transaction {
+
+		/**
+		 * The outcome of the claim.
+		 * @return the outcome; unless it is {@link Claim.Acquired}, the transaction has
+		 * ended
+		 */
+		Claim outcome();
+
+		/**
+		 * Tells whether the work has marked the transaction for rollback.
+		 * @return whether it can only be rolled back
+		 */
+		boolean isRollbackOnly();
+
+		/**
+		 * Tells whether the transaction of a test surrounds this one and may roll back
+		 * what this one commits.
+		 * @return {@code false} outside of tests
+		 */
+		default boolean isProvisional() {
+			return false;
+		}
+
+		/**
+		 * Flushes the work, completes the record, and commits.
+		 * @param response the response to store
+		 * @param retention how long to keep it, at least one millisecond
+		 * @throws RuntimeException if any of that failed: the transaction has ended, and
+		 * only the database knows whether it was committed
+		 */
+		void commit(StoredResponse response, Duration retention);
+
+		/**
+		 * Rolls back the work and the claim. Never throws: if the database is
+		 * unreachable, it rolls back when the connection ends.
+		 */
+		void rollback();
+
+	}
 
 }

@@ -9,7 +9,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 
 /**
- * Grants every claim and keeps nothing: stands before a database that decides alone.
+ * Grants every claim and stores nothing: used in front of a database that decides alone.
  */
 final class NoStore implements IdempotencyStore {
 

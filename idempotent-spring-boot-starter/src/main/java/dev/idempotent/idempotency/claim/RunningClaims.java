@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -12,8 +13,9 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 
 /**
- * The keys that this process runs, and those who wait for a key to be settled. A waiter
- * is woken by a run of this process; a run elsewhere is asked for with growing pauses.
+ * The keys whose work this process runs, and the callers that wait for a key. A run of
+ * this process wakes its waiters when it ends; a run elsewhere is polled with growing
+ * pauses.
  */
 final class RunningClaims {
 
@@ -25,11 +27,13 @@ final class RunningClaims {
 
 	private final Map<IdempotencyKey, CountDownLatch> running = new ConcurrentHashMap<>();
 
+	private final Set<IdempotencyKey> reserved = ConcurrentHashMap.newKeySet();
+
 	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
 
 	/**
-	 * Notes that a run has begun.
-	 * @return what {@link #end} takes
+	 * Records the begin of a run.
+	 * @return the argument for {@link #end}
 	 */
 	CountDownLatch begin(IdempotencyKey key) {
 		CountDownLatch ended = new CountDownLatch(1);
@@ -38,8 +42,7 @@ final class RunningClaims {
 	}
 
 	/**
-	 * Wakes those who wait for a run, and only for that one: its key may have been taken
-	 * over.
+	 * Wakes the waiters of this run only: its key may have been taken over by another.
 	 */
 	void end(IdempotencyKey key, CountDownLatch ended) {
 		this.running.remove(key, ended);
@@ -47,21 +50,35 @@ final class RunningClaims {
 	}
 
 	/**
-	 * Claims a key again and again until it is no longer pending.
-	 * @param claimAgain claims the key
-	 * @param timeout how long to go on
-	 * @return the last outcome; pending if it still is, or if too many wait already
+	 * Reserves a key, so that one claimant of this process at a time claims it in a
+	 * database.
+	 * @return {@code false} if another claimant has reserved it
 	 */
-	Claim await(IdempotencyKey key, Claim.Pending pending, Supplier<Claim> claimAgain, Duration timeout) {
-		if (!this.waiters.tryAcquire()) {
-			return pending;
+	boolean reserve(IdempotencyKey key) {
+		return this.reserved.add(key);
+	}
+
+	void free(IdempotencyKey key) {
+		this.reserved.remove(key);
+	}
+
+	/**
+	 * Repeats a claim until the key is no longer pending.
+	 * @param claim the first outcome, which is returned unless it is pending
+	 * @param claimAgain claims the key
+	 * @param timeout how long to wait at most
+	 * @return the last outcome; pending after the timeout or if too many callers wait
+	 */
+	Claim await(IdempotencyKey key, Claim claim, Supplier<Claim> claimAgain, Duration timeout) {
+		if (!isPending(claim) || !this.waiters.tryAcquire()) {
+			return claim;
 		}
 		try {
-			return claimUntilSettled(key, pending, claimAgain, System.nanoTime() + timeout.toNanos());
+			return claimUntilSettled(key, claim, claimAgain, System.nanoTime() + timeout.toNanos());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return pending;
+			return claim;
 		}
 		finally {
 			this.waiters.release();
@@ -72,7 +89,7 @@ final class RunningClaims {
 			throws InterruptedException {
 		Claim claim = pending;
 		Duration pause = FIRST_PAUSE;
-		while (claim instanceof Claim.Pending) {
+		while (isPending(claim)) {
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
 				return claim;
@@ -88,6 +105,10 @@ final class RunningClaims {
 			claim = claimAgain.get();
 		}
 		return claim;
+	}
+
+	private static boolean isPending(Claim claim) {
+		return claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> false);
 	}
 
 }

@@ -7,8 +7,8 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a claim has been completed or released. Until then its lease is renewed; a
- * renewal that is under way never follows a settlement, or it would take the key back.
+ * Whether a claim has been completed or released. Until then its lease is renewed. The
+ * two exclude each other: a renewal after the settlement would claim the key again.
  */
 final class Settlement {
 
@@ -19,15 +19,15 @@ final class Settlement {
 	private @Nullable Runnable stopRenewal;
 
 	/**
-	 * Renews from now on until it is settled.
-	 * @param begin begins to renew and returns what ends that
+	 * Begins the renewals, which end with the settlement.
+	 * @param begin begins them and returns the step that stops them
 	 */
 	void renewBy(Supplier<Runnable> begin) {
 		whileOpen(() -> this.stopRenewal = begin.get());
 	}
 
 	/**
-	 * Takes a step unless it is settled.
+	 * Runs a step unless the claim is settled.
 	 */
 	void whileOpen(Runnable step) {
 		this.lock.lock();
@@ -42,8 +42,8 @@ final class Settlement {
 	}
 
 	/**
-	 * Settles by a step, once, if the store carries it out. The lease is renewed further
-	 * while the store is unreachable.
+	 * Settles the claim once, if the step succeeds. While the store is unreachable the
+	 * renewals go on.
 	 */
 	void settleBy(Runnable step) {
 		whileOpen(() -> {
@@ -63,7 +63,7 @@ final class Settlement {
 	}
 
 	/**
-	 * Leaves it open for a settlement yet to come.
+	 * Stops the renewals without settling the claim.
 	 */
 	void stopRenewal() {
 		whileOpen(this::cancelRenewal);

@@ -1,13 +1,13 @@
 package dev.idempotent.idempotency.claim;
 
 /**
- * A transaction was not committed, as the database says; nothing of its work was done.
- * The cause is what failed.
+ * Thrown when the database confirms that a transaction was rolled back after a failed
+ * commit. The cause is the failure.
  */
 public class WorkRolledBackException extends RuntimeException {
 
 	WorkRolledBackException(Throwable cause) {
-		super("The transaction of a key was not committed", cause);
+		super("The transaction of a key was rolled back", cause);
 	}
 
 }

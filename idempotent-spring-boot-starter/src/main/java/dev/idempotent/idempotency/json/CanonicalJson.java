@@ -17,11 +17,11 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * One text for all JSON documents that say the same: free of white space, keys sorted,
- * strings and numbers spelt in one way.
+ * The same text for all equivalent JSON documents: without white space, keys sorted, and
+ * strings and numbers in one notation.
  * <p>
- * The layout is that of RFC 8785, but numbers keep their exact decimal value instead of
- * being rounded to doubles, and lone surrogates are escaped instead of refused.
+ * The format is that of RFC 8785, but numbers keep their exact decimal value instead of
+ * being rounded to doubles, and lone surrogates are escaped instead of rejected.
  *
  * @see <a href="https://www.rfc-editor.org/rfc/rfc8785">JSON Canonicalization Scheme</a>
  */
@@ -30,13 +30,13 @@ public final class CanonicalJson {
 	private static final int MAX_DEPTH = 128;
 
 	private static final JsonFactory FACTORY = JsonFactory.builder()
-		// A name can be as long as any string: the size of the document bounds both.
+		// A name can be as long as any string: the size of the document limits both.
 		.streamReadConstraints(StreamReadConstraints.builder()
 			.maxNestingDepth(MAX_DEPTH)
 			.maxNameLength(StreamReadConstraints.DEFAULT_MAX_STRING_LEN)
 			.build())
 		.enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-		// Names whose hashes collide break the shared symbol table for later documents.
+		// Names with colliding hashes break the shared symbol table for later documents.
 		.disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
 		.build();
 
@@ -46,19 +46,18 @@ public final class CanonicalJson {
 	/**
 	 * Returns the canonical form of a JSON document in UTF-8.
 	 * @param json any bytes
-	 * @return the canonical form, or {@code null} if there is none and the bytes must
-	 * speak for themselves: they are not exactly one valid document, an object has a key
-	 * twice, or the nesting or a number's length is beyond bounds
+	 * @return the canonical form, or {@code null} if there is none: the bytes are not
+	 * exactly one valid document, an object has a duplicate key, or the nesting or the
+	 * length of a number exceeds a limit
 	 */
 	public static @Nullable String of(byte[] json) {
 		return of(json, Set.of());
 	}
 
 	/**
-	 * Returns the canonical form of what a JSON document says without some of its
-	 * members.
+	 * Returns the canonical form of a JSON document without some of its members.
 	 * @param json any bytes
-	 * @param ignored points to the members to leave out
+	 * @param ignored pointers to the members to omit
 	 * @return the canonical form, or {@code null} as in {@link #of(byte[])}
 	 */
 	public static @Nullable String of(byte[] json, Set<JsonPointer> ignored) {

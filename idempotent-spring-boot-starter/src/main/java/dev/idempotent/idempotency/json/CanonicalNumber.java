@@ -3,8 +3,8 @@ package dev.idempotent.idempotency.json;
 import java.math.BigInteger;
 
 /**
- * One spelling for each decimal value, in the layout of ECMAScript's
- * {@code Number::toString} but with all its digits and any exponent.
+ * One notation for each decimal value, in the format of ECMAScript's
+ * {@code Number::toString} but with all digits and any exponent.
  */
 final class CanonicalNumber {
 
@@ -16,9 +16,8 @@ final class CanonicalNumber {
 	}
 
 	/**
-	 * Returns the canonical spelling of a JSON number. Works on the digits as they are
-	 * written: that costs time and memory by their count, never by the size of the
-	 * exponent.
+	 * Returns the canonical notation of a JSON number. Works on the digits of the text,
+	 * so time and memory depend on their count, never on the size of the exponent.
 	 */
 	static String of(String number) {
 		int start = number.startsWith("-") ? 1 : 0;
@@ -36,7 +35,7 @@ final class CanonicalNumber {
 		}
 		BigInteger exponent = (mark < 0) ? BigInteger.ZERO : new BigInteger(number.substring(mark + 1));
 		BigInteger power = exponent.add(BigInteger.valueOf(integerEnd - start - 1 - first));
-		return ((start > 0) ? "-" : "") + layOut(withoutTrailingZeros(digits.substring(first)), power);
+		return ((start > 0) ? "-" : "") + format(withoutTrailingZeros(digits.substring(first)), power);
 	}
 
 	private static String withoutTrailingZeros(String digits) {
@@ -48,9 +47,9 @@ final class CanonicalNumber {
 	}
 
 	/**
-	 * Lays out significant digits, of which the first stands for the given power of ten.
+	 * Formats significant digits, of which the first has the given power of ten.
 	 */
-	private static String layOut(String digits, BigInteger power) {
+	private static String format(String digits, BigInteger power) {
 		if (power.compareTo(MIN_PLAIN_POWER) < 0 || power.compareTo(MAX_PLAIN_POWER) > 0) {
 			return pointed(digits, 1) + ((power.signum() > 0) ? "e+" : "e") + power;
 		}

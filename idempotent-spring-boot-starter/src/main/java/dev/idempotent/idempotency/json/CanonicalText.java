@@ -1,14 +1,18 @@
 package dev.idempotent.idempotency.json;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * The canonical text as it grows, token by token.
+ * Builds the canonical text token by token.
  */
 final class CanonicalText {
 
@@ -17,7 +21,7 @@ final class CanonicalText {
 	private final Deque<OpenObject> openObjects = new ArrayDeque<>();
 
 	/**
-	 * Appends the token that the parser stands at.
+	 * Appends the current token of the parser.
 	 */
 	void append(JsonParser parser) {
 		JsonToken token = parser.currentToken();
@@ -79,7 +83,8 @@ final class CanonicalText {
 	}
 
 	private void otherCharacter(int codePoint) {
-		// Encoded raw, every lone surrogate would become the same replacement character.
+		// Unescaped, all lone surrogates would be encoded as the same replacement
+		// character.
 		if (codePoint < ' ' || Character.getType(codePoint) == Character.SURROGATE) {
 			this.text.append("\\u").append(HexFormat.of().toHexDigits((char) codePoint));
 		}
@@ -91,6 +96,47 @@ final class CanonicalText {
 	@Override
 	public String toString() {
 		return this.text.toString();
+	}
+
+	/**
+	 * An object whose members are being appended: records where each begins and whether
+	 * their names are sorted.
+	 */
+	private static final class OpenObject {
+
+		private final List<Member> members = new ArrayList<>();
+
+		private boolean sorted = true;
+
+		void addMember(String name, int start) {
+			if (!this.members.isEmpty() && name.compareTo(this.members.get(this.members.size() - 1).name()) < 0) {
+				this.sorted = false;
+			}
+			this.members.add(new Member(name, start));
+		}
+
+		/**
+		 * Sorts the members, which are the end of the given text, by the UTF-16 code
+		 * units of their names.
+		 */
+		void sortMembers(StringBuilder text) {
+			if (this.sorted) {
+				return;
+			}
+			SortedMap<String, String> sortedMembers = new TreeMap<>();
+			int end = text.length();
+			for (int i = this.members.size() - 1; i >= 0; i--) {
+				Member member = this.members.get(i);
+				sortedMembers.put(member.name(), text.substring(member.start(), end));
+				end = member.start() - ",".length();
+			}
+			text.setLength(this.members.get(0).start());
+			text.append(String.join(",", sortedMembers.values()));
+		}
+
+		private record Member(String name, int start) {
+		}
+
 	}
 
 }

@@ -11,9 +11,9 @@ import tools.jackson.core.JsonPointer;
 import tools.jackson.core.TokenStreamContext;
 
 /**
- * Finds the members to leave out while a document is read. Pointers are kept as a tree of
- * their segments, of which each name of the document selects a branch: the path to a
- * name, which can be as long as the document, is never spelt out.
+ * Finds the members to omit while a document is parsed. Pointers form a tree of their
+ * segments, in which each name of the document selects a branch. So the path to a name,
+ * which can be as long as the document, is never built.
  */
 final class IgnoredMembers {
 
@@ -26,8 +26,8 @@ final class IgnoredMembers {
 	}
 
 	/**
-	 * Takes note of the token that the parser stands at.
-	 * @return whether it is the name of a member to leave out
+	 * Processes the current token of the parser.
+	 * @return whether it is the name of a member to omit
 	 */
 	boolean begins(JsonParser parser) {
 		switch (parser.currentToken()) {

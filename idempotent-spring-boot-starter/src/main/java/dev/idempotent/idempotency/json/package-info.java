@@ -1,7 +1,6 @@
 /**
- * The canonical form of a JSON body: equal for bodies that say the same, different for
- * all others. The only room of the first promise that turns JSON into its canonical form;
- * knows Jackson's streaming parser.
+ * The canonical form of JSON documents: equal for equivalent documents, different for all
+ * others. Depends on Jackson's streaming parser only.
  */
 @NullMarked
 package dev.idempotent.idempotency.json;

@@ -34,8 +34,7 @@ public final class IdempotencyTemplate {
 	 * @param environment what runs need
 	 */
 	public IdempotencyTemplate(MethodSettings environment) {
-		this(environment, new OperationTerms("", environment.defaults().guarantee(), environment.defaults().lease(),
-				environment.defaults().retention(), OnPending.REJECT));
+		this(environment, environment.defaults());
 	}
 
 	private IdempotencyTemplate(MethodSettings environment, OperationTerms terms) {

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -21,7 +21,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class IdempotentMethods {
 
-	private final Supplier<OperationDefaults> defaults;
+	private final Supplier<OperationTerms> defaults;
 
 	private final Supplier<MethodSettings> environment;
 
@@ -39,7 +39,7 @@ public final class IdempotentMethods {
 	 * @param environment what runs need; asked for at the first run
 	 * @param others which annotated methods of a class are left to somebody else
 	 */
-	public IdempotentMethods(Supplier<OperationDefaults> defaults, Supplier<MethodSettings> environment,
+	public IdempotentMethods(Supplier<OperationTerms> defaults, Supplier<MethodSettings> environment,
 			BiPredicate<Class<?>, Method> others) {
 		this.defaults = SingletonSupplier.of(defaults);
 		this.environment = SingletonSupplier.of(environment);

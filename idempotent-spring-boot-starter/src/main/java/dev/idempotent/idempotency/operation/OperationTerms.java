@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * What holds for each run of an annotated method, with the defaults filled in.
+ * The settings of one operation, with defaults applied.
  *
- * @param name the operation that derived keys belong to
- * @param guarantee how strong the promise is, never the default
+ * @param name the operation name, part of every key that is not a client header
+ * @param guarantee the guarantee, never {@link Guarantee#DEFAULT}
  * @param lease how long a claim holds without renewal
- * @param retention how long an answer is kept
- * @param onPending what becomes of a duplicate while the first run lasts
+ * @param retention how long a response is kept
+ * @param onPending how to handle a duplicate while the first run is in progress
  */
 public record OperationTerms(String name, Guarantee guarantee, Duration lease, Duration retention,
 		OnPending onPending) {
@@ -28,21 +28,32 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	private static final Duration MIN_DURATION = Duration.ofMillis(1);
 
 	/**
+	 * Creates the terms of an operation that states none: duplicates are refused.
+	 * @param guarantee the guarantee, never {@link Guarantee#DEFAULT}
+	 * @param lease how long a claim holds without renewal
+	 * @param retention how long a response is kept
+	 * @return the terms, without a name
+	 */
+	public static OperationTerms defaults(Guarantee guarantee, Duration lease, Duration retention) {
+		return new OperationTerms("", guarantee, lease, retention, OnPending.REJECT);
+	}
+
+	/**
 	 * Reads an annotation.
-	 * @param type the class that has the method
+	 * @param type the target class
 	 * @param method the method
 	 * @param annotation its annotation
-	 * @param defaults what holds where the annotation leaves it open
+	 * @param defaults the defaults for unset attributes
 	 * @return the terms
-	 * @throws IdempotentConfigurationException if the annotation asks for what cannot be
+	 * @throws IdempotentConfigurationException if an attribute is invalid
 	 */
-	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
+	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationTerms defaults) {
 		String described = describe(type, method);
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
 		if (retention.compareTo(lease) < 0) {
 			throw mistake(described, "has a retention of " + retention + ", shorter than its lease of " + lease,
-					"Let the retention be at least as long as the lease.", null);
+					"Set a retention that is at least as long as the lease.", null);
 		}
 		Guarantee guarantee = (annotation.guarantee() != Guarantee.DEFAULT) ? annotation.guarantee()
 				: defaults.guarantee();
@@ -51,8 +62,8 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Names a method as messages and keys do.
-	 * @param type the class that has the method
+	 * Describes a method for messages and keys.
+	 * @param type the target class
 	 * @param method the method
 	 * @return class, method and parameter types
 	 */
@@ -64,11 +75,11 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Says what is wrong with an annotated method.
-	 * @param described the method
-	 * @param mistake what is wrong, without the full stop
-	 * @param action what to do
-	 * @param cause what revealed the mistake, if anything did
+	 * Creates an exception for an invalid annotated method.
+	 * @param described the description of the method
+	 * @param mistake the mistake, without a full stop
+	 * @param action how to correct it
+	 * @param cause the cause, or {@code null}
 	 * @return the exception to throw
 	 */
 	public static IdempotentConfigurationException mistake(String described, String mistake, String action,
@@ -78,31 +89,31 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Says that there is nothing that {@link Guarantee#TRANSACTION} could be kept in.
-	 * @param described the method
+	 * Creates an exception for {@link Guarantee#TRANSACTION} without a database.
+	 * @param described the description of the method
 	 * @return the exception to throw
 	 */
 	public static IdempotentConfigurationException noDatabase(String described) {
 		return mistake(described,
-				"has Guarantee.TRANSACTION (stated, or from idempotent.guarantee), and there is no database to keep it in",
+				"has Guarantee.TRANSACTION (from its annotation or idempotent.guarantee), and there is no DataSource",
 				"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 	}
 
 	/**
-	 * Says what is wrong with the expression of a key.
-	 * @param described the method
+	 * Creates an exception for an invalid key expression.
+	 * @param described the description of the method
 	 * @param text the expression
-	 * @param cause why it cannot be used
+	 * @param cause the reason
 	 * @return the exception to throw
 	 */
 	public static IdempotentConfigurationException badExpression(String described, String text, Exception cause) {
-		return mistake(described, "has the key expression '" + text + "': " + cause.getMessage(),
+		return mistake(described, "has the invalid key expression '" + text + "': " + cause.getMessage(),
 				"Correct the SpEL expression in its attribute 'key'.", cause);
 	}
 
 	/**
 	 * Tells whether a duplicate waits for the first run.
-	 * @return whether it is held, not refused
+	 * @return {@code false} if it is refused
 	 */
 	public boolean waits() {
 		return this.onPending == OnPending.WAIT;
@@ -132,7 +143,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 			@Nullable Exception cause) {
 		return mistake(described,
 				"has the " + attribute + " '" + text + "', which is not a duration between 1 ms and 10 years",
-				"Write it like 30s, 24h or PT30S.", cause);
+				"Use a format such as 30s, 24h or PT30S.", cause);
 	}
 
 }

@@ -1,6 +1,6 @@
 /**
- * What an {@code @Idempotent} annotation asks for, wherever it stands: checked, and with
- * the defaults filled in.
+ * The settings of an operation as read from its {@code @Idempotent} annotation, validated
+ * and with defaults applied.
  */
 @NullMarked
 package dev.idempotent.idempotency.operation;

@@ -7,10 +7,8 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
-import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
-import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.ParseException;
@@ -32,18 +30,16 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 	 * ever derived and the name does not matter.
 	 * @param transactions in which the work runs, or {@code null} under a lease alone
 	 */
-	static IdempotentOperation ofRule(OperationDefaults defaults, @Nullable IdempotencyTransactions transactions) {
-		return new IdempotentOperation(
-				new OperationTerms("", defaults.guarantee(), defaults.lease(), defaults.retention(), OnPending.REJECT),
-				KeySource.HEADER, null, FingerprintExclusions.NOTHING, transactions);
+	static IdempotentOperation ofRule(OperationTerms defaults, @Nullable IdempotencyTransactions transactions) {
+		return new IdempotentOperation(defaults, KeySource.HEADER, null, FingerprintExclusions.NOTHING, transactions);
 	}
 
 	/**
 	 * Reads an annotation.
 	 * @throws IdempotentConfigurationException if it asks for what cannot be
 	 */
-	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
-			OperationDefaults defaults, @Nullable IdempotencyTransactionSource transactionSource) {
+	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation, OperationTerms defaults,
+			@Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTerms terms = OperationTerms.of(handlerType, method, annotation, defaults);
 		String described = OperationTerms.describe(handlerType, method);
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()

@@ -10,7 +10,6 @@ import java.util.Set;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationDefaults;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +46,7 @@ public final class IdempotentOperations {
 	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation asks for
 	 * what cannot be
 	 */
-	public int load(RequestMappingHandlerMapping mapping, List<RequiredKeyRule> required, OperationDefaults defaults,
+	public int load(RequestMappingHandlerMapping mapping, List<RequiredKeyRule> required, OperationTerms defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		Map<Handler, IdempotentOperation> operations = new HashMap<>();
 		List<RequestMappingInfo> mappings = new ArrayList<>();

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -25,7 +25,7 @@ final class RequiredKeyOperations {
 
 	private final List<RequiredKeyRule> rules;
 
-	private final OperationDefaults defaults;
+	private final OperationTerms defaults;
 
 	private final @Nullable IdempotencyTransactionSource transactionSource;
 
@@ -33,7 +33,7 @@ final class RequiredKeyOperations {
 
 	private final Map<Method, IdempotentOperation> inTransactions = new ConcurrentHashMap<>();
 
-	RequiredKeyOperations(List<RequiredKeyRule> rules, OperationDefaults defaults,
+	RequiredKeyOperations(List<RequiredKeyRule> rules, OperationTerms defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		this.rules = List.copyOf(rules);
 		this.defaults = defaults;

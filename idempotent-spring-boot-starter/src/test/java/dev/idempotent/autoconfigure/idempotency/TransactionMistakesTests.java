@@ -39,8 +39,7 @@ class TransactionMistakesTests {
 
 	@Test
 	void itNeedsADatabase() {
-		assertStops(this.application, UnfitHandlers.Plain.class, "no database to keep it in",
-				"spring-boot-starter-jdbc");
+		assertStops(this.application, UnfitHandlers.Plain.class, "no DataSource", "spring-boot-starter-jdbc");
 	}
 
 	@Test
@@ -116,7 +115,8 @@ class TransactionMistakesTests {
 		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"),
 				UnfitHandlers.ByDefault.class, "answers asynchronously", "Guarantee.LEASE");
 		assertStops(this.application.withPropertyValues("idempotent.guarantee=transaction"),
-				UnfitHandlers.UnderLease.class, "has Guarantee.TRANSACTION (stated, or from idempotent.guarantee), and",
+				UnfitHandlers.UnderLease.class,
+				"has Guarantee.TRANSACTION (from its annotation or idempotent.guarantee), and",
 				"spring-boot-starter-jdbc");
 	}
 

@@ -8,7 +8,7 @@ import dev.idempotent.idempotency.IdempotencyStoreContract;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 
 /**
- * Tests for {@link CachingIdempotencyStore} as a store like any other.
+ * Tests for {@link CachingIdempotencyStore} against the contract of all stores.
  */
 class CachingIdempotencyStoreContractTests extends IdempotencyStoreContract {
 

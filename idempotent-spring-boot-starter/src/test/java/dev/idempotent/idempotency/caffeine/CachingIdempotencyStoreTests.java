@@ -31,7 +31,7 @@ class CachingIdempotencyStoreTests {
 	private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(InstantSource.system());
 
 	@Test
-	void answersForACompletedKeyWithoutAskingTheStore() {
+	void answersForACompletedKeyWithoutCallingTheStore() {
 		IdempotencyStore cached = cached(1_000_000, MINUTE);
 		IdempotencyKey key = key("a");
 		cached.claim(key, FINGERPRINT, "owner", MINUTE);
@@ -44,7 +44,7 @@ class CachingIdempotencyStoreTests {
 	}
 
 	@Test
-	void remembersWhatAnotherInstanceHasCompleted() {
+	void cachesAKeyThatAnotherInstanceHasCompleted() {
 		IdempotencyKey key = key("a");
 		this.store.complete(key, FINGERPRINT, "elsewhere", response(10), MINUTE);
 		IdempotencyStore cached = cached(1_000_000, MINUTE);
@@ -54,7 +54,7 @@ class CachingIdempotencyStoreTests {
 	}
 
 	@Test
-	void letsTheStoreDecideAboutAnotherFingerprint() {
+	void letsTheStoreDecideOnAnotherFingerprint() {
 		IdempotencyStore cached = cached(1_000_000, MINUTE);
 		IdempotencyKey key = key("a");
 		cached.complete(key, FINGERPRINT, "owner", response(10), MINUTE);
@@ -63,7 +63,7 @@ class CachingIdempotencyStoreTests {
 	}
 
 	@Test
-	void remembersNothingThatCanStillChange() {
+	void cachesNoKeyThatCanStillChange() {
 		IdempotencyStore cached = cached(1_000_000, MINUTE);
 		IdempotencyKey key = key("a");
 		assertThat(cached.claim(key, FINGERPRINT, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
@@ -87,13 +87,14 @@ class CachingIdempotencyStoreTests {
 		IdempotencyKey other = key("b");
 		IdempotencyStore longLived = cached(1_000_000, MINUTE);
 		longLived.complete(other, FINGERPRINT, "owner", response(10), Duration.ofMillis(50));
-		// The rival itself: the retention may be over by now, and then it has the key.
+		// The retention may have ended by now; then the rival itself has acquired the
+		// key.
 		longLived.claim(other, FINGERPRINT, "rival", MINUTE);
 		await().until(() -> longLived.claim(other, FINGERPRINT, "rival", MINUTE) instanceof Claim.Acquired);
 	}
 
 	@Test
-	void keepsToItsMemory() {
+	void staysWithinItsMemoryLimit() {
 		IdempotencyStore cached = cached(100_000, MINUTE);
 		for (int i = 0; i < 1000; i++) {
 			cached.complete(key("key" + i), FINGERPRINT, "owner", response(10_000), MINUTE);

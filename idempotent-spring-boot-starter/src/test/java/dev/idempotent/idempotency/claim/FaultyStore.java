@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Puts faults of its choice between a guard and a store, and keeps count of the calls.
+ * Injects faults between a guard and a store, and records the calls.
  */
 final class FaultyStore implements IdempotencyStore {
 
@@ -33,17 +33,17 @@ final class FaultyStore implements IdempotencyStore {
 	enum Fault {
 
 		/**
-		 * The store is not reached.
+		 * The call does not reach the store.
 		 */
 		UNREACHABLE,
 
 		/**
-		 * The store does what it is asked for but nobody learns of it.
+		 * The store executes the call, but its reply is lost.
 		 */
 		REPLY_LOST,
 
 		/**
-		 * Something that no store should throw.
+		 * An exception that no store should throw.
 		 */
 		BUG
 
@@ -88,7 +88,7 @@ final class FaultyStore implements IdempotencyStore {
 	}
 
 	/**
-	 * Lets verbs fail until the store is {@link #mended()}.
+	 * Makes operations fail until {@link #mended()} is called.
 	 */
 	void failing(Fault fault, Verb... verbs) {
 		for (Verb verb : verbs) {
@@ -97,7 +97,7 @@ final class FaultyStore implements IdempotencyStore {
 	}
 
 	/**
-	 * Lets a verb fail the next time that it is called.
+	 * Makes the next call of an operation fail.
 	 */
 	void failingOnce(Fault fault, Verb verb) {
 		this.nextFaults.put(verb, fault);
@@ -109,7 +109,7 @@ final class FaultyStore implements IdempotencyStore {
 	}
 
 	/**
-	 * Keeps the next call of a verb from the store until the gate is opened.
+	 * Blocks the next call of an operation until the gate is opened.
 	 */
 	Gate gateBefore(Verb verb) {
 		Gate gate = new Gate(new CountDownLatch(1), new CountDownLatch(1));
@@ -118,7 +118,7 @@ final class FaultyStore implements IdempotencyStore {
 	}
 
 	/**
-	 * The calls so far, whether they failed or not, in the order in which they ended.
+	 * All calls so far, failed or not, in the order in which they ended.
 	 */
 	List<Call> calls() {
 		return this.calls;

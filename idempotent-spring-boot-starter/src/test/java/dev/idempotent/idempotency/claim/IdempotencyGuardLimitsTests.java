@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} where its background work comes to an end.
+ * Tests for {@link IdempotencyGuard} at the limits of its background work.
  */
 class IdempotencyGuardLimitsTests {
 
@@ -48,35 +48,35 @@ class IdempotencyGuardLimitsTests {
 	}
 
 	@Test
-	void asksAnUnreachableStoreForOneOutstandingAnswerWhenItCloses() {
+	void triesOneOutstandingResponseOnAnUnreachableStoreWhenItCloses() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey key : keys) {
-			LeaseClaimant claimant = claimant(key, Duration.ofMinutes(1));
+			Claimant claimant = claimant(key, Duration.ofMinutes(1));
 			claimant.claim();
 			claimant.complete(RESPONSE);
 		}
 		await().until(() -> this.store.calls().size() > 100);
 		int before = this.store.calls().size();
 		this.guard.close();
-		// One, and what the two background threads were busy with, but not all.
+		// One, and those in progress on the two background threads, but not all.
 		assertThat(this.store.calls().size() - before).isBetween(1, keys.size() / 2);
 	}
 
 	@Test
-	void grantsAKeyForItsLeaseThatIsClaimedAfterItWasClosed() {
+	void grantsAKeyForItsLeaseAfterItWasClosed() {
 		this.guard.close();
 		IdempotencyKey key = Samples.key();
-		LeaseClaimant late = claimant(key, LEASE);
+		Claimant late = claimant(key, LEASE);
 		assertThat(late.claim()).isEqualTo(new Claim.Acquired());
 		late.complete(RESPONSE);
 		assertThat(this.memory.claim(key, REQUEST, "rival", LEASE)).is(Samples.completed(RESPONSE));
 	}
 
 	@Test
-	void endsRenewalsOfAKeyThatItGivesUpInTheBackground() {
+	void stopsRenewalsOfAKeyThatCannotBeCompletedInTheBackground() {
 		IdempotencyKey key = Samples.key();
-		LeaseClaimant runner = claimant(key, LEASE);
+		Claimant runner = claimant(key, LEASE);
 		runner.claim();
 		this.store.failing(Fault.BUG, Verb.COMPLETE);
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
@@ -92,7 +92,7 @@ class IdempotencyGuardLimitsTests {
 		});
 	}
 
-	private LeaseClaimant claimant(IdempotencyKey key, Duration lease) {
+	private Claimant claimant(IdempotencyKey key, Duration lease) {
 		return this.guard.claimant(key, REQUEST, lease, RETENTION);
 	}
 

@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} on a store that comes and goes. The store's clock
- * stands still, so no lease ends by itself.
+ * Tests for {@link IdempotencyGuard} during outages of the store. The store's clock
+ * stands still, so no lease expires.
  */
 class IdempotencyGuardOutageTests {
 
@@ -51,9 +51,9 @@ class IdempotencyGuardOutageTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final LeaseClaimant runner = claimant(this.guard, this.key);
+	private final Claimant runner = claimant(this.guard, this.key);
 
-	private final LeaseClaimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
+	private final Claimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
 
 	@AfterEach
 	void close() {
@@ -64,7 +64,7 @@ class IdempotencyGuardOutageTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "UNREACHABLE", "REPLY_LOST" })
-	void refusesAClaimWhoseOutcomeIsUnknownAndFreesTheKeyOnceTheStoreAnswers(Fault fault) {
+	void refusesAClaimOfUnknownOutcomeAndReleasesTheKeyOnceTheStoreAnswers(Fault fault) {
 		this.store.failingOnce(fault, Verb.CLAIM);
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.RELEASE);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this.runner::claim);
@@ -74,7 +74,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void leavesTheKeyOfAnotherAloneWhenItFreesAClaimOfUnknownOutcome() {
+	void neverReleasesTheKeyOfAnotherClaimantAfterAnUnknownOutcome() {
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.CLAIM);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this.runner::claim);
 		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
@@ -83,7 +83,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void takesTheKeyOfAnUnprotectedRunAsSoonAsTheStoreIsBack() {
+	void claimsTheKeyOfAnUnprotectedRunOnceTheStoreIsBack() {
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		assertThat(this.unprotectedRunner.claim()).isEqualTo(new Claim.Acquired());
 		this.store.mended();
@@ -92,7 +92,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void storesTheAnswerOfAnUnprotectedRunWhenTheStoreIsBack() {
+	void storesTheResponseOfAnUnprotectedRunOnceTheStoreIsBack() {
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		this.unprotectedRunner.claim();
 		this.unprotectedRunner.complete(RESPONSE);
@@ -101,7 +101,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void keepsAnUnprotectedRunFromTheAnswerOfAnother() {
+	void neverOverwritesAResponseWithThatOfAnUnprotectedRun() {
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		this.unprotectedRunner.claim();
 		this.memory.complete(this.key, REQUEST, "rival", Samples.response("rival"), RETENTION);
@@ -112,7 +112,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void keepsTheLeaseUntilTheAnswerIsStored() {
+	void renewsTheLeaseUntilTheResponseIsStored() {
 		this.runner.claim();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
@@ -124,7 +124,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void freesAKeyInTheBackgroundWhenItsReleaseFails() {
+	void releasesAKeyInTheBackgroundIfItsReleaseFails() {
 		this.runner.claim();
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		this.runner.release();
@@ -133,7 +133,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void storesAnAnswerOnceThoughTheReplyWasLost() {
+	void storesAResponseOnceAfterALostReply() {
 		this.runner.claim();
 		this.store.failingOnce(Fault.REPLY_LOST, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
@@ -143,7 +143,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void freesAKeyThoughTheReplyWasLost() {
+	void releasesAKeyAfterALostReply() {
 		this.runner.claim();
 		this.store.failingOnce(Fault.REPLY_LOST, Verb.RELEASE);
 		this.runner.release();
@@ -163,7 +163,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void keepsRenewingThoughTheStoreFailsNowAndThen() {
+	void keepsRenewingDespiteOccasionalFailures() {
 		this.runner.claim();
 		for (Fault fault : Fault.values()) {
 			this.store.failingOnce(fault, Verb.RENEW);
@@ -173,12 +173,12 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void keepsTheMarkOfAnAnswerThatNoMemoryIsLeftFor() {
+	void storesTheFactThatTheWorkWasDoneIfTheResponseExceedsTheMemoryLimit() {
 		StoredResponse megabyte = StoredResponse.of(new byte[1024 * 1024]);
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(17).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey each : keys) {
-			LeaseClaimant claimant = claimant(this.guard, each);
+			Claimant claimant = claimant(this.guard, each);
 			claimant.claim();
 			claimant.complete(megabyte);
 		}
@@ -190,11 +190,11 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void hasRoomAgainWhenTheWaitingAnswersAreStored() {
+	void hasRoomAgainOnceTheWaitingResponsesAreStored() {
 		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024]);
 		for (int i = 0; i < 2; i++) {
 			IdempotencyKey each = Samples.key();
-			LeaseClaimant claimant = claimant(this.guard, each);
+			Claimant claimant = claimant(this.guard, each);
 			claimant.claim();
 			this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 			claimant.complete(large);
@@ -204,7 +204,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	@Test
-	void triesOutstandingAnswersOnceMoreWhenItCloses() {
+	void triesOutstandingResponsesOnceMoreWhenItCloses() {
 		this.runner.claim();
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
@@ -225,14 +225,14 @@ class IdempotencyGuardOutageTests {
 		claimant(this.guard, Samples.key()).claim();
 		assertThat(output).containsOnlyOnce("(FaultyStore) is unreachable")
 			.containsOnlyOnce("idempotent.on-store-failure=reject")
-			.containsOnlyOnce("(FaultyStore) answers again");
+			.containsOnlyOnce("(FaultyStore) is reachable again");
 	}
 
 	private IdempotencyGuard guard(OnStoreFailure onStoreFailure) {
 		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10));
 	}
 
-	private static LeaseClaimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
+	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
 		return guard.claimant(key, REQUEST, LEASE, RETENTION);
 	}
 

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} on a store that answers.
+ * Tests for {@link IdempotencyGuard} on a reachable store.
  */
 class IdempotencyGuardTests {
 
@@ -45,7 +45,7 @@ class IdempotencyGuardTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final LeaseClaimant runner = claimant(this.guard, this.key);
+	private final Claimant runner = claimant(this.guard, this.key);
 
 	@AfterEach
 	void close() {
@@ -53,7 +53,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void letsOneOfManyClaimantsRunAndGivesItsAnswerToTheOthers() {
+	void letsOneOfManyClaimantsRunAndReplaysItsResponseToTheOthers() {
 		assertThat(this.runner.claim()).isEqualTo(new Claim.Acquired());
 		assertThat(rivalsClaim()).isEqualTo(new Claim.Pending(LEASE));
 		this.runner.complete(RESPONSE);
@@ -68,7 +68,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void keepsTheAnswerForItsRetention() {
+	void keepsTheResponseForItsRetention() {
 		this.runner.claim();
 		this.runner.complete(RESPONSE);
 		this.clock.advance(RETENTION.minusNanos(1));
@@ -88,7 +88,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void leavesTheKeyToItsLeaseWhenToldSo() {
+	void leavesTheKeyToItsLeaseOnRequest() {
 		this.runner.claim();
 		this.runner.stopRenewal();
 		awaitTheEndOfRenewals();
@@ -97,9 +97,9 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void leavesTheKeyOfARunThatNeverEndsToItsLeaseButStillStoresItsAnswer() {
+	void leavesTheKeyOfATooLongRunToItsLeaseButStoresItsResponse() {
 		try (IdempotencyGuard impatient = guard(LEASE.multipliedBy(2))) {
-			LeaseClaimant endless = claimant(impatient, this.key);
+			Claimant endless = claimant(impatient, this.key);
 			endless.claim();
 			awaitTheEndOfRenewals();
 			this.clock.advance(LEASE);
@@ -110,7 +110,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void renewsNothingThatItHasNotAcquired() {
+	void renewsNoKeyThatItHasNotAcquired() {
 		this.memory.claim(this.key, REQUEST, "owner", LEASE);
 		assertThat(this.runner.claim()).isInstanceOf(Claim.Pending.class);
 		awaitTheEndOfRenewals();
@@ -118,7 +118,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void endsRenewalsWithCompletion() {
+	void stopsRenewalsOnCompletion() {
 		this.runner.claim();
 		awaitRenewal();
 		this.runner.complete(RESPONSE);
@@ -126,7 +126,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void endsRenewalsWithRelease() {
+	void stopsRenewalsOnRelease() {
 		this.runner.claim();
 		awaitRenewal();
 		this.runner.release();
@@ -134,7 +134,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void endsRenewalsWhenTheStoreBreaks() {
+	void stopsRenewalsWhenTheStoreFailsUnexpectedly() {
 		this.runner.claim();
 		this.store.failing(Fault.BUG, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
@@ -142,7 +142,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void takesAForgottenKeyBackAtTheNextRenewal() {
+	void reclaimsALostKeyAtTheNextRenewal() {
 		this.runner.claim();
 		this.memory.forget(this.key);
 		await().until(() -> this.store.count(Verb.CLAIM, this.key) == 2);
@@ -176,7 +176,7 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void neverTakesAReleasedKeyBackInARenewalThatIsUnderWay() throws InterruptedException {
+	void neverReclaimsAReleasedKeyInAConcurrentRenewal() throws InterruptedException {
 		Gate renewal = this.store.gateBefore(Verb.RENEW);
 		this.runner.claim();
 		renewal.awaitArrival();
@@ -190,10 +190,10 @@ class IdempotencyGuardTests {
 	}
 
 	@Test
-	void leavesNoKeyBehindHoweverReleasesAndRenewalsMeet() {
+	void leavesNoKeyBehindWhenReleasesAndRenewalsRace() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
 		for (IdempotencyKey each : keys) {
-			LeaseClaimant brief = this.guard.claimant(each, REQUEST, Duration.ofMillis(1), RETENTION);
+			Claimant brief = this.guard.claimant(each, REQUEST, Duration.ofMillis(1), RETENTION);
 			brief.claim();
 			await().pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofMillis(1))
@@ -208,7 +208,7 @@ class IdempotencyGuardTests {
 		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, maxRun);
 	}
 
-	private static LeaseClaimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
+	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
 		return guard.claimant(key, REQUEST, LEASE, RETENTION);
 	}
 
@@ -217,7 +217,7 @@ class IdempotencyGuardTests {
 	}
 
 	/**
-	 * Waits for a renewal that has begun after this call: the second to end from now on.
+	 * Waits for a renewal that began after this call: the second one to end from now on.
 	 */
 	private void awaitRenewal() {
 		long before = this.store.count(Verb.RENEW, this.key);
@@ -225,7 +225,7 @@ class IdempotencyGuardTests {
 	}
 
 	/**
-	 * Waits until another key has been renewed many times in a row, at the same pace.
+	 * Waits until another key with the same lease has been renewed many times in a row.
 	 */
 	private void awaitTheEndOfRenewals() {
 		IdempotencyKey metronome = Samples.key();

@@ -19,8 +19,8 @@ import tools.jackson.core.JsonPointer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What {@link CanonicalJson} costs by the length of a document: it must not matter how
- * the length is used. Memory is counted, as it is the same on a busy machine.
+ * The cost of {@link CanonicalJson} depends on the length of a document only, not on its
+ * structure. Memory is measured, since it does not depend on the load of the machine.
  */
 class CanonicalJsonCostTests {
 

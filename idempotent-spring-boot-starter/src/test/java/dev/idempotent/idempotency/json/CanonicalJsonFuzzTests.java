@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link CanonicalJson} with documents by chance.
+ * Tests for {@link CanonicalJson} with random documents.
  */
 class CanonicalJsonFuzzTests {
 
@@ -23,7 +23,7 @@ class CanonicalJsonFuzzTests {
 
 	@ParameterizedTest
 	@MethodSource("seeds")
-	void isTheSameForEveryTextOfAValueAndAnotherForAnotherValue(long seed) {
+	void isEqualForEveryNotationOfAValueAndDifferentForAnotherValue(long seed) {
 		RandomJson random = new RandomJson(seed);
 		Object value = random.value(DEPTH);
 		String text = random.text(value);

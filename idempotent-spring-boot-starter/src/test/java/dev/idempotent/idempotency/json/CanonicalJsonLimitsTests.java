@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link CanonicalJson} with documents that are meant to hurt.
+ * Tests for {@link CanonicalJson} with hostile documents.
  */
 class CanonicalJsonLimitsTests {
 

@@ -65,7 +65,7 @@ class CanonicalJsonTests {
 			"\\uDE00\\uD83D"                    | "\\ude00\\ud83d"
 			{"\\uD800": 1, "\\uDFFF!": 2}       | {"\\ud800":1,"\\udfff!":2}
 			""")
-	void spellsEachValueInOneWay(String json, String expected) {
+	void writesEachValueInOneNotation(String json, String expected) {
 		assertThat(canonical(json)).isEqualTo(expected);
 		assertThat(canonical(expected)).isEqualTo(expected);
 	}
@@ -85,7 +85,7 @@ class CanonicalJsonTests {
 			"\\ud800"        | "\\ufffd"
 			"\u00e9"         | "e\u0301"
 			""")
-	void tellsDifferentValuesApart(String one, String other) {
+	void distinguishesDifferentValues(String one, String other) {
 		assertThat(canonical(one)).isNotNull().isNotEqualTo(canonical(other));
 	}
 
@@ -107,7 +107,7 @@ class CanonicalJsonTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "{\"a\":1,\"a\":1}", "{\"a\":1,\"b\":2,\"\\u0061\":3}", "[{\"b\":{\"/\":1,\"\\/\":1}}]",
 			"{\"\\ud83d\\ude00\":1,\"\ud83d\ude00\":2}" })
-	void isNullForAKeyThatComesTwiceInOneObject(String json) {
+	void isNullForADuplicateKeyInAnObject(String json) {
 		assertThat(canonical(json)).isNull();
 	}
 

@@ -38,7 +38,7 @@ class IgnoredMembersTests {
 			/a /a/b  | {"a":{"b":1},"b":2}                    | {"b":2}
 			/a/b /a/c /d | {"a":{"b":1,"c":2,"d":3},"d":4}    | {"a":{"d":3}}
 			""")
-	void areLeftOutWhereTheirPointersLead(String pointers, String json, String expected) {
+	void areOmittedAtTheirPointers(String pointers, String json, String expected) {
 		assertThat(without(pointers, json)).isEqualTo(expected);
 	}
 

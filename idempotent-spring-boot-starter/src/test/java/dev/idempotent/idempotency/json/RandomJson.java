@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * JSON values by chance, and the many ways to write one. A value is a {@link Map}, a
+ * Random JSON values, and random notations of them. A value is a {@link Map}, a
  * {@link List}, a {@link String}, a {@link BigDecimal} or a {@link Literal}.
  */
 final class RandomJson {
@@ -44,7 +44,7 @@ final class RandomJson {
 	}
 
 	/**
-	 * The same number, its neighbour, or one of another magnitude or sign.
+	 * The same number, an adjacent one, or one of another magnitude or sign.
 	 */
 	BigDecimal similarNumber(BigDecimal number) {
 		return switch (this.random.nextInt(4)) {
@@ -78,8 +78,8 @@ final class RandomJson {
 	}
 
 	/**
-	 * One of the texts for the value: the order of keys, white space, escapes and the
-	 * spelling of numbers are left to chance.
+	 * A text of the value with random order of keys, white space, escapes and notation of
+	 * numbers.
 	 */
 	String text(Object value) {
 		return space() + bareText(value) + space();

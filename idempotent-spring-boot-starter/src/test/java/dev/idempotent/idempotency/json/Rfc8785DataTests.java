@@ -8,9 +8,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Documents after those that the authors of RFC 8785 publish next to it (arrays and
- * structures to the letter, the others in their rules). The one of them that rounds a
- * number is part of {@link CanonicalJsonTests}.
+ * Documents based on the test data of the authors of RFC 8785: arrays and structures are
+ * identical, the others test the same rules. The one that rounds a number is part of
+ * {@link CanonicalJsonTests}.
  *
  * @see <a href="https://github.com/cyberphone/json-canonicalization">the data</a>
  */

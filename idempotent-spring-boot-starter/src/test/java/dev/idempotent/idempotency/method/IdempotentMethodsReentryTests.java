@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.operation.OperationDefaults;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.ReflectionUtils;
 
@@ -22,7 +22,7 @@ class IdempotentMethodsReentryTests {
 		methods.set(new IdempotentMethods(() -> {
 			ReflectionUtils.doWithMethods(String.class,
 					(other) -> assertThat(methods.get().guaranteeOf(other, String.class)).isNull());
-			return new OperationDefaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
+			return OperationTerms.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
 		}, () -> {
 			throw new IllegalStateException("Nothing runs here");
 		}, (type, method) -> false));

@@ -134,7 +134,7 @@ class MethodMistakesTests {
 					IdempotencyMethodAutoConfiguration.class))
 			.withBean(IdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()));
 		assertStops(application.withUserConfiguration(UnfitResults.InTransaction.class),
-				UnfitResults.InTransaction.class, "no database to keep it in", "spring-boot-starter-jdbc");
+				UnfitResults.InTransaction.class, "no DataSource", "spring-boot-starter-jdbc");
 		application.withUserConfiguration(UnfitMethods.Plain.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class OperationTermsTests {
 
-	private static final OperationDefaults DEFAULTS = new OperationDefaults(Guarantee.LEASE, Duration.ofSeconds(30),
+	private static final OperationTerms DEFAULTS = OperationTerms.defaults(Guarantee.LEASE, Duration.ofSeconds(30),
 			Duration.ofHours(24));
 
 	@Test

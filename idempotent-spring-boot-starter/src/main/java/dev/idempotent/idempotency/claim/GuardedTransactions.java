@@ -1,0 +1,118 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The transactions of one operation, in which the database decides on keys. Logs each
+ * outage once.
+ */
+final class GuardedTransactions {
+
+	private static final Logger logger = LoggerFactory.getLogger(GuardedTransactions.class);
+
+	private static final int INQUIRIES = 5;
+
+	private static final long INQUIRY_NANOS = Duration.ofSeconds(1).toNanos();
+
+	private final IdempotencyTransactions transactions;
+
+	private final Outage outage;
+
+	/**
+	 * Guards transactions.
+	 * @param outage shared by all operations on the database
+	 */
+	GuardedTransactions(IdempotencyTransactions transactions, Outage outage) {
+		this.transactions = transactions;
+		this.outage = outage;
+	}
+
+	Transaction begin(ClaimRequest request, boolean contended) {
+		try {
+			Transaction begun = beginUnguarded(request, contended);
+			if (this.outage.end()) {
+				logger.info("The database is reachable again");
+			}
+			return begun;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			if (this.outage.begin()) {
+				logger.warn("The database is unreachable; until it is back, requests under Guarantee.TRANSACTION are "
+						+ "refused with 503", ex);
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Looks up the committed record of a key that is pending in front, if its owner seems
+	 * to have died: a living one renews its lease long before half of it has passed.
+	 * @return the outcome on record, or the given one if there is no record or it is
+	 * unknown
+	 */
+	Claim find(ClaimRequest request, Claim.Pending pending) {
+		if (pending.remainingLease().compareTo(request.lease().dividedBy(2)) >= 0) {
+			return pending;
+		}
+		try {
+			Claim found = this.transactions.find(request.key(), request.fingerprint());
+			return (found != null) ? found : pending;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			return pending;
+		}
+	}
+
+	/**
+	 * Finds out how a transaction ended whose commit has failed. The failure does not
+	 * prove a rollback: the reply may be lost, or a step after the commit failed.
+	 * @param failure the failure of the commit; failed inquiries are added to it
+	 * @return the outcome on record
+	 * @throws WorkRolledBackException if the transaction was rolled back
+	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown
+	 */
+	Claim.Completed inquire(ClaimRequest request, Throwable failure) {
+		return claimOnceMore(request, failure).fold((acquired) -> {
+			throw new WorkRolledBackException(failure);
+		}, (pending) -> {
+			throw new IdempotencyStoreUnavailableException(
+					"It is unknown whether the transaction of key " + request.key() + " was committed", failure);
+		}, (completed) -> completed, (mismatched) -> {
+			throw new WorkRolledBackException(failure);
+		});
+	}
+
+	/**
+	 * Claims the key once more. The claim waits for a commit in progress, so if it finds
+	 * no record there will be none. After a crash of the database the pool is full of
+	 * dead connections, so an immediate failure is retried.
+	 */
+	private Claim claimOnceMore(ClaimRequest request, Throwable failure) {
+		long start = System.nanoTime();
+		for (int i = 0; i < INQUIRIES && System.nanoTime() - start < INQUIRY_NANOS; i++) {
+			try {
+				Transaction begun = beginUnguarded(request, false);
+				if (begun.outcome().isAcquired()) {
+					begun.rollback();
+				}
+				return begun.outcome();
+			}
+			catch (RuntimeException ex) {
+				failure.addSuppressed(ex);
+			}
+		}
+		return new Claim.Pending(request.lease());
+	}
+
+	private Transaction beginUnguarded(ClaimRequest request, boolean contended) {
+		return this.transactions.begin(request.key(), request.fingerprint(), request.token(), request.lease(),
+				contended);
+	}
+
+}

@@ -1,0 +1,76 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database with preset outcomes.
+ */
+final class PresetTransactions implements IdempotencyTransactions {
+
+	int begun;
+
+	boolean contended;
+
+	boolean unreachable;
+
+	int deadConnections;
+
+	boolean failsToCommit;
+
+	Claim answer = new Claim.Acquired();
+
+	@Override
+	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			boolean contended) {
+		if (this.unreachable || this.deadConnections-- > 0) {
+			throw new IdempotencyStoreUnavailableException("Preset to be unreachable", null);
+		}
+		this.begun++;
+		this.contended = contended;
+		return new Open(this.answer);
+	}
+
+	@Override
+	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
+		return null;
+	}
+
+	private final class Open implements Transaction {
+
+		private final Claim claim;
+
+		Open(Claim claim) {
+			this.claim = claim;
+		}
+
+		@Override
+		public Claim outcome() {
+			return this.claim;
+		}
+
+		@Override
+		public boolean isRollbackOnly() {
+			return false;
+		}
+
+		@Override
+		public void commit(StoredResponse response, Duration retention) {
+			if (PresetTransactions.this.failsToCommit) {
+				throw new IllegalStateException("Preset to fail");
+			}
+		}
+
+		@Override
+		public void rollback() {
+		}
+
+	}
+
+}
