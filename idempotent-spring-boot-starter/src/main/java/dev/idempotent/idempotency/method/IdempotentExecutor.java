@@ -52,12 +52,18 @@ final class IdempotentExecutor {
 			throws Throwable {
 		ClaimSynchronization.Run earlier = ClaimSynchronization.finished(key);
 		if (earlier != null && earlier.result() != null) {
-			return replay(operation, key, fingerprint.contradicts(earlier.fingerprint()) ? new Claim.Mismatched()
-					: new Claim.Completed(earlier.result(), operation.terms().retention()));
+			if (fingerprint.contradicts(earlier.fingerprint())) {
+				throw new IdempotencyMismatchException(key);
+			}
+			return replay(operation, earlier.result());
 		}
 		MethodRun claimed = claimed(operation, key, fingerprint);
 		Claim claim = claimed.claim(operation.terms().waits() ? this.waitTimeout : null);
-		return (claim instanceof Claim.Acquired) ? run(operation, claimed, work) : replay(operation, key, claim);
+		return claim.<@Nullable Object, Throwable>fold((acquired) -> run(operation, claimed, work), (pending) -> {
+			throw new IdempotencyPendingException(key, pending.remainingLease());
+		}, (completed) -> replay(operation, completed.response()), (mismatched) -> {
+			throw new IdempotencyMismatchException(key);
+		});
 	}
 
 	private MethodRun claimed(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
@@ -108,15 +114,9 @@ final class IdempotentExecutor {
 		}
 	}
 
-	private static @Nullable Object replay(Operation operation, IdempotencyKey key, Claim claim) {
-		if (claim instanceof Claim.Completed completed) {
-			Object result = operation.codec().decode(completed.response());
-			return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
-		}
-		if (claim instanceof Claim.Pending pending) {
-			throw new IdempotencyPendingException(key, pending.remainingLease());
-		}
-		throw new IdempotencyMismatchException(key);
+	private static @Nullable Object replay(Operation operation, StoredResponse stored) {
+		Object result = operation.codec().decode(stored);
+		return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
 	}
 
 }
