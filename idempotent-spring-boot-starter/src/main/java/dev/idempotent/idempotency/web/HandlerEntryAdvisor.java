@@ -42,14 +42,14 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	public HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
 		setAdvice((MethodInterceptor) (invocation) -> {
-			HandlerRun exchange = enter(invocation.getMethod());
+			HandlerRun run = enter(invocation.getMethod());
 			try {
 				Object value = invocation.proceed();
-				return (exchange != null) ? exchange.handlerReturned(invocation.getMethod(), value) : value;
+				return (run != null) ? run.handlerReturned(invocation.getMethod(), value) : value;
 			}
 			finally {
-				if (exchange != null) {
-					exchange.handlerLeft();
+				if (run != null) {
+					run.handlerLeft();
 				}
 			}
 		});
@@ -77,15 +77,15 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	/**
 	 * Notes that the filter took a request for one that no annotated handler gets.
 	 */
-	static void passed(ServletRequest request) {
+	static void markPassed(ServletRequest request) {
 		request.setAttribute(PASSED, true);
 	}
 
 	private static @Nullable HandlerRun enter(Method method) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		HandlerRun exchange = (request != null) ? HandlerRun.of(request) : null;
-		if (exchange != null) {
-			exchange.handlerEntered();
+		HandlerRun run = (request != null) ? HandlerRun.of(request) : null;
+		if (run != null) {
+			run.handlerEntered();
 		}
 		else if (request != null && request.getAttribute(PASSED, RequestAttributes.SCOPE_REQUEST) != null
 				&& isHandler(method, request)) {
@@ -93,7 +93,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 					+ "another URL when it passed the idempotency filter, so it has no key. Let filters that rewrite "
 					+ "URLs come before that filter, and do not forward to such methods.");
 		}
-		return exchange;
+		return run;
 	}
 
 	/**

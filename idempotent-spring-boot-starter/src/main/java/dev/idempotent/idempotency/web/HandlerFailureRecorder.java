@@ -22,9 +22,9 @@ public final class HandlerFailureRecorder implements HandlerExceptionResolver, P
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		HandlerRun exchange = HandlerRun.of(request);
-		if (exchange != null) {
-			exchange.handlingFailed(ex);
+		HandlerRun run = HandlerRun.of(request);
+		if (run != null) {
+			run.handlingFailed(ex);
 		}
 		return null;
 	}

@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import jakarta.servlet.DispatcherType;
@@ -28,19 +29,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
- * Gives each request to an annotated handler one run and one answer per key. Every other
- * request passes untouched. To be mapped to the dispatcher types REQUEST, ASYNC, ERROR
- * and FORWARD, as the last filter before the servlet: a replay bypasses what comes
- * behind.
+ * Runs each operation once per key: a request to an annotated handler is run, answered
+ * with the stored response, or refused. Other requests pass unchanged. Must be mapped to
+ * the dispatcher types REQUEST, ASYNC, ERROR and FORWARD, as the last filter before the
+ * servlet: a replay bypasses the filters behind it.
  */
 public final class IdempotencyFilter implements Filter {
 
 	private static final int LARGE_BODY = 16 * 1024;
 
-	private static final Duration MAX_WAIT_FOR_A_TURN = Duration.ofSeconds(10);
+	private static final Duration LARGE_BODY_TIMEOUT = Duration.ofSeconds(10);
 
-	private final ConcurrencyLimit turns = new ConcurrencyLimit(Runtime.getRuntime().availableProcessors(),
-			MAX_WAIT_FOR_A_TURN);
+	private final ConcurrencyLimit largeBodies = new ConcurrencyLimit(Runtime.getRuntime().availableProcessors(),
+			LARGE_BODY_TIMEOUT);
 
 	private final IdempotencyGuard guard;
 
@@ -54,18 +55,17 @@ public final class IdempotencyFilter implements Filter {
 
 	private final Duration waitTimeout;
 
-	private final CommitFailures commitFailures;
+	private final CommitFailureResolver commitFailures;
 
 	/**
 	 * Creates the filter.
-	 * @param guard keeps the keys
-	 * @param operations knows the annotated handlers
-	 * @param keys finds the key of a request
-	 * @param maxRequestBody the longest request body that is taken, in bytes
-	 * @param responsePolicy says which answers are stored
+	 * @param guard claims the keys
+	 * @param operations the operations of the annotated handlers
+	 * @param keys resolves the key of a request
+	 * @param maxRequestBody the longest request body that is accepted, in bytes
+	 * @param responsePolicy which responses are stored
 	 * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
-	 * @param exceptionResolver lets the application answer a failed commit; asked for
-	 * when it is needed
+	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
 	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations, RequestKeys keys,
 			int maxRequestBody, ResponsePolicy responsePolicy, Duration waitTimeout,
@@ -76,14 +76,14 @@ public final class IdempotencyFilter implements Filter {
 		this.reader = new RequestReader(maxRequestBody);
 		this.responsePolicy = responsePolicy;
 		this.waitTimeout = waitTimeout;
-		this.commitFailures = new CommitFailures(exceptionResolver);
+		this.commitFailures = new CommitFailureResolver(exceptionResolver);
 	}
 
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		if (request.getDispatcherType() == DispatcherType.INCLUDE) {
-			// Jetty maps a filter of all servlets to every type of dispatch.
+			// Jetty maps a filter of all servlets to every dispatcher type.
 			chain.doFilter(request, response);
 			return;
 		}
@@ -94,10 +94,10 @@ public final class IdempotencyFilter implements Filter {
 			open.dispatch(http, (HttpServletResponse) response, chain);
 		}
 		else if (target != null) {
-			claimAndRun(target, http, (HttpServletResponse) response, chain);
+			runReplayOrRefuse(target, http, (HttpServletResponse) response, chain);
 		}
 		else {
-			HandlerEntryAdvisor.passed(request);
+			HandlerEntryAdvisor.markPassed(request);
 			chain.doFilter(request, response);
 		}
 	}
@@ -106,58 +106,26 @@ public final class IdempotencyFilter implements Filter {
 		return (request.getDispatcherType() == DispatcherType.REQUEST) ? this.operations.find(request) : null;
 	}
 
-	private void claimAndRun(Target target, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-			throws IOException, ServletException {
+	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
+			FilterChain chain) throws IOException, ServletException {
 		AnswerWriter answer = new AnswerWriter(request, response, target.cors());
-		ClaimedRequest claimed;
+		Outcome outcome;
 		try {
-			claimed = claim(target, request);
+			ReadRequest read = this.reader.read(request);
+			Identity identity = identify(target.operation(), read);
+			ClaimedRun run = prepareRun(target, identity);
+			outcome = claim(target.operation(), run.claimant()).<Outcome, RuntimeException>fold(
+					(acquired) -> () -> run.create().begin(read.request(), response, chain),
+					(pending) -> answer::refuseInProgress, (completed) -> () -> answer.replay(completed.response()),
+					(mismatched) -> () -> answer.refuseReusedKey(target.operation().key() != null));
 		}
 		catch (RefusedRequestException ex) {
-			answer.refused(ex);
-			return;
+			outcome = () -> answer.refuse(ex);
 		}
 		catch (IdempotencyStoreException ex) {
-			answer.notClaimed(ex);
-			return;
+			outcome = () -> answer.refuse(ex);
 		}
-		if (claimed.claim().isAcquired()) {
-			claimed.run().begin(claimed.request(), response, chain);
-		}
-		else {
-			answer.notAcquired(claimed.claim(), target.operation().key() != null);
-		}
-	}
-
-	private ClaimedRequest claim(Target target, HttpServletRequest request) throws IOException {
-		ReadRequest read = this.reader.read(request);
-		IdempotentOperation operation = target.operation();
-		Identity identity = identify(operation, read);
-		return (operation.transactions() == null) ? claimByLease(target, read, identity)
-				: claimInTransaction(target, operation.transactions(), read, identity);
-	}
-
-	private ClaimedRequest claimByLease(Target target, ReadRequest read, Identity identity) {
-		IdempotentOperation operation = target.operation();
-		LeaseClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
-				operation.terms().retention());
-		Claim claim = claim(operation, claimant);
-		return new ClaimedRequest(read.request(), claim,
-				new LeaseHandlerRun(claimant, target.entryIsNoted(), this.responsePolicy));
-	}
-
-	private ClaimedRequest claimInTransaction(Target target, IdempotencyTransactions transactions, ReadRequest read,
-			Identity identity) {
-		IdempotentOperation operation = target.operation();
-		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(),
-				operation.terms().lease(), operation.terms().retention(), transactions);
-		Claim claim = claim(operation, claimant);
-		return new ClaimedRequest(read.request(), claim, new TransactionalHandlerRun(claimant, target.entryIsNoted(),
-				this.responsePolicy, this.commitFailures, target.cors()));
-	}
-
-	private Claim claim(IdempotentOperation operation, Claimant claimant) {
-		return operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		outcome.apply();
 	}
 
 	private Identity identify(IdempotentOperation operation, ReadRequest read) {
@@ -166,13 +134,46 @@ public final class IdempotencyFilter implements Filter {
 					operation.ignored());
 			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
 		};
-		return (read.body().length > LARGE_BODY) ? this.turns.take(identity) : identity.get();
+		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();
+	}
+
+	private ClaimedRun prepareRun(Target target, Identity identity) {
+		OperationTerms terms = target.operation().terms();
+		IdempotencyTransactions transactions = target.operation().transactions();
+		if (transactions == null) {
+			LeaseClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
+					terms.retention());
+			return new ClaimedRun(claimant,
+					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));
+		}
+		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
+				terms.retention(), transactions);
+		return new ClaimedRun(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
+				this.responsePolicy, this.commitFailures, target.cors()));
+	}
+
+	private Claim claim(IdempotentOperation operation, Claimant claimant) {
+		return operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 	}
 
 	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {
 	}
 
-	private record ClaimedRequest(HttpServletRequest request, Claim claim, HandlerRun run) {
+	/**
+	 * A claimant, and the run to create once it has acquired the key.
+	 */
+	private record ClaimedRun(Claimant claimant, Supplier<HandlerRun> factory) {
+
+		HandlerRun create() {
+			return this.factory.get();
+		}
+
+	}
+
+	private interface Outcome {
+
+		void apply() throws IOException, ServletException;
+
 	}
 
 }

@@ -113,10 +113,10 @@ public final class IdempotentOperations {
 	 * What a request is for.
 	 *
 	 * @param operation the operation of its handler
-	 * @param entryIsNoted whether {@link HandlerRun} learns that the handler was entered
+	 * @param entryTracked whether {@link HandlerRun} learns that the handler was entered
 	 * @param cors what other origins may do, if the handler says so
 	 */
-	record Target(IdempotentOperation operation, boolean entryIsNoted, @Nullable CorsConfiguration cors) {
+	record Target(IdempotentOperation operation, boolean entryTracked, @Nullable CorsConfiguration cors) {
 	}
 
 	private record Table(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> mappings,

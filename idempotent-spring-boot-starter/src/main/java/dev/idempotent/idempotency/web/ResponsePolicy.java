@@ -16,25 +16,25 @@ public final class ResponsePolicy {
 
 	private final OnError onError;
 
-	private final int maxBody;
+	private final int maxStored;
 
-	private final int maxHeld;
+	private final int maxBuffered;
 
 	/**
 	 * Creates a policy.
 	 * @param storedStatuses statuses below 500, such as {@code 404}, and ranges of them,
 	 * such as {@code 200-399}
 	 * @param onError what becomes of statuses from 500 on and of exceptions
-	 * @param maxBody the longest body that is stored, in bytes
-	 * @param maxHeld the longest body that is held until its transaction has committed,
-	 * in bytes
+	 * @param maxStored the longest body that is stored, in bytes
+	 * @param maxBuffered the longest body that is held until its transaction has
+	 * committed, in bytes
 	 * @throws IllegalArgumentException if a status is none, naming it
 	 */
-	public ResponsePolicy(List<String> storedStatuses, OnError onError, int maxBody, int maxHeld) {
+	public ResponsePolicy(List<String> storedStatuses, OnError onError, int maxStored, int maxBuffered) {
 		storedStatuses.forEach(this::addRange);
 		this.onError = onError;
-		this.maxBody = maxBody;
-		this.maxHeld = maxHeld;
+		this.maxStored = maxStored;
+		this.maxBuffered = maxBuffered;
 	}
 
 	boolean isStored(int status) {
@@ -53,12 +53,12 @@ public final class ResponsePolicy {
 		return this.onError == OnError.KEEP;
 	}
 
-	int maxBody() {
-		return this.maxBody;
+	int maxStored() {
+		return this.maxStored;
 	}
 
-	int maxHeld() {
-		return this.maxHeld;
+	int maxBuffered() {
+		return this.maxBuffered;
 	}
 
 	private void addRange(String range) {

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Objects;
 
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.web.CapturedResponse.Header;
+import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,7 +57,7 @@ class CapturedResponseTests {
 		replay.addHeader("x-set", "filter");
 		replay.addHeader("x-added", "filter");
 
-		decoded(captured(first, BODY).encode()).replayTo(replay);
+		decoded(CapturedResponseFormat.encode(captured(first, BODY))).replayTo(replay);
 
 		assertThat(replay.getHeaders("X-Set")).containsExactly("handler", "more");
 		assertThat(replay.getHeaders("X-Added")).containsExactly("filter", "handler");
@@ -67,7 +67,7 @@ class CapturedResponseTests {
 	void keepsNothingThatOuterFiltersHaveAdded() throws Exception {
 		MockHttpServletResponse outer = new MockHttpServletResponse();
 		outer.addHeader("X-Before", "filter");
-		BufferedResponse first = BufferedResponse.whole(outer, 100);
+		BufferedResponse first = BufferedResponse.withoutStreaming(outer, 100);
 		first.addHeader("X-Order", "7");
 		outer.addHeader("X-Meanwhile", "filter");
 		outer.addHeader("X-Order", "filter");
@@ -102,7 +102,7 @@ class CapturedResponseTests {
 	void readsWhatAnEarlierVersionHasWritten() throws Exception {
 		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
-		byte[] written = captured(first, BODY).encode().bytes();
+		byte[] written = CapturedResponseFormat.encode(captured(first, BODY)).bytes();
 		MockHttpServletResponse replay = new MockHttpServletResponse();
 		replay.addHeader("X-Order", "filter");
 
@@ -121,14 +121,14 @@ class CapturedResponseTests {
 
 	@Test
 	void decodesNothingFromWhatWasNotKeptOrComesFromALaterVersion() throws Exception {
-		byte[] later = captured(first(), BODY).encode().bytes();
+		byte[] later = CapturedResponseFormat.encode(captured(first(), BODY)).bytes();
 		later[0] = 4;
-		assertThat(CapturedResponse.decode(StoredResponse.of(later))).isNull();
-		assertThat(CapturedResponse.decode(StoredResponse.notKept())).isNull();
+		assertThat(CapturedResponseFormat.decode(StoredResponse.of(later))).isNull();
+		assertThat(CapturedResponseFormat.decode(StoredResponse.notKept())).isNull();
 	}
 
 	private static BufferedResponse first() {
-		return BufferedResponse.whole(new MockHttpServletResponse(), 100);
+		return BufferedResponse.withoutStreaming(new MockHttpServletResponse(), 100);
 	}
 
 	private static CapturedResponse captured(BufferedResponse first, byte[] body) throws Exception {
@@ -138,12 +138,12 @@ class CapturedResponseTests {
 
 	private static MockHttpServletResponse replay(BufferedResponse first, byte[] body) throws Exception {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
-		decoded(captured(first, body).encode()).replayTo(replay);
+		decoded(CapturedResponseFormat.encode(captured(first, body))).replayTo(replay);
 		return replay;
 	}
 
 	private static CapturedResponse decoded(StoredResponse stored) {
-		return Objects.requireNonNull(CapturedResponse.decode(stored));
+		return Objects.requireNonNull(CapturedResponseFormat.decode(stored));
 	}
 
 }
