@@ -18,7 +18,7 @@ import jakarta.servlet.http.HttpServletResponse;
  * Security may, or has answered the error itself. Must be mapped to the dispatcher types
  * REQUEST, ASYNC and ERROR, before all other filters.
  */
-public final class IdempotencyErrorFilter implements Filter {
+final class IdempotencyErrorFilter implements Filter {
 
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)

@@ -8,15 +8,13 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
-import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.operation.OperationTerms;
-import dev.idempotent.idempotency.web.IdempotentOperations.Target;
-import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
+import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -61,21 +59,19 @@ public final class IdempotencyFilter implements Filter {
 	 * Creates the filter.
 	 * @param guard claims the keys
 	 * @param operations the operations of the annotated handlers
-	 * @param keys resolves the key of a request
-	 * @param maxRequestBody the longest request body that is accepted, in bytes
-	 * @param responsePolicy which responses are stored
-	 * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
+	 * @param scopeResolver resolves the scope of a key
+	 * @param settings the settings
 	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
-	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations, RequestKeys keys,
-			int maxRequestBody, ResponsePolicy responsePolicy, Duration waitTimeout,
+	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+			IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings,
 			Supplier<HandlerExceptionResolver> exceptionResolver) {
 		this.guard = guard;
 		this.operations = operations;
-		this.keys = keys;
-		this.reader = new RequestReader(maxRequestBody);
-		this.responsePolicy = responsePolicy;
-		this.waitTimeout = waitTimeout;
+		this.keys = new RequestKeys(settings.namespace(), settings.header(), scopeResolver);
+		this.reader = new RequestReader(settings.maxRequestBody());
+		this.responsePolicy = settings.responsePolicy();
+		this.waitTimeout = settings.waitTimeout();
 		this.commitFailures = new CommitFailureResolver(exceptionResolver);
 	}
 
@@ -117,7 +113,7 @@ public final class IdempotencyFilter implements Filter {
 			outcome = claim(target.operation(), run.claimant()).<Outcome, RuntimeException>fold(
 					(acquired) -> () -> run.create().begin(read.request(), response, chain),
 					(pending) -> answer::refuseInProgress, (completed) -> () -> answer.replay(completed.response()),
-					(mismatched) -> () -> answer.refuseReusedKey(target.operation().key() != null));
+					(mismatched) -> () -> answer.refuseReusedKey(target.operation().keyExpression() != null));
 		}
 		catch (RefusedRequestException ex) {
 			outcome = () -> answer.refuse(ex);
@@ -131,7 +127,7 @@ public final class IdempotencyFilter implements Filter {
 	private Identity identify(IdempotentOperation operation, ReadRequest read) {
 		Supplier<Identity> identity = () -> {
 			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
-					operation.ignored());
+					operation.exclusions());
 			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
 		};
 		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();

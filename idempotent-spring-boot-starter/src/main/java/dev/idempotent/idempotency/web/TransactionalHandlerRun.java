@@ -94,7 +94,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			throws IOException, ServletException {
 		boolean forwarded = request.getDispatcherType() == DispatcherType.FORWARD;
 		if (forwarded && this.handlersRunning > 0) {
-			// The container ends the response with the forward, before the commit.
+			// The container ends the response after a forward, before the commit.
 			throw new IllegalStateException("A handler under Guarantee.TRANSACTION forwarded its request before it "
 					+ "returned. Return the name of a view, such as \"forward:/path\", or use Guarantee.LEASE.");
 		}

@@ -58,7 +58,7 @@ class QueryParametersFuzzTests {
 
 	private static String digest(MockHttpServletRequest request) {
 		return RequestFingerprinter
-			.fingerprint(request, new RequestContent.Body(new byte[0], false), FingerprintExclusions.NOTHING)
+			.fingerprint(request, new ReadRequest.Body(new byte[0], false), FingerprintExclusions.NOTHING)
 			.digest();
 	}
 

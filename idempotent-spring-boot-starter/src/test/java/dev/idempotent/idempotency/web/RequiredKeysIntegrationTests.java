@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.net.http.HttpResponse;
 import java.util.UUID;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ import org.springframework.context.annotation.Import;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Handlers without annotation, named by {@code idempotent.web.required-for}.
@@ -49,7 +50,9 @@ class RequiredKeysIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
-		assertThatIllegalArgumentException().isThrownBy(() -> RequiredKeyRule.parse(rule));
+		assertThatExceptionOfType(IdempotentConfigurationException.class)
+			.isThrownBy(() -> RequiredKeyOperations.Rule.parse(rule))
+			.withMessageStartingWith("idempotent.web.required-for: ");
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -4,7 +4,7 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.UUID;
 
-import dev.idempotent.idempotency.OnError;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Answers that are stored and answers that are not: by default, and by the application's
@@ -111,7 +111,7 @@ class StoredStatusesIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "99", "500", "404-", "404-200", "4xx", "200-500" })
 	void refusesWhatIsNoStatus(String range) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new ResponsePolicy(List.of(range), OnError.RELEASE, 1, 1))
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> ResponsePolicy.parse(range))
 			.withMessageContaining("'" + range + "'");
 	}
 
