@@ -5,19 +5,12 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.RealPostgres;
-import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,38 +28,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A failure of the commit is answered as if the handler had thrown it.
  */
-@ParameterizedClass
-@ValueSource(strings = { "tomcat", "jetty" })
-class CommitFailuresIntegrationTests {
+class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 	private static final String ORIGIN = "https://shop.example";
 
-	@RegisterExtension
-	static final RealRedis redis = RealRedis.shared();
-
-	@RegisterExtension
-	static final RealPostgres postgres = RealPostgres.shared();
-
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
-
-	@Parameter
-	@SuppressWarnings("NullAway.Init")
-	String container;
-
 	private final String name = "work-" + UUID.randomUUID();
-
-	private final String key = UUID.randomUUID().toString();
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
-		application = TransactionApplication.start(CheckoutApplication.class, redis, postgres,
-				WebApplication.WITH_DATABASE, "test.container=" + container);
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
+		startWithPostgres(CheckoutApplication.class, container);
 	}
 
 	@Test
@@ -76,7 +46,7 @@ class CommitFailuresIntegrationTests {
 		assertThat(text(first)).isEqualTo("sold out, rows: 0");
 		assertThat(application.bean(Works.class).count(this.name)).isZero();
 		HttpResponse<byte[]> retry = post();
-		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(isReplay(retry)).isTrue();
 		assertThat(retry.body()).isEqualTo(first.body());
 	}
 
@@ -97,7 +67,7 @@ class CommitFailuresIntegrationTests {
 	}
 
 	private HttpResponse<byte[]> post() {
-		return application.post("/checkout?name=" + this.name, "{}", "Idempotency-Key", this.key, "Origin", ORIGIN);
+		return post("/checkout?name=" + this.name, "Origin", ORIGIN);
 	}
 
 	@Configuration(proxyBeanMethods = false)
