@@ -58,7 +58,7 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		new AsyncAdvice(this.beanFactory).check(mapping);
 		int handlers = this.operations.load(mapping, this.settings, this.defaults, this.transactionSource);
 		if (!this.tellsCallersApart) {
-			this.operations.requireKeysOfCallers();
+			this.operations.rejectFingerprintKeys();
 		}
 		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
 				(handlers == 1) ? "handler" : "handlers");

@@ -48,7 +48,7 @@ public final class IdempotentOperations {
 	 * that cannot distinguish callers.
 	 * @throws dev.idempotent.IdempotentConfigurationException if one does
 	 */
-	public void requireKeysOfCallers() {
+	public void rejectFingerprintKeys() {
 		OperationTable loaded = this.table;
 		Assert.state(loaded != null, "The operations must be loaded first");
 		loaded.annotated().forEach((handler, operation) -> {

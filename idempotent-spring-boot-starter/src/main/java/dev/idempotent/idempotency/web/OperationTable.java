@@ -69,7 +69,7 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		}
 		HandlerExecutionChain chain = chainOf(request);
 		if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
-			return keyRequired ? new Target(this.required.ofNoMethod(), false, null) : null;
+			return keyRequired ? new Target(this.required.ofOtherHandler(), false, null) : null;
 		}
 		IdempotentOperation operation = this.annotated.get(Handler.of(handler));
 		if (operation != null) {

@@ -56,9 +56,9 @@ final class RequiredKeyOperations {
 	}
 
 	/**
-	 * Returns the operation of other handlers than methods, which have no transactions.
+	 * Returns the operation of handlers that are not methods, which have no transactions.
 	 */
-	IdempotentOperation ofNoMethod() {
+	IdempotentOperation ofOtherHandler() {
 		return this.underLease;
 	}
 

@@ -142,15 +142,15 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
-		StoredResponse answer = answerToStore(buffered);
+		StoredResponse toStore = responseToStore(buffered);
 		try {
-			StoredResponse onRecord = this.claimant.commit(answer);
+			StoredResponse stored = this.claimant.commit(toStore);
 			close(request);
-			if (onRecord == null || (onRecord.isKept() && onRecord.equals(answer))) {
+			if (stored == null || (stored.isKept() && stored.equals(toStore))) {
 				buffered.sendBuffered();
 			}
 			else {
-				answerInstead(request, buffered).replay(onRecord);
+				answerInstead(request, buffered).replay(stored);
 			}
 		}
 		catch (WorkRolledBackException ex) {
@@ -190,14 +190,14 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void keep(HttpServletRequest request, BufferedResponse buffered) throws IOException {
-		StoredResponse answer = answerToStore(buffered);
+		StoredResponse toStore = responseToStore(buffered);
 		try {
-			Claim kept = this.claimant.keep(answer);
+			Claim kept = this.claimant.keep(toStore);
 			close(request);
 			Answer toSend = kept.<Answer, RuntimeException>fold((acquired) -> {
 				throw new IllegalStateException("The key is still claimed after its response was stored");
 			}, (pending) -> () -> answerInstead(request, buffered).refuseInProgress(),
-					(completed) -> completed.response().equals(answer) ? buffered::sendBuffered
+					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
 							: () -> answerInstead(request, buffered).replay(completed.response()),
 					(mismatched) -> () -> answerInstead(request, buffered).refuseReusedKey(false));
 			toSend.send();
@@ -222,7 +222,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		release(request);
 	}
 
-	private StoredResponse answerToStore(BufferedResponse buffered) {
+	private StoredResponse responseToStore(BufferedResponse buffered) {
 		CapturedResponse captured = buffered.capture();
 		return (captured.body().length <= this.policy.maxStored()) ? CapturedResponseFormat.encode(captured)
 				: StoredResponse.notKept();
