@@ -72,7 +72,7 @@ final class IdempotentExecutor {
 		return (operation.transactions() == null)
 				? new LeaseMethodRun(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
 				: new TransactionalMethodRun(key, fingerprint,
-						this.guard.joiningClaimant(key, fingerprint, lease, retention, operation.transactions()));
+						this.guard.claimant(key, fingerprint, lease, retention, operation.transactions()));
 	}
 
 	private static @Nullable Object run(Operation operation, MethodRun claimed, Work work) throws Throwable {

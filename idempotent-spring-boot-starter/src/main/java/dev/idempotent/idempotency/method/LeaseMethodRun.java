@@ -4,7 +4,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,9 +15,9 @@ final class LeaseMethodRun extends MethodRun {
 
 	private static final Logger logger = LoggerFactory.getLogger(LeaseMethodRun.class);
 
-	private final LeaseClaimant claimant;
+	private final Claimant claimant;
 
-	LeaseMethodRun(IdempotencyKey key, Fingerprint fingerprint, LeaseClaimant claimant) {
+	LeaseMethodRun(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 		super(key, fingerprint, claimant);
 		this.claimant = claimant;
 	}

@@ -4,7 +4,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.JoiningClaimant;
+import dev.idempotent.idempotency.claim.TransactionalClaimant;
 
 /**
  * A claim under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}, in a
@@ -12,9 +12,9 @@ import dev.idempotent.idempotency.claim.JoiningClaimant;
  */
 final class TransactionalMethodRun extends MethodRun {
 
-	private final JoiningClaimant claimant;
+	private final TransactionalClaimant claimant;
 
-	TransactionalMethodRun(IdempotencyKey key, Fingerprint fingerprint, JoiningClaimant claimant) {
+	TransactionalMethodRun(IdempotencyKey key, Fingerprint fingerprint, TransactionalClaimant claimant) {
 		super(key, fingerprint, claimant);
 		this.claimant = claimant;
 	}
@@ -36,12 +36,12 @@ final class TransactionalMethodRun extends MethodRun {
 	@Override
 	void finish(StoredResponse result) {
 		super.finish(result);
-		this.claimant.complete(result);
+		this.claimant.commit(result);
 	}
 
 	@Override
 	void fail() {
-		this.claimant.abandon();
+		this.claimant.rollback();
 		super.fail();
 	}
 
@@ -52,7 +52,7 @@ final class TransactionalMethodRun extends MethodRun {
 
 	@Override
 	public void committed(StoredResponse result) {
-		this.claimant.committed(result);
+		this.claimant.complete(result);
 	}
 
 	@Override

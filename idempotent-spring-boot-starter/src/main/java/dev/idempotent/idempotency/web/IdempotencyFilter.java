@@ -11,7 +11,6 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.web.OperationTable.Target;
@@ -137,7 +136,7 @@ public final class IdempotencyFilter implements Filter {
 		OperationTerms terms = target.operation().terms();
 		IdempotencyTransactions transactions = target.operation().transactions();
 		if (transactions == null) {
-			LeaseClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
+			Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
 					terms.retention());
 			return new ClaimedRun(claimant,
 					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -28,7 +28,7 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 	 */
 	private static final String HANDLER_STREAMS = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
 
-	private final LeaseClaimant claimant;
+	private final Claimant claimant;
 
 	private final ResponsePolicy policy;
 
@@ -48,7 +48,7 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 
 	private boolean completing;
 
-	LeaseHandlerRun(LeaseClaimant claimant, boolean entryTracked, ResponsePolicy policy) {
+	LeaseHandlerRun(Claimant claimant, boolean entryTracked, ResponsePolicy policy) {
 		super(claimant.context(), entryTracked);
 		this.claimant = claimant;
 		this.policy = policy;

@@ -144,7 +144,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
 		StoredResponse toStore = responseToStore(buffered);
 		try {
-			StoredResponse stored = this.claimant.commit(toStore);
+			StoredResponse stored = this.claimant.commitAndComplete(toStore);
 			close(request);
 			if (stored == null || (stored.isKept() && stored.equals(toStore))) {
 				buffered.sendBuffered();
@@ -185,16 +185,16 @@ final class TransactionalHandlerRun extends HandlerRun {
 			this.claimant.stopRenewal();
 		}
 		else {
-			keep(request, buffered);
+			completeAfterRollback(request, buffered);
 		}
 	}
 
-	private void keep(HttpServletRequest request, BufferedResponse buffered) throws IOException {
+	private void completeAfterRollback(HttpServletRequest request, BufferedResponse buffered) throws IOException {
 		StoredResponse toStore = responseToStore(buffered);
 		try {
-			Claim kept = this.claimant.keep(toStore);
+			Claim claim = this.claimant.completeAfterRollback(toStore);
 			close(request);
-			Answer toSend = kept.<Answer, RuntimeException>fold((acquired) -> {
+			Answer toSend = claim.<Answer, RuntimeException>fold((acquired) -> {
 				throw new IllegalStateException("The key is still claimed after its response was stored");
 			}, (pending) -> () -> answerInstead(request, buffered).refuseInProgress(),
 					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
@@ -214,7 +214,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	@Override
 	void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse buffered) throws IOException {
-		keep(request, buffered);
+		completeAfterRollback(request, buffered);
 	}
 
 	@Override
