@@ -108,9 +108,9 @@ public final class IdempotencyFilter implements Filter {
 		try {
 			ReadRequest read = this.reader.read(request);
 			Identity identity = identify(target.operation(), read);
-			ClaimedRun run = prepareRun(target, identity);
-			outcome = claim(target.operation(), run.claimant()).<Outcome, RuntimeException>fold(
-					(acquired) -> () -> run.create().begin(read.request(), response, chain),
+			Attempt attempt = attempt(target, identity);
+			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
+					(acquired) -> () -> attempt.run().get().begin(read.request(), response, chain),
 					(pending) -> answer::refuseInProgress, (completed) -> () -> answer.replay(completed.response()),
 					(mismatched) -> () -> answer.refuseReusedKey(target.operation().keyExpression() != null));
 		}
@@ -132,18 +132,18 @@ public final class IdempotencyFilter implements Filter {
 		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();
 	}
 
-	private ClaimedRun prepareRun(Target target, Identity identity) {
+	private Attempt attempt(Target target, Identity identity) {
 		OperationTerms terms = target.operation().terms();
 		IdempotencyTransactions transactions = target.operation().transactions();
 		if (transactions == null) {
 			Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
 					terms.retention());
-			return new ClaimedRun(claimant,
+			return new Attempt(claimant,
 					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));
 		}
 		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
 				terms.retention(), transactions);
-		return new ClaimedRun(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
+		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
 				this.responsePolicy, this.commitFailures, target.cors()));
 	}
 
@@ -155,14 +155,9 @@ public final class IdempotencyFilter implements Filter {
 	}
 
 	/**
-	 * A claimant, and the run to create once it has acquired the key.
+	 * A claimant, and the run that is created once it has acquired the key.
 	 */
-	private record ClaimedRun(Claimant claimant, Supplier<HandlerRun> factory) {
-
-		HandlerRun create() {
-			return this.factory.get();
-		}
-
+	private record Attempt(Claimant claimant, Supplier<HandlerRun> run) {
 	}
 
 	private interface Outcome {

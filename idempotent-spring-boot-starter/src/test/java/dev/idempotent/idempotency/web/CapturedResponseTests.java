@@ -64,7 +64,7 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void keepsNothingThatOuterFiltersHaveAdded() throws Exception {
+	void doesNotStoreHeadersOfOuterFilters() throws Exception {
 		MockHttpServletResponse outer = new MockHttpServletResponse();
 		outer.addHeader("X-Before", "filter");
 		BufferedResponse first = BufferedResponse.withoutStreaming(outer, 100);
@@ -76,7 +76,7 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void keepsNumbersAndDates() throws Exception {
+	void storesNumbersAndDates() throws Exception {
 		BufferedResponse first = first();
 		first.setIntHeader("X-Count", 7);
 		first.setDateHeader("Last-Modified", 0);
@@ -88,7 +88,7 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void forgetsHeadersThatWereTakenBack() throws Exception {
+	void doesNotStoreRemovedHeaders() throws Exception {
 		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
 		first.setHeader("X-Order", null);
@@ -99,7 +99,7 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void readsWhatAnEarlierVersionHasWritten() throws Exception {
+	void readsTheFormatOfEarlierVersions() throws Exception {
 		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
 		byte[] written = CapturedResponseFormat.encode(captured(first, BODY)).bytes();
@@ -113,14 +113,14 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void saysNothingOfTheLengthOfAnEmptyBody() throws Exception {
+	void setsNoContentLengthForAnEmptyBody() throws Exception {
 		BufferedResponse first = first();
 		first.setStatus(204);
 		assertThat(replay(first, new byte[0]).containsHeader("Content-Length")).isFalse();
 	}
 
 	@Test
-	void decodesNothingFromWhatWasNotKeptOrComesFromALaterVersion() throws Exception {
+	void decodesNeitherAMissingResponseNorALaterFormat() throws Exception {
 		byte[] later = CapturedResponseFormat.encode(captured(first(), BODY)).bytes();
 		later[0] = 4;
 		assertThat(CapturedResponseFormat.decode(StoredResponse.of(later))).isNull();

@@ -45,19 +45,19 @@ class HandlerEntryAdvisorTests {
 			OrdersWithAnInheritedFinalMethod.class, SealedOrders.class, OrdersWithAPrivateConstructor.class,
 			OrdersWithAPrivateHandler.class, OrdersWithAPrivateExceptionHandler.class,
 			OrdersWithAMethodOfAnotherPackage.class })
-	void leavesWhatCannotBeProxiedAlone(Class<?> handler) {
+	void skipsWhatCannotBeProxied(Class<?> handler) {
 		assertThat(isAdvised(handler)).isFalse();
 	}
 
 	@Test
-	void leavesOtherMethodsAlone() throws NoSuchMethodException {
+	void skipsOtherMethods() throws NoSuchMethodException {
 		assertThat(isAdvised(Feedback.class)).isFalse();
 		assertThat(this.advisor.matches(Orders.class.getDeclaredMethod("list"), Orders.class)).isFalse();
 		assertThat(this.advisor.matches(Orders.class.getDeclaredMethod("place"), Orders.class)).isTrue();
 	}
 
 	@Test
-	void leavesMethodsThatNoRequestComesToToOthers() {
+	void skipsMethodsWithoutAMapping() {
 		assertThat(isAdvised(OrderService.class)).isFalse();
 		assertThat(isAdvised(OrdersWithoutMapping.class)).isFalse();
 	}
@@ -68,7 +68,7 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Test
-	void knowsWhatItAdvises() {
+	void recognisesAdvisedControllers() {
 		Orders orders = new Orders();
 		ProxyFactory others = new ProxyFactory(orders);
 		others.addAdvice(new SimpleTraceInterceptor());
@@ -78,7 +78,7 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Test
-	void letsAMethodRunOutsideAnyRequest() {
+	void letsAMethodRunOutsideARequest() {
 		assertThat(advised(new Orders()).place()).isEqualTo("placed");
 	}
 

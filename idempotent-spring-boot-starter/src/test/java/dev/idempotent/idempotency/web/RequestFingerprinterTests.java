@@ -44,7 +44,7 @@ class RequestFingerprinterTests {
 			/a?X=1           | /a?x=1
 			/a?x=1&y=2,z=3   | /a?x=1,y=2&z=3
 			""")
-	void differsForUrlsThatSaySomethingElse(String one, String other) throws IOException {
+	void differsForDifferentUrls(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isNotEqualTo(ofUrl(other));
 	}
 
@@ -80,7 +80,7 @@ class RequestFingerprinterTests {
 	}
 
 	@Test
-	void tellsACanonicalTextFromTheSameRawBytes() throws IOException {
+	void distinguishesCanonicalJsonFromTheSameRawBytes() throws IOException {
 		assertThat(ofBody("application/json", "{}")).isNotEqualTo(ofBody("text/plain", "{}"));
 	}
 
@@ -110,7 +110,7 @@ class RequestFingerprinterTests {
 			/lines/1/at   | {"lines":[{"at":1},{"at":2}]}   | {"lines":[{"at":2},{"at":2}]}    | false
 			/a~1b         | {"a/b":1}                       | {"a/b":2}                        | true
 			""")
-	void leavesOutIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
+	void excludesIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
 		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { pointer });
 		assertThat(of(body("application/json", one), ignored).equals(of(body("application/json", other), ignored)))
 			.isEqualTo(same);
@@ -127,7 +127,7 @@ class RequestFingerprinterTests {
 	}
 
 	@Test
-	void leavesOutIgnoredParameters() throws IOException {
+	void excludesIgnoredParameters() throws IOException {
 		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { "at" });
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isEqualTo(of(url("/a?at=2&x=1&at=3"), ignored));
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isNotEqualTo(of(url("/a?x=2&at=1"), ignored));
@@ -135,13 +135,13 @@ class RequestFingerprinterTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "/" })
-	void ignoresNothingThatHasNoName(String entry) {
+	void rejectsExclusionsWithoutAName(String entry) {
 		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { entry }));
 	}
 
 	/**
 	 * A change of the digest's input needs a new {@link Fingerprint#CURRENT_VERSION}, or
-	 * a rolling upgrade answers honest retries with 422.
+	 * a rolling upgrade answers retries with 422.
 	 */
 	@Test
 	void keepsTheFormatOfVersion1() throws IOException {

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Handlers without annotation, named by {@code idempotent.web.required-for}.
+ * Handlers without annotation that are matched by {@code idempotent.web.required-for}.
  */
 class RequiredKeysIntegrationTests {
 
@@ -29,7 +29,7 @@ class RequiredKeysIntegrationTests {
 	static final RealRedis redis = RealRedis.shared();
 
 	@Test
-	void protectWhatTheyMatchAndNothingElse() {
+	void protectOnlyMatchingRequests() {
 		String key = UUID.randomUUID().toString();
 		try (WebApplication application = WebApplication.start(Application.class, redis,
 				"idempotent.web.required-for=POST /plain/**, PUT /plain")) {

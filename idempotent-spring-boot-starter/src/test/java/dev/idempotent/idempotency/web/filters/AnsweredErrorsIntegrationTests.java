@@ -12,8 +12,8 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A filter of the application may answer an error that the container would send to an
- * error page. No key waits for the page then.
+ * A filter of the application may answer an error for which the container would send an
+ * error page. The key does not wait for that page.
  */
 class AnsweredErrorsIntegrationTests extends OnTomcatAndJetty {
 
@@ -40,7 +40,7 @@ class AnsweredErrorsIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@CsvSource({ "catches, /throws, 500", "catches, /throws-late, 500", "refuses, /throws, 400" })
-	void keepTheirKeyWithoutAnAnswerIfTheFilterHasCaughtTheException(String filter, String path, int status) {
+	void keepTheirKeyWithoutAResponseIfTheFilterCaughtTheException(String filter, String path, int status) {
 		assertThat(post(filter, path).statusCode()).isEqualTo(status);
 		int runs = runs();
 		HttpResponse<byte[]> second = post(filter, path);
@@ -51,7 +51,7 @@ class AnsweredErrorsIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@CsvSource({ "wraps, /unavailable", "catches, /transaction-throws" })
-	void leaveTheKeyFreeIfTheyAreNotKept(String filter, String path) {
+	void releaseTheKeyIfTheyAreNotStored(String filter, String path) {
 		for (int i = 0; i < 2; i++) {
 			int runs = runs();
 			assertThat(post(filter, path).statusCode()).isGreaterThanOrEqualTo(500);

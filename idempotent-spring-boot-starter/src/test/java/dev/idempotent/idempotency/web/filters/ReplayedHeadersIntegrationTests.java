@@ -44,7 +44,7 @@ class ReplayedHeadersIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/lease", "/transaction" })
-	void areThoseOfTheFirstAnswer(String path) {
+	void areThoseOfTheFirstResponse(String path) {
 		HttpResponse<byte[]> first = post(path);
 		HttpResponse<byte[]> second = post(path);
 		assertThat(isReplay(second)).isTrue();
@@ -53,7 +53,7 @@ class ReplayedHeadersIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	@Test
-	void areThoseThatTheContainerLeavesToAnErrorPage() {
+	void areThoseOfTheErrorPage() {
 		HttpResponse<byte[]> first = post("/error-page");
 		HttpResponse<byte[]> second = post("/error-page");
 		assertThat(isReplay(second)).isTrue();
@@ -64,7 +64,7 @@ class ReplayedHeadersIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	@Test
-	void areCompressedOnceByAFilterThatDecidesByTheType() throws IOException {
+	void areCompressedOnceByAFilter() throws IOException {
 		HttpResponse<byte[]> first = post("/text", "Accept-Encoding", "gzip");
 		HttpResponse<byte[]> second = post("/text", "Accept-Encoding", "gzip");
 		assertThat(isReplay(second)).isTrue();

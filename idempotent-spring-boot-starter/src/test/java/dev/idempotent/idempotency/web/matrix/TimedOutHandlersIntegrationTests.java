@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Work that goes on after its request has timed out keeps its key until it ends.
+ * Work that continues after its request has timed out keeps its key until it ends.
  */
 class TimedOutHandlersIntegrationTests extends OnTomcatAndJetty {
 
@@ -36,7 +36,7 @@ class TimedOutHandlersIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "callable", "task", "future", "servlet-async" })
-	void neverRunsTwiceAndTellsARetryOnceItIsDone(String handler) {
+	void neverRunsTwiceAndAnswersARetryOnceItIsDone(String handler) {
 		int before = runs();
 		assertThat(answer(handler).status()).isIn(500, 503);
 		assertThat(answer(handler).body()).contains("in-progress");

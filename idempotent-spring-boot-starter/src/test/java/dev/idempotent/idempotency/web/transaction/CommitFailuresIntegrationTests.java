@@ -26,7 +26,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A failure of the commit is answered as if the handler had thrown it.
+ * A failed commit is answered as if the handler had thrown its exception.
  */
 class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 
@@ -51,7 +51,7 @@ class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 	}
 
 	@Test
-	void leaveWhatOthersHavePutOnTheResponse() {
+	void keepHeadersOfFiltersAndContainer() {
 		HttpResponse<byte[]> answer = post();
 		assertThat(answer.headers().allValues("Access-Control-Allow-Origin")).containsExactly(ORIGIN);
 		assertThat(answer.headers().allValues("X-Inner-Filter")).containsExactly("1");
@@ -59,7 +59,7 @@ class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 	}
 
 	@Test
-	void takeBackWhatTheHandlerHasPutOnTheResponse() {
+	void discardHeadersOfTheHandler() {
 		HttpResponse<byte[]> answer = post();
 		assertThat(answer.headers().firstValue("Location")).isEmpty();
 		assertThat(answer.headers().firstValue("X-Order")).isEmpty();
@@ -75,7 +75,7 @@ class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 	static class CheckoutApplication {
 
 		/**
-		 * Without an order it comes after the other filters.
+		 * Has no order, so it follows the other filters.
 		 */
 		@Bean
 		FilterRegistrationBean<Filter> innerFilter() {

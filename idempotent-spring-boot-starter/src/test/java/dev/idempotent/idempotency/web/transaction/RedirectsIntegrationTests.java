@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A redirect is an answer like any other: it leaves after the commit, or never.
+ * A redirect is sent after the commit, or never.
  */
 class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 
@@ -50,7 +50,7 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 	}
 
 	@Test
-	void keepToTheHostThatAProxyStates() {
+	void useTheForwardedHost() {
 		HttpResponse<byte[]> first = post(path("by-name/commits"), "X-Forwarded-Host", "shop.example",
 				"X-Forwarded-Proto", "https");
 		assertThat(first.headers().allValues("Location")).containsExactly("https://shop.example/thanks");
@@ -59,7 +59,7 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 	@ParameterizedTest
 	@CsvSource({ "by-name/fails, 402", "by-response/fails, 402", "by-response/throws-after, 402", "by-name/breaks, 500",
 			"by-response/breaks, 500" })
-	void neverLeaveForWorkThatIsUndone(String path, int status) {
+	void areNeverSentForWorkThatIsRolledBack(String path, int status) {
 		HttpResponse<byte[]> first = post(path(path));
 		assertThat(first.statusCode()).isEqualTo(status);
 		assertThat(first.headers().firstValue("Location")).isEmpty();
@@ -68,7 +68,7 @@ class RedirectsIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "by-name", "by-response" })
-	void leaveOnceTheCommitHasEnded(String handler) throws Exception {
+	void areSentAfterTheCommit(String handler) throws Exception {
 		Gate gate = new Gate();
 		application.bean(RedirectingController.class).holdUpAt(gate);
 		try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port())) {

@@ -24,8 +24,8 @@ import org.springframework.web.server.ResponseStatusException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Spring Security refuses error dispatches of those who are not logged in, unless it is
- * told otherwise: the answer that was to be stored never leaves.
+ * By default Spring Security rejects error dispatches of unauthenticated callers: the
+ * response that was to be stored is never sent.
  */
 class RefusedErrorPagesIntegrationTests extends TransactionsOnTomcatAndJetty {
 
@@ -37,7 +37,7 @@ class RefusedErrorPagesIntegrationTests extends TransactionsOnTomcatAndJetty {
 	@ParameterizedTest
 	@ValueSource(strings = { "/guests/lease", "/guests/transaction", "/guests/send-error", "/guests/callable",
 			"/guests/unhandled" })
-	void leaveTheKeyFreeAtOnce(String path) {
+	void releaseTheKeyAtOnce(String path) {
 		int before = runs();
 		for (int i = 1; i <= 2; i++) {
 			HttpResponse<byte[]> answer = post(path);
