@@ -11,7 +11,7 @@ import dev.idempotent.idempotency.method.IdempotentMethods;
 import dev.idempotent.idempotency.method.IdempotentMethodsCheck;
 import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationTerms;
-import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
+import dev.idempotent.idempotency.web.IdempotentOperations;
 import jakarta.servlet.ServletRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -108,7 +108,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 		@Bean
 		static WebHandlers idempotentWebHandlers() {
-			return HandlerEntryAdvisor::isHandler;
+			return IdempotentOperations::isHandler;
 		}
 
 	}

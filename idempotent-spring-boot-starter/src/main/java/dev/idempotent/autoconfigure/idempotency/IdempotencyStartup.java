@@ -1,12 +1,10 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import java.util.List;
-
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.RequiredKeyRule;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,20 +33,20 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final @Nullable IdempotencyTransactionSource transactionSource;
 
-	private final List<RequiredKeyRule> required;
+	private final IdempotencyWebSettings settings;
 
 	private final OperationTerms defaults;
 
 	private final boolean tellsCallersApart;
 
 	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
-			@Nullable IdempotencyTransactionSource transactionSource, List<RequiredKeyRule> required,
+			@Nullable IdempotencyTransactionSource transactionSource, IdempotencyWebSettings settings,
 			OperationTerms defaults, boolean tellsCallersApart) {
 		this.beanFactory = beanFactory;
 		this.operations = operations;
 		this.guard = guard;
 		this.transactionSource = transactionSource;
-		this.required = required;
+		this.settings = settings;
 		this.defaults = defaults;
 		this.tellsCallersApart = tellsCallersApart;
 	}
@@ -58,9 +56,9 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
 				RequestMappingHandlerMapping.class);
 		new AsyncAdvice(this.beanFactory).check(mapping);
-		int handlers = this.operations.load(mapping, this.required, this.defaults, this.transactionSource);
+		int handlers = this.operations.load(mapping, this.settings, this.defaults, this.transactionSource);
 		if (!this.tellsCallersApart) {
-			this.operations.requireKeysOfCallers();
+			this.operations.rejectFingerprintKeys();
 		}
 		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
 				(handlers == 1) ? "handler" : "handlers");

@@ -5,18 +5,17 @@ import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
 import dev.idempotent.idempotency.security.PrincipalIssuer;
-import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
-import dev.idempotent.idempotency.web.HandlerFailureRecorder;
-import dev.idempotent.idempotency.web.IdempotencyErrorFilter;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
+import dev.idempotent.idempotency.web.IdempotencyWebComponents;
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.MethodRefusalResolver;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
-import dev.idempotent.idempotency.web.RequestKeys;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -62,23 +61,23 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static HandlerEntryAdvisor idempotentHandlerEntryAdvisor() {
-		return new HandlerEntryAdvisor();
+	static Advisor idempotentHandlerEntryAdvisor() {
+		return IdempotencyWebComponents.handlerEntryAdvisor();
 	}
 
 	@Bean
 	static WebHandlers idempotentWebHandlers() {
-		return HandlerEntryAdvisor::isHandler;
+		return IdempotentOperations::isHandler;
 	}
 
 	@Bean
-	HandlerFailureRecorder idempotentHandlingFailureNote() {
-		return new HandlerFailureRecorder();
+	HandlerExceptionResolver idempotentHandlerFailureRecorder() {
+		return IdempotencyWebComponents.handlerFailureRecorder();
 	}
 
 	@Bean
-	MethodRefusalResolver idempotentMethodRefusals() {
-		return new MethodRefusalResolver();
+	HandlerExceptionResolver idempotentMethodRefusalResolver() {
+		return IdempotencyWebComponents.methodRefusalResolver();
 	}
 
 	@Bean
@@ -87,11 +86,18 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
+	IdempotencyWebSettings idempotencyWebSettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
+			IdempotencyWebProperties web) {
+		return web.settings(namespace.name(), properties.onError());
+	}
+
+	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
 			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			OperationTerms defaults, IdempotencyWebProperties web, ObjectProvider<WithoutSecurity> withoutSecurity) {
-		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(),
-				web.requiredKeys(), defaults, withoutSecurity.getIfAvailable() == null);
+			OperationTerms defaults, IdempotencyWebSettings settings,
+			ObjectProvider<WithoutSecurity> withoutSecurity) {
+		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(), settings,
+				defaults, withoutSecurity.getIfAvailable() == null);
 	}
 
 	/**
@@ -104,11 +110,8 @@ public final class IdempotencyWebAutoConfiguration {
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, IdempotencyProperties properties, IdempotencyWebProperties web,
-			IdempotencyNamespace namespace, BeanFactory beanFactory) {
-		RequestKeys keys = new RequestKeys(namespace.name(), web.header(), scopeResolver);
-		return new IdempotencyFilter(guard, operations, keys, (int) web.maxRequestBody().toBytes(),
-				web.responsePolicy(properties.onError()), web.waitTimeout(),
+			IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings, BeanFactory beanFactory) {
+		return new IdempotencyFilter(guard, operations, scopeResolver, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 
@@ -139,9 +142,9 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = "idempotencyErrorFilterRegistration")
-	FilterRegistrationBean<IdempotencyErrorFilter> idempotencyErrorFilterRegistration() {
-		FilterRegistrationBean<IdempotencyErrorFilter> registration = new FilterRegistrationBean<>(
-				new IdempotencyErrorFilter());
+	FilterRegistrationBean<Filter> idempotencyErrorFilterRegistration() {
+		FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>(
+				IdempotencyWebComponents.errorFilter());
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
 		return registration;

@@ -6,11 +6,9 @@ import java.util.regex.Pattern;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.OnError;
-import dev.idempotent.idempotency.web.RequiredKeyRule;
-import dev.idempotent.idempotency.web.ResponsePolicy;
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.util.StringUtils;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -54,8 +52,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 		requireInMemory("idempotent.web.max-held-response", maxHeldResponse);
-		requiredKeys(requiredFor);
-		responsePolicy(storedStatuses, OnError.RELEASE, maxResponseBody, maxHeldResponse);
+		// Fails before any server starts.
+		new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, OnError.RELEASE, waitTimeout);
 	}
 
 	private static void requireInMemory(String property, DataSize size) {
@@ -65,36 +63,10 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		}
 	}
 
-	List<RequiredKeyRule> requiredKeys() {
-		return requiredKeys(this.requiredFor);
-	}
-
-	ResponsePolicy responsePolicy(OnError onError) {
-		return responsePolicy(this.storedStatuses, onError, this.maxResponseBody, this.maxHeldResponse);
-	}
-
-	private static List<RequiredKeyRule> requiredKeys(List<String> rules) {
-		try {
-			return rules.stream().map(RequiredKeyRule::parse).toList();
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IdempotentConfigurationException("idempotent.web.required-for: " + ex.getMessage() + ".",
-					"List HTTP methods with path patterns, such as POST /api/**.", ex);
-		}
-	}
-
-	private static ResponsePolicy responsePolicy(List<String> statuses, OnError onError, DataSize stored,
-			DataSize held) {
-		try {
-			// Boot splits a list that is one text, but not if it is the default.
-			List<String> ranges = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", statuses)));
-			return new ResponsePolicy(ranges, onError, (int) stored.toBytes(),
-					(int) Math.max(held.toBytes(), stored.toBytes()));
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IdempotentConfigurationException("idempotent.web.stored-statuses: " + ex.getMessage() + ".",
-					"List statuses below 500 and ranges of them, such as 200-399, 404.", ex);
-		}
+	IdempotencyWebSettings settings(String namespace, OnError onError) {
+		return new IdempotencyWebSettings(namespace, this.header, this.requiredFor, (int) this.maxRequestBody.toBytes(),
+				(int) this.maxResponseBody.toBytes(), (int) this.maxHeldResponse.toBytes(), this.storedStatuses,
+				onError, this.waitTimeout);
 	}
 
 }

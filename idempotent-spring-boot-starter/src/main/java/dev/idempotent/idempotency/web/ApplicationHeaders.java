@@ -7,27 +7,27 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The headers of an answer as the application behind the {@link IdempotencyFilter} has
- * stated them. What outer filters add meanwhile is not among them.
+ * The headers of a response as set by the application behind the
+ * {@link IdempotencyFilter}, without those that outer filters add meanwhile.
  */
 final class ApplicationHeaders {
 
 	/**
-	 * Hop by hop (RFC 9110, section 7.6.1), of the moment, or of the one connection.
+	 * Hop-by-hop (RFC 9110, section 7.6.1), or specific to the one response or
+	 * connection.
 	 */
-	private static final Set<String> NOT_KEPT = Set.of("connection", "content-length", "content-type", "date",
+	private static final Set<String> NOT_STORED = Set.of("connection", "content-length", "content-type", "date",
 			"keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding",
 			"upgrade");
 
 	private final Map<String, List<Header>> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
 	/**
-	 * Spring MVC takes a header off by the value {@code null} before it adds values.
+	 * Spring MVC removes a header by setting {@code null} before it adds values.
 	 */
 	void set(String name, @Nullable String value) {
 		this.headers.put(name, new ArrayList<>());
@@ -35,15 +35,15 @@ final class ApplicationHeaders {
 	}
 
 	void add(String name, @Nullable String value) {
-		if (value != null && isKept(name.toLowerCase(Locale.ROOT))) {
+		if (value != null && isStored(name.toLowerCase(Locale.ROOT))) {
 			List<Header> values = this.headers.get(name);
 			boolean replaces = values != null && values.isEmpty();
 			this.headers.computeIfAbsent(name, (key) -> new ArrayList<>()).add(new Header(name, value, replaces));
 		}
 	}
 
-	private static boolean isKept(String lowerCaseName) {
-		return !NOT_KEPT.contains(lowerCaseName) && !lowerCaseName.startsWith("access-control-");
+	private static boolean isStored(String lowerCaseName) {
+		return !NOT_STORED.contains(lowerCaseName) && !lowerCaseName.startsWith("access-control-");
 	}
 
 	void clear() {
@@ -61,8 +61,8 @@ final class ApplicationHeaders {
 	}
 
 	/**
-	 * Begins those of an error page. What was stated before the error stays, unless the
-	 * container has taken it off.
+	 * Starts the headers of an error page with those set before the error, except those
+	 * that the container has removed.
 	 */
 	void takeOver(ApplicationHeaders before, HttpServletResponse response) {
 		addAll(before);
@@ -71,6 +71,16 @@ final class ApplicationHeaders {
 
 	List<Header> list() {
 		return this.headers.values().stream().flatMap(List::stream).toList();
+	}
+
+	/**
+	 * One value of a header.
+	 *
+	 * @param name the name as set
+	 * @param value the value
+	 * @param replaces whether it replaces the values that are present
+	 */
+	record Header(String name, String value, boolean replaces) {
 	}
 
 }

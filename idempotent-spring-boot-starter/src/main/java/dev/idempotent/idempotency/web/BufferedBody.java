@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * The body of a held response. If it may, it streams to the client instead as soon as it
- * is longer than the limit, or is meant to be read as it grows.
+ * The body of a buffered response. If streaming is allowed, it streams to the client as
+ * soon as it exceeds the limit or its content is meant to be read as it arrives.
  */
 final class BufferedBody extends ServletOutputStream {
 
@@ -22,20 +22,20 @@ final class BufferedBody extends ServletOutputStream {
 
 	private final @Nullable BooleanSupplier handlerStreams;
 
-	private final ByteArrayOutputStream held = new ByteArrayOutputStream();
+	private final ByteArrayOutputStream buffer = new ByteArrayOutputStream();
 
 	private boolean streaming;
 
 	private boolean tooLong;
 
-	private boolean ended;
+	private boolean closed;
 
 	/**
-	 * Begins an empty body.
-	 * @param target where it goes in the end
-	 * @param limit the longest body that is held, in bytes
-	 * @param handlerStreams whether the handler is of a kind that streams, or
-	 * {@code null} if nothing may leave before the end
+	 * Creates an empty body.
+	 * @param target the response that it is sent to
+	 * @param limit the longest body that is buffered, in bytes
+	 * @param handlerStreams whether the handler streams its response, or {@code null} if
+	 * nothing may be sent before the end
 	 */
 	BufferedBody(HttpServletResponse target, int limit, @Nullable BooleanSupplier handlerStreams) {
 		this.target = target;
@@ -52,52 +52,53 @@ final class BufferedBody extends ServletOutputStream {
 	}
 
 	int size() {
-		return this.held.size();
+		return this.buffer.size();
 	}
 
-	byte[] held() {
-		return this.held.toByteArray();
+	byte[] bytes() {
+		return this.buffer.toByteArray();
 	}
 
 	void discard() {
-		this.held.reset();
+		this.buffer.reset();
 	}
 
 	/**
-	 * Begins anew, as if nothing had been written.
+	 * Discards the body and accepts a new one.
 	 */
-	void begin() {
+	void reopen() {
 		discard();
-		this.ended = false;
+		this.closed = false;
 		this.tooLong = false;
 	}
 
 	/**
-	 * Leaves the body as it is, or empty, whatever else is written.
+	 * Ignores everything that is written from now on.
+	 * @param discard whether what was written before is discarded, too
 	 */
-	void end(boolean empty) {
-		if (empty) {
+	void close(boolean discard) {
+		if (discard) {
 			discard();
 		}
-		this.ended = true;
+		this.closed = true;
 	}
 
 	/**
-	 * Sends what is held, with its length.
+	 * Sends what is buffered, with its length.
 	 */
-	void sendHeld() throws IOException {
-		if (this.held.size() > 0 && !this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
-			this.target.setContentLength(this.held.size());
+	void send() throws IOException {
+		if (this.buffer.size() > 0 && !this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
+			this.target.setContentLength(this.buffer.size());
 		}
-		sendPart();
+		sendWithoutLength();
 	}
 
 	/**
-	 * Sends what is held, as the beginning of an answer that is not complete yet.
+	 * Sends what is buffered, as the beginning of a response that is not complete yet.
 	 */
-	void sendPart() throws IOException {
-		if (this.held.size() > 0) {
-			this.held.writeTo(this.target.getOutputStream());
+	void sendWithoutLength() throws IOException {
+		if (this.buffer.size() > 0) {
+			this.buffer.writeTo(this.target.getOutputStream());
 		}
 	}
 
@@ -108,27 +109,27 @@ final class BufferedBody extends ServletOutputStream {
 
 	@Override
 	public void write(byte[] source, int offset, int length) throws IOException {
-		if (this.ended) {
+		if (this.closed) {
 			return;
 		}
-		boolean fits = length <= this.limit - this.held.size();
+		boolean fits = length <= this.limit - this.buffer.size();
 		if (!fits && this.handlerStreams == null) {
 			this.tooLong = true;
-			throw new IOException("The response is longer than the " + this.limit + " bytes that are held");
+			throw new IOException("The response is longer than the " + this.limit + " bytes that are buffered");
 		}
-		if (!fits || hasToStream()) {
-			release();
+		if (!fits || mustStream()) {
+			startStreaming();
 			this.target.getOutputStream().write(source, offset, length);
 		}
 		else {
-			this.held.write(source, offset, length);
+			this.buffer.write(source, offset, length);
 		}
 	}
 
 	@Override
 	public void flush() throws IOException {
-		if (hasToStream()) {
-			release();
+		if (mustStream()) {
+			startStreaming();
 			this.target.flushBuffer();
 		}
 	}
@@ -140,22 +141,22 @@ final class BufferedBody extends ServletOutputStream {
 
 	@Override
 	public void setWriteListener(WriteListener listener) {
-		throw new IllegalStateException("The response is held until it is stored; write it without a listener");
+		throw new IllegalStateException("The response is buffered until it is stored; write it without a listener");
 	}
 
-	private boolean hasToStream() {
+	private boolean mustStream() {
 		return this.handlerStreams != null && (this.streaming || this.handlerStreams.getAsBoolean()
-				|| isTypeOfStreams(this.target.getContentType()));
+				|| isStreamingType(this.target.getContentType()));
 	}
 
-	private static boolean isTypeOfStreams(@Nullable String type) {
+	private static boolean isStreamingType(@Nullable String type) {
 		return type != null && (type.startsWith("text/event-stream") || type.startsWith("application/x-ndjson"));
 	}
 
-	private void release() throws IOException {
+	private void startStreaming() throws IOException {
 		this.streaming = true;
-		this.held.writeTo(this.target.getOutputStream());
-		this.held.reset();
+		this.buffer.writeTo(this.target.getOutputStream());
+		this.buffer.reset();
 	}
 
 }

@@ -29,8 +29,8 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
 	/**
 	 * Reads the body.
-	 * @throws RefusedRequestException if it is longer than the limit, in bytes
-	 * @throws IOException if it does not arrive
+	 * @throws RefusedRequestException if it exceeds the limit, in bytes
+	 * @throws IOException if it cannot be received
 	 */
 	static BufferedRequest read(HttpServletRequest request, int limit) throws IOException {
 		byte[] body = (request.getContentLengthLong() <= limit) ? request.getInputStream().readNBytes(limit + 1)
@@ -43,7 +43,7 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 
 	static RefusedRequestException tooLarge(int limit) {
 		return new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
-				"The body of a request with an idempotency key may have " + limit + " bytes here.");
+				"The body of a request with an idempotency key may have at most " + limit + " bytes.");
 	}
 
 	byte[] body() {

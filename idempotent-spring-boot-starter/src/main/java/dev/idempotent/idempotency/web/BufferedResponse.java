@@ -6,6 +6,8 @@ import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
 
+import dev.idempotent.idempotency.web.CapturedResponse.Redirect;
+import dev.idempotent.idempotency.web.CapturedResponse.SentError;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -13,13 +15,13 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.util.Assert;
 
 /**
- * A response whose body is held back until it has been stored, unless it has to stream.
+ * A response whose body is buffered until it has been stored, unless it must stream.
  */
 final class BufferedResponse extends DeferredRedirectResponse {
 
 	private final BufferedBody body;
 
-	private boolean streamGiven;
+	private boolean outputStreamUsed;
 
 	private @Nullable PrintWriter writer;
 
@@ -31,38 +33,38 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	}
 
 	/**
-	 * Holds a response that streams if it has to.
-	 * @param limit the longest body that is held, in bytes
-	 * @param handlerStreams whether the handler is of a kind that streams
+	 * Buffers a response that may stream.
+	 * @param limit the longest body that is buffered, in bytes
+	 * @param handlerStreams whether the handler streams its response
 	 */
 	static BufferedResponse streaming(HttpServletResponse response, int limit, BooleanSupplier handlerStreams) {
 		return new BufferedResponse(response, new BufferedBody(response, limit, handlerStreams));
 	}
 
 	/**
-	 * Holds a response of which nothing leaves, whatever becomes of it.
-	 * @param limit the longest body that is held, in bytes
+	 * Buffers a response of which nothing is sent before {@link #sendBuffered()}.
+	 * @param limit the longest body that is buffered, in bytes
 	 */
-	static BufferedResponse whole(HttpServletResponse response, int limit) {
+	static BufferedResponse withoutStreaming(HttpServletResponse response, int limit) {
 		return new BufferedResponse(response, new BufferedBody(response, limit, null));
 	}
 
 	/**
-	 * Tells whether the body went to the client instead of being held.
+	 * Returns whether the body was streamed to the client instead of buffered.
 	 */
 	boolean isStreaming() {
 		return this.body.isStreaming();
 	}
 
 	/**
-	 * Tells whether the body was refused because it is longer than may be held.
+	 * Returns whether the body was rejected because it exceeds the limit.
 	 */
 	boolean isTooLong() {
 		return this.body.isTooLong();
 	}
 
 	/**
-	 * Tells whether nothing says what the answer is.
+	 * Returns whether neither a status, nor an error, nor a body has been set.
 	 */
 	boolean isUntouched() {
 		flushWriter();
@@ -70,43 +72,43 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	}
 
 	/**
-	 * The answer as far as it has been written.
+	 * Captures the response as far as it has been written.
 	 */
 	CapturedResponse capture() {
 		finishWriting();
-		return CapturedResponse.of(this, stated(), this.body.held(), redirect(), error());
+		return CapturedResponse.of(this, applicationHeaders(), this.body.bytes(), redirect(), error());
 	}
 
 	/**
-	 * Sends what is held.
+	 * Sends what is buffered.
 	 */
-	void sendHeld() throws IOException {
+	void sendBuffered() throws IOException {
 		finishWriting();
 		Redirect redirect = redirect();
 		if (redirect == null) {
-			this.body.sendHeld();
+			this.body.send();
 		}
 		else {
-			this.body.sendPart();
+			this.body.sendWithoutLength();
 			redirect.sendTo((HttpServletResponse) getResponse());
 		}
 	}
 
 	/**
-	 * Takes back whatever was done to the response, a redirect included.
+	 * Resets the response, even if it was redirected.
 	 */
-	void beginAnew() {
+	void startOver() {
 		withdrawRedirect();
 		reset();
 	}
 
 	/**
-	 * Takes a redirect back, for an answer to what went wrong after it.
+	 * Discards a redirect, for the response to a failure that came after it.
 	 */
 	void withdrawRedirect() {
 		if (redirect() != null) {
-			hold(null);
-			this.body.begin();
+			deferRedirect(null);
+			this.body.reopen();
 		}
 	}
 
@@ -115,26 +117,25 @@ final class BufferedResponse extends DeferredRedirectResponse {
 		if (this.writer != null) {
 			throw new IllegalStateException("getWriter() has been called for this response");
 		}
-		this.streamGiven = true;
+		this.outputStreamUsed = true;
 		return this.body;
 	}
 
 	@Override
 	public PrintWriter getWriter() throws IOException {
 		if (this.writer == null) {
-			if (this.streamGiven) {
+			if (this.outputStreamUsed) {
 				throw new IllegalStateException("getOutputStream() has been called for this response");
 			}
 			this.writerEncoding = getCharacterEncoding();
 			this.writer = new PrintWriter(new OutputStreamWriter(this.body, this.writerEncoding));
-			stateWriterEncoding();
+			applyWriterEncoding();
 		}
 		return this.writer;
 	}
 
 	/**
-	 * Makes the language a header at once, where the container would do so at the very
-	 * end.
+	 * Sets the language as a header now; the container would only do so at the end.
 	 */
 	@Override
 	public void setLocale(Locale locale) {
@@ -160,39 +161,39 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	public void reset() {
 		requireNoRedirect();
 		super.reset();
-		stated().clear();
-		this.body.begin();
-		this.streamGiven = false;
+		applicationHeaders().clear();
+		this.body.reopen();
+		this.outputStreamUsed = false;
 		this.writer = null;
-		note(null);
+		setError(null);
 	}
 
 	@Override
 	public void sendError(int status) throws IOException {
 		requireNoRedirect();
 		super.sendError(status);
-		ended(new SentError(status, null));
+		closeWith(new SentError(status, null));
 	}
 
 	@Override
 	public void sendError(int status, String message) throws IOException {
 		requireNoRedirect();
 		super.sendError(status, message);
-		ended(new SentError(status, message));
+		closeWith(new SentError(status, message));
 	}
 
 	/**
-	 * Whatever else is written is ignored, as the container does.
+	 * Ignores what is written after an error, as the container does.
 	 */
-	private void ended(SentError error) {
+	private void closeWith(SentError error) {
 		flushWriter();
-		this.body.end(true);
-		note(error);
+		this.body.close(true);
+		setError(error);
 	}
 
 	/**
-	 * Holds the redirect as it holds the body. A body that stays has to fit into what
-	 * containers buffer before they commit.
+	 * Defers the redirect. A body that is kept with it must fit into what containers
+	 * buffer before they commit the response.
 	 */
 	@Override
 	public void sendRedirect(String location, int status, boolean clearBuffer) throws IOException {
@@ -200,13 +201,13 @@ final class BufferedResponse extends DeferredRedirectResponse {
 		flushWriter();
 		Assert.state(clearBuffer || this.body.size() <= getBufferSize() / 4,
 				"The body is too long to be kept with a redirect");
-		Redirect stated = new Redirect(location, status, clearBuffer);
+		Redirect redirect = new Redirect(location, status, clearBuffer);
 		if (isStreaming()) {
-			stated.sendTo((HttpServletResponse) getResponse());
+			redirect.sendTo((HttpServletResponse) getResponse());
 		}
 		else {
-			this.body.end(clearBuffer);
-			hold(stated);
+			this.body.close(clearBuffer);
+			deferRedirect(redirect);
 		}
 	}
 
@@ -218,15 +219,15 @@ final class BufferedResponse extends DeferredRedirectResponse {
 
 	private void finishWriting() {
 		flushWriter();
-		stateWriterEncoding();
+		applyWriterEncoding();
 	}
 
 	/**
-	 * What the container does with its own writer: the content type tells in which
-	 * encoding the text was written, whatever the handler has set since. JSON is in UTF-8
-	 * unless it says otherwise.
+	 * As containers do for their own writer: the content type names the encoding in which
+	 * the text was written, even if the handler has set another one since. JSON is UTF-8
+	 * by default.
 	 */
-	private void stateWriterEncoding() {
+	private void applyWriterEncoding() {
 		if (this.writer != null && !isUtf8Json()) {
 			setCharacterEncoding(this.writerEncoding);
 		}

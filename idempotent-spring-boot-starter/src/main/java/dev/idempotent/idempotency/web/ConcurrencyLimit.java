@@ -6,48 +6,48 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Lets a few threads at a time compare large bodies, first come, first served. While it
- * is compared by meaning, a body takes a processor and up to forty times its memory.
+ * Limits how many threads fingerprint large bodies at the same time, in arrival order.
+ * Comparing a JSON body by meaning takes a processor and up to forty times its memory.
  */
 final class ConcurrencyLimit {
 
-	private final Semaphore free;
+	private final Semaphore permits;
 
-	private final Duration patience;
+	private final Duration timeout;
 
 	/**
-	 * Creates the turns.
-	 * @param atATime how many threads have one at the same time
-	 * @param patience how long a thread waits for one
+	 * Creates a limit.
+	 * @param threads how many threads may run at the same time
+	 * @param timeout how long a thread waits for a permit
 	 */
-	ConcurrencyLimit(int atATime, Duration patience) {
-		this.free = new Semaphore(atATime, true);
-		this.patience = patience;
+	ConcurrencyLimit(int threads, Duration timeout) {
+		this.permits = new Semaphore(threads, true);
+		this.timeout = timeout;
 	}
 
 	/**
-	 * Works in a turn.
-	 * @throws RefusedRequestException if there is none in time
+	 * Runs the work with a permit.
+	 * @throws RefusedRequestException if there is no permit in time
 	 */
-	<T> T take(Supplier<T> work) {
-		await();
+	<T> T run(Supplier<T> work) {
+		acquire();
 		try {
 			return work.get();
 		}
 		finally {
-			this.free.release();
+			this.permits.release();
 		}
 	}
 
-	private void await() {
-		boolean granted = false;
+	private void acquire() {
+		boolean acquired = false;
 		try {
-			granted = this.free.tryAcquire(this.patience.toMillis(), TimeUnit.MILLISECONDS);
+			acquired = this.permits.tryAcquire(this.timeout.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		if (!granted) {
+		if (!acquired) {
 			throw new RefusedRequestException(Problem.OVERLOADED,
 					"Too many large requests came at once, and nothing was done. Send the request again in a moment.");
 		}

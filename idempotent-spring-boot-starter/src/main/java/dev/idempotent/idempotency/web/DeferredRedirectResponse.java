@@ -8,20 +8,21 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.function.Consumer;
 
+import dev.idempotent.idempotency.web.CapturedResponse.Redirect;
+import dev.idempotent.idempotency.web.CapturedResponse.SentError;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A response that holds a redirect back, because some containers would send it at once.
- * It behaves from then on as a committed one does: its status and headers stay as they
- * are.
+ * A response that defers a redirect, because some containers would send it at once. From
+ * then on it behaves like a committed response: its status and headers cannot change.
  */
 abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 
 	/**
-	 * As RFC 9110 wants it, with days of two digits.
+	 * The format of RFC 9110, with two digits for the day.
 	 */
 	private static final DateTimeFormatter DATE = DateTimeFormatter
 		.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
@@ -31,7 +32,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 
 	private @Nullable SentError error;
 
-	private final ApplicationHeaders stated = new ApplicationHeaders();
+	private final ApplicationHeaders applicationHeaders = new ApplicationHeaders();
 
 	DeferredRedirectResponse(HttpServletResponse response) {
 		super(response);
@@ -41,7 +42,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 		return this.redirect;
 	}
 
-	void hold(@Nullable Redirect redirect) {
+	void deferRedirect(@Nullable Redirect redirect) {
 		this.redirect = redirect;
 	}
 
@@ -49,41 +50,41 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 		return this.error;
 	}
 
-	void note(@Nullable SentError error) {
+	void setError(@Nullable SentError error) {
 		this.error = error;
 	}
 
 	/**
-	 * Tells whether the application has sent an error.
+	 * Returns whether the application has sent an error.
 	 */
 	boolean isErrorSent() {
 		return this.error != null;
 	}
 
 	/**
-	 * Tells whether the container has yet to write the answer, in an error dispatch.
+	 * Returns whether the container will make an error dispatch for the sent error.
 	 */
 	boolean isErrorPageDue() {
-		return isErrorSent() && ErrorDetectingResponse.hasSeenError(this);
+		return isErrorSent() && ErrorDetectingResponse.isErrorSent(this);
 	}
 
 	/**
-	 * The headers that have come through this response, from within.
+	 * Returns the headers that were set through this response.
 	 */
-	ApplicationHeaders stated() {
-		return this.stated;
+	ApplicationHeaders applicationHeaders() {
+		return this.applicationHeaders;
 	}
 
 	/**
 	 * A committed response ignores headers.
 	 */
-	private void state(Consumer<ApplicationHeaders> header) {
+	private void record(Consumer<ApplicationHeaders> header) {
 		if (!isCommitted()) {
-			header.accept(this.stated);
+			header.accept(this.applicationHeaders);
 		}
 	}
 
-	private static String text(long date) {
+	private static String format(long date) {
 		return DATE.format(Instant.ofEpochMilli(date));
 	}
 
@@ -99,7 +100,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * A wrapper that answers errors by itself need not have set their status yet.
+	 * A wrapper of another filter that answers the error may not have set its status yet.
 	 */
 	@Override
 	public int getStatus() {
@@ -137,7 +138,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	@Override
 	public void setHeader(String name, @Nullable String value) {
 		if (this.redirect == null) {
-			state((headers) -> headers.set(name, value));
+			record((headers) -> headers.set(name, value));
 			super.setHeader(name, value);
 		}
 	}
@@ -145,7 +146,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	@Override
 	public void addHeader(String name, String value) {
 		if (this.redirect == null) {
-			state((headers) -> headers.add(name, value));
+			record((headers) -> headers.add(name, value));
 			super.addHeader(name, value);
 		}
 	}
@@ -153,7 +154,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	@Override
 	public void setIntHeader(String name, int value) {
 		if (this.redirect == null) {
-			state((headers) -> headers.set(name, Integer.toString(value)));
+			record((headers) -> headers.set(name, Integer.toString(value)));
 			super.setIntHeader(name, value);
 		}
 	}
@@ -161,7 +162,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	@Override
 	public void addIntHeader(String name, int value) {
 		if (this.redirect == null) {
-			state((headers) -> headers.add(name, Integer.toString(value)));
+			record((headers) -> headers.add(name, Integer.toString(value)));
 			super.addIntHeader(name, value);
 		}
 	}
@@ -169,7 +170,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	@Override
 	public void setDateHeader(String name, long date) {
 		if (this.redirect == null) {
-			state((headers) -> headers.set(name, text(date)));
+			record((headers) -> headers.set(name, format(date)));
 			super.setDateHeader(name, date);
 		}
 	}
@@ -177,7 +178,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	@Override
 	public void addDateHeader(String name, long date) {
 		if (this.redirect == null) {
-			state((headers) -> headers.add(name, text(date)));
+			record((headers) -> headers.add(name, format(date)));
 			super.addDateHeader(name, date);
 		}
 	}

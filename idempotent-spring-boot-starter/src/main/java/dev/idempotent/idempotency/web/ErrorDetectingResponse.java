@@ -8,8 +8,9 @@ import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.springframework.web.util.WebUtils;
 
 /**
- * The outermost response. It tells whether an error was sent to the container, which then
- * makes an error dispatch: a wrapper of another filter may answer the error itself.
+ * The outermost response, which detects whether an error reaches the container. The
+ * container then makes an error dispatch, unless a wrapper of another filter has answered
+ * the error itself.
  */
 final class ErrorDetectingResponse extends HttpServletResponseWrapper {
 
@@ -20,20 +21,20 @@ final class ErrorDetectingResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * Watches a response, unless an earlier dispatch of the request does.
+	 * Wraps a response, unless an earlier dispatch of the request has wrapped it.
 	 */
-	static ServletResponse over(ServletResponse response) {
+	static ServletResponse wrap(ServletResponse response) {
 		return (WebUtils.getNativeResponse(response, ErrorDetectingResponse.class) != null) ? response
 				: new ErrorDetectingResponse((HttpServletResponse) response);
 	}
 
 	/**
-	 * Tells whether an error that was sent to a response has come to the container.
-	 * Without a watch it is taken for granted.
+	 * Returns whether an error was sent to the container; {@code true} if the response is
+	 * not wrapped.
 	 */
-	static boolean hasSeenError(ServletResponse response) {
-		ErrorDetectingResponse watch = WebUtils.getNativeResponse(response, ErrorDetectingResponse.class);
-		return watch == null || watch.errorSent;
+	static boolean isErrorSent(ServletResponse response) {
+		ErrorDetectingResponse outermost = WebUtils.getNativeResponse(response, ErrorDetectingResponse.class);
+		return outermost == null || outermost.errorSent;
 	}
 
 	@Override

@@ -9,7 +9,7 @@ import dev.idempotent.idempotency.Idempotent;
 import tools.jackson.core.JsonPointer;
 
 /**
- * What is left out of a fingerprint.
+ * The parts of a request that are not in its fingerprint.
  *
  * @param parameters names of query and form parameters
  * @param members members of a JSON body
@@ -22,20 +22,20 @@ record FingerprintExclusions(Set<String> parameters, Set<JsonPointer> members) {
 			Set.of());
 
 	/**
-	 * Reads an annotation's entries.
+	 * Parses the entries of an annotation.
 	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body, or
-	 * if there are others beside the one for everything
+	 * if there are others beside {@code *}
 	 */
 	static FingerprintExclusions of(String[] entries) {
 		if (Arrays.asList(entries).contains(Idempotent.EVERYTHING)) {
 			if (entries.length > 1) {
-				throw new IllegalArgumentException("'*' has to stand alone");
+				throw new IllegalArgumentException("'*' must be the only entry");
 			}
 			return EVERYTHING;
 		}
 		Predicate<String> isPointer = (entry) -> entry.startsWith("/");
 		if (Arrays.stream(entries).anyMatch((entry) -> entry.isBlank() || entry.equals("/"))) {
-			throw new IllegalArgumentException("it is blank or names nothing");
+			throw new IllegalArgumentException("an entry is blank or has no name");
 		}
 		return new FingerprintExclusions(
 				Arrays.stream(entries).filter(isPointer.negate()).collect(Collectors.toUnmodifiableSet()),
@@ -46,7 +46,7 @@ record FingerprintExclusions(Set<String> parameters, Set<JsonPointer> members) {
 	}
 
 	/**
-	 * Tells whether the key alone decides.
+	 * Returns whether requests with the same key are always the same.
 	 */
 	boolean isEverything() {
 		return equals(EVERYTHING);

@@ -28,28 +28,28 @@ import org.springframework.web.service.annotation.HttpExchange;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * Notes that an annotated handler method was entered, innermost of all advice: whatever
- * refuses a request before that (binding, validation, method security) leaves its key
- * free for a corrected one. A request that has come round the filter is not let in.
+ * Records the entry into annotated handler methods, inside all other advice: a request
+ * that binding, validation or method security rejects releases its key for a corrected
+ * one. Rejects a request that has bypassed the filter.
  */
-public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
+final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	private static final String PASSED = HandlerEntryAdvisor.class.getName() + ".PASSED";
 
 	private static final List<Class<? extends Annotation>> CALLED_BY_MVC = List.of(RequestMapping.class,
 			HttpExchange.class, ExceptionHandler.class, ModelAttribute.class, InitBinder.class);
 
-	public HandlerEntryAdvisor() {
+	HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
 		setAdvice((MethodInterceptor) (invocation) -> {
-			HandlerRun exchange = enter(invocation.getMethod());
+			HandlerRun run = enter(invocation.getMethod());
 			try {
 				Object value = invocation.proceed();
-				return (exchange != null) ? exchange.handlerReturned(invocation.getMethod(), value) : value;
+				return (run != null) ? run.handlerReturned(invocation.getMethod(), value) : value;
 			}
 			finally {
-				if (exchange != null) {
-					exchange.handlerLeft();
+				if (run != null) {
+					run.handlerLeft();
 				}
 			}
 		});
@@ -63,41 +63,38 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	}
 
 	/**
-	 * Tells whether Spring MVC takes a method for a handler.
-	 * @param type the class of the bean
-	 * @param method its method
-	 * @return whether requests come to it
+	 * Returns whether Spring MVC maps requests to a method.
 	 */
-	public static boolean isHandler(Class<?> type, Method method) {
+	static boolean isHandler(Class<?> type, Method method) {
 		return AnnotatedElementUtils.hasAnnotation(type, Controller.class)
 				&& (AnnotatedElementUtils.hasAnnotation(method, RequestMapping.class)
 						|| AnnotatedElementUtils.hasAnnotation(method, HttpExchange.class));
 	}
 
 	/**
-	 * Notes that the filter took a request for one that no annotated handler gets.
+	 * Records that the filter has found no operation for a request.
 	 */
-	static void passed(ServletRequest request) {
+	static void markPassed(ServletRequest request) {
 		request.setAttribute(PASSED, true);
 	}
 
 	private static @Nullable HandlerRun enter(Method method) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
-		HandlerRun exchange = (request != null) ? HandlerRun.of(request) : null;
-		if (exchange != null) {
-			exchange.handlerEntered();
+		HandlerRun run = (request != null) ? HandlerRun.of(request) : null;
+		if (run != null) {
+			run.handlerEntered();
 		}
 		else if (request != null && request.getAttribute(PASSED, RequestAttributes.SCOPE_REQUEST) != null
 				&& isHandler(method, request)) {
-			throw new IllegalStateException("The @Idempotent method " + method + " was not run: the request came under "
-					+ "another URL when it passed the idempotency filter, so it has no key. Let filters that rewrite "
-					+ "URLs come before that filter, and do not forward to such methods.");
+			throw new IllegalStateException("The @Idempotent method " + method + " was not run: the request had "
+					+ "another URL when it passed the idempotency filter, so it has no key. Place filters that rewrite "
+					+ "URLs before that filter, and do not forward to such methods.");
 		}
-		return exchange;
+		return run;
 	}
 
 	/**
-	 * Other beans may call a handler's method, within whatever request.
+	 * Other beans may call the method while they handle another request.
 	 */
 	private static boolean isHandler(Method method, RequestAttributes request) {
 		return request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE,
@@ -105,7 +102,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	}
 
 	/**
-	 * Tells whether entries into a handler's methods are noted.
+	 * Returns whether the entry into a handler's methods is recorded.
 	 */
 	static boolean advises(Object handler) {
 		return handler instanceof Advised advised
@@ -113,13 +110,12 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 	}
 
 	/**
-	 * A proxy of a class that cannot be extended cannot be made, and a method that the
-	 * proxy cannot override would run on the proxy, which has no state. Spring MVC calls
-	 * private methods, too.
+	 * A final class cannot be proxied, and a method that the proxy cannot override would
+	 * run on the proxy, which has no state. Spring MVC calls private methods, too.
 	 */
 	private static boolean canBeProxied(Class<?> type) {
 		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed() && hasVisibleConstructor(type)
-				&& Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type, HandlerEntryAdvisor::isOfInstances))
+				&& Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type, HandlerEntryAdvisor::isInstanceMethod))
 					.allMatch((method) -> Modifier.isPrivate(method.getModifiers()) ? !isCalledByMvc(method)
 							: isOverridable(type, method));
 	}
@@ -129,7 +125,7 @@ public final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdviso
 			.anyMatch((constructor) -> !Modifier.isPrivate(constructor.getModifiers()));
 	}
 
-	private static boolean isOfInstances(Method method) {
+	private static boolean isInstanceMethod(Method method) {
 		return method.getDeclaringClass() != Object.class && !Modifier.isStatic(method.getModifiers())
 				&& !method.isSynthetic();
 	}

@@ -9,10 +9,10 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Notes that handling a request has ended in an exception, before the application turns
- * it into an answer. Resolves nothing.
+ * Records that handling a request has failed, before the application resolves the
+ * exception. Resolves none itself.
  */
-public final class HandlerFailureRecorder implements HandlerExceptionResolver, PriorityOrdered {
+final class HandlerFailureRecorder implements HandlerExceptionResolver, PriorityOrdered {
 
 	@Override
 	public int getOrder() {
@@ -22,9 +22,9 @@ public final class HandlerFailureRecorder implements HandlerExceptionResolver, P
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		HandlerRun exchange = HandlerRun.of(request);
-		if (exchange != null) {
-			exchange.handlingFailed(ex);
+		HandlerRun run = HandlerRun.of(request);
+		if (run != null) {
+			run.handlingFailed(ex);
 		}
 		return null;
 	}

@@ -17,9 +17,9 @@ import org.springframework.web.util.DisconnectedClientHelper;
 import org.springframework.web.util.WebUtils;
 
 /**
- * One run of a handler under an acquired key, over all dispatches that the container
- * makes of its request, until its answer is stored or its key freed. They have one
- * {@link IdempotencyContext}; an error page that comes after the key was freed has none.
+ * One run of a handler under an acquired key, across all dispatches that the container
+ * makes of its request, until its response is stored or its key released. The dispatches
+ * share one {@link IdempotencyContext}; an error page after the release has none.
  */
 abstract class HandlerRun {
 
@@ -29,38 +29,38 @@ abstract class HandlerRun {
 
 	private final IdempotencyContext context;
 
-	private volatile @Nullable BufferedResponse held;
+	private volatile @Nullable BufferedResponse response;
 
 	private volatile boolean entered;
 
-	private volatile @Nullable Exception unanswered;
+	private volatile @Nullable Exception disconnect;
 
 	/**
-	 * Creates an exchange.
+	 * Creates a run.
 	 * @param context the context of the acquired claim
-	 * @param entryIsNoted whether {@link #handlerEntered()} will be called
+	 * @param entryTracked whether {@link #handlerEntered()} will be called
 	 */
-	HandlerRun(IdempotencyContext context, boolean entryIsNoted) {
+	HandlerRun(IdempotencyContext context, boolean entryTracked) {
 		this.context = context;
-		this.entered = !entryIsNoted;
+		this.entered = !entryTracked;
 	}
 
 	/**
-	 * Finds the open exchange of the request that is being handled.
+	 * Finds the open run of the request that is being handled.
 	 */
 	static @Nullable HandlerRun of(RequestAttributes request) {
 		return (HandlerRun) request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST);
 	}
 
 	/**
-	 * Finds the exchange that an earlier dispatch of the request has left open.
+	 * Finds the run that an earlier dispatch of the request has left open.
 	 */
 	static @Nullable HandlerRun of(ServletRequest request) {
 		return (HandlerRun) request.getAttribute(ATTRIBUTE);
 	}
 
 	/**
-	 * Begins with the first dispatch.
+	 * Starts with the first dispatch.
 	 */
 	void begin(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
@@ -69,121 +69,128 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Lets one dispatch run in the context, and settles the key if the answer is whole
-	 * after it. Leaves the thread as it was.
+	 * Runs one dispatch in the context, and settles the key if the response is complete
+	 * after it. Restores the context of the thread.
 	 */
 	void dispatch(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		IdempotencyContext outer = IdempotencyContext.bind(this.context);
 		try {
-			runHeld(request, response, chain);
+			runBuffered(request, response, chain);
 		}
 		finally {
 			IdempotencyContext.bind(outer);
 		}
 	}
 
-	private void runHeld(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+	private void runBuffered(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		BufferedResponse holding = WebUtils.getNativeResponse(response, BufferedResponse.class);
-		if (holding != null) {
-			run(request, response, holding, chain);
+		BufferedResponse buffered = WebUtils.getNativeResponse(response, BufferedResponse.class);
+		if (buffered != null) {
+			run(request, response, buffered, chain);
 		}
 		else {
 			// The first dispatch, or an error dispatch with the container's own response.
-			holding = hold(request, response);
-			BufferedResponse before = this.held;
+			buffered = bufferResponse(request, response);
+			BufferedResponse before = this.response;
 			if (before != null) {
-				holding.stated().takeOver(before.stated(), holding);
+				buffered.applicationHeaders().takeOver(before.applicationHeaders(), buffered);
 			}
-			this.held = holding;
-			run(hold(request, holding), holding, holding, chain);
+			this.response = buffered;
+			run(wrapRequest(request, buffered), buffered, buffered, chain);
 		}
 	}
 
 	/**
-	 * Notes that the handler method was entered.
+	 * Records that the handler method was entered.
 	 */
 	void handlerEntered() {
 		this.entered = true;
 	}
 
 	/**
-	 * Notes that the handler method was left, in whatever way.
+	 * Records that the handler method has returned or thrown.
 	 */
 	void handlerLeft() {
 	}
 
 	/**
-	 * Notes what the handler method has returned.
-	 * @return what Spring MVC shall have in its place
+	 * Records what the handler method has returned.
+	 * @return the value for Spring MVC
 	 */
 	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
 		return value;
 	}
 
 	/**
-	 * Notes that the handling has ended in an exception, which the application may yet
-	 * turn into an answer.
+	 * Records that handling has failed, before the application turns the exception into a
+	 * response.
 	 */
 	void handlingFailed(Exception failure) {
 		if (DisconnectedClientHelper.isClientDisconnectedException(failure)) {
-			this.unanswered = failure;
+			this.disconnect = failure;
 		}
 	}
 
 	/**
-	 * Spring MVC takes a failure that has to do with a lost connection, be it one to a
-	 * database, for a client that has gone, and leaves an empty 200.
+	 * Sends an error where Spring MVC leaves an empty 200: it takes any failure of a
+	 * connection, even of one to a database, for a client that has disconnected.
 	 */
-	void answerWhatNobodyDid(HttpServletRequest request, BufferedResponse holding) throws IOException {
-		Exception failure = this.unanswered;
-		if (failure != null && !request.isAsyncStarted() && holding.isUntouched()) {
+	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
+		Exception failure = this.disconnect;
+		if (failure != null && !request.isAsyncStarted() && response.isUntouched()) {
 			logger.error("A handler has failed because a connection was lost", failure);
-			holding.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
-		this.unanswered = null;
+		this.disconnect = null;
 	}
 
-	abstract BufferedResponse hold(HttpServletRequest request, HttpServletResponse response);
+	abstract BufferedResponse bufferResponse(HttpServletRequest request, HttpServletResponse response);
 
-	abstract HttpServletRequest hold(HttpServletRequest request, BufferedResponse response);
+	abstract HttpServletRequest wrapRequest(HttpServletRequest request, BufferedResponse response);
 
-	abstract void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse holding,
+	abstract void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered,
 			FilterChain chain) throws IOException, ServletException;
 
 	/**
 	 * Settles the key of a request that has ended without an error page, if it is still
-	 * open. An error that was sent is sent again on a replay: the filter that has
-	 * answered it will do so again.
+	 * open. An error that was sent is sent again on a replay, so that the filter that has
+	 * answered it does so again.
 	 */
-	void ended(HttpServletRequest request, int status) throws IOException {
-		errorAnswered(request);
+	void requestEnded(HttpServletRequest request, int status) throws IOException {
+		storeErrorAnsweredByFilter(request);
 		if (isOpen(request)) {
-			errorPageMissed(request, status);
+			settleWithoutErrorPage(request, status);
 		}
 	}
 
-	void errorAnswered(HttpServletRequest request) throws IOException {
-		BufferedResponse holding = this.held;
-		if (isOpen(request) && holding != null && holding.isErrorSent()) {
-			errorAnswered(request, holding);
+	void storeErrorAnsweredByFilter(HttpServletRequest request) throws IOException {
+		BufferedResponse buffered = this.response;
+		if (isOpen(request) && buffered != null && buffered.isErrorSent()) {
+			storeErrorAnsweredByFilter(request, buffered);
 		}
 	}
 
 	/**
-	 * Stores an error that a filter has answered in place of the container.
+	 * Stores an error that a filter has answered instead of the container.
 	 */
-	abstract void errorAnswered(HttpServletRequest request, BufferedResponse holding) throws IOException;
+	abstract void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse response) throws IOException;
 
 	/**
 	 * Settles the key of a request whose error page did not, because another filter has
-	 * answered the error or the error page has failed: the client got another answer than
-	 * the one that was to be stored.
+	 * answered the error or the error page has failed: the client received a different
+	 * response than the one that was to be stored.
 	 * @param request the request
 	 * @param status the status of the error
 	 */
-	abstract void errorPageMissed(HttpServletRequest request, int status);
+	abstract void settleWithoutErrorPage(HttpServletRequest request, int status);
+
+	/**
+	 * Returns the response of the current dispatch, or {@code null} before the first one.
+	 */
+	@Nullable BufferedResponse response() {
+		return this.response;
+	}
 
 	boolean isEntered() {
 		return this.entered;

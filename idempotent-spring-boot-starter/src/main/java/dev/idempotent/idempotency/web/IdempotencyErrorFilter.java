@@ -13,22 +13,22 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
- * Settles the key of a request whose error page never comes to the
- * {@link IdempotencyFilter}: because another filter refuses the error dispatch, as Spring
- * Security may, or because another filter has answered the error itself. To be mapped to
- * the dispatcher types REQUEST, ASYNC and ERROR, before all other filters.
+ * Settles the key of a request whose error page does not reach the
+ * {@link IdempotencyFilter}, because another filter rejects the error dispatch, as Spring
+ * Security may, or has answered the error itself. Must be mapped to the dispatcher types
+ * REQUEST, ASYNC and ERROR, before all other filters.
  */
-public final class IdempotencyErrorFilter implements Filter {
+final class IdempotencyErrorFilter implements Filter {
 
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		boolean errorPage = request.getDispatcherType() == DispatcherType.ERROR;
-		ServletResponse watched = errorPage ? response : ErrorDetectingResponse.over(response);
+		ServletResponse observed = errorPage ? response : ErrorDetectingResponse.wrap(response);
 		boolean asyncBefore = request.isAsyncStarted();
 		boolean returned = false;
 		try {
-			chain.doFilter(request, watched);
+			chain.doFilter(request, observed);
 			returned = true;
 		}
 		finally {
@@ -36,20 +36,20 @@ public final class IdempotencyErrorFilter implements Filter {
 			if (open != null && (asyncBefore || !request.isAsyncStarted())) {
 				int status = statusOf(request, (HttpServletResponse) response);
 				if (errorPage) {
-					open.errorPageMissed((HttpServletRequest) request, status);
+					open.settleWithoutErrorPage((HttpServletRequest) request, status);
 				}
-				else if (!isErrorPageDue(watched, returned)) {
-					open.ended((HttpServletRequest) request, status);
+				else if (!isErrorPageDue(observed, returned)) {
+					open.requestEnded((HttpServletRequest) request, status);
 				}
 			}
 		}
 	}
 
 	/**
-	 * An exception brings no error page once the answer has begun to leave.
+	 * An exception leads to no error page once the response is committed.
 	 */
 	private static boolean isErrorPageDue(ServletResponse response, boolean returned) {
-		return ErrorDetectingResponse.hasSeenError(response) || (!returned && !response.isCommitted());
+		return ErrorDetectingResponse.isErrorSent(response) || (!returned && !response.isCommitted());
 	}
 
 	private static int statusOf(ServletRequest request, HttpServletResponse response) {

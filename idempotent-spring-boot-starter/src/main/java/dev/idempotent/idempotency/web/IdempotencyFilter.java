@@ -8,13 +8,12 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
-import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
-import dev.idempotent.idempotency.web.IdempotentOperations.Target;
-import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
+import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -27,19 +26,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
- * Gives each request to an annotated handler one run and one answer per key. Every other
- * request passes untouched. To be mapped to the dispatcher types REQUEST, ASYNC, ERROR
- * and FORWARD, as the last filter before the servlet: a replay bypasses what comes
- * behind.
+ * Runs each operation once per key: a request to an annotated handler is run, answered
+ * with the stored response, or refused. Other requests pass unchanged. Must be mapped to
+ * the dispatcher types REQUEST, ASYNC, ERROR and FORWARD, as the last filter before the
+ * servlet: a replay bypasses the filters behind it.
  */
 public final class IdempotencyFilter implements Filter {
 
 	private static final int LARGE_BODY = 16 * 1024;
 
-	private static final Duration MAX_WAIT_FOR_A_TURN = Duration.ofSeconds(10);
+	private static final Duration LARGE_BODY_TIMEOUT = Duration.ofSeconds(10);
 
-	private final ConcurrencyLimit turns = new ConcurrencyLimit(Runtime.getRuntime().availableProcessors(),
-			MAX_WAIT_FOR_A_TURN);
+	private final ConcurrencyLimit largeBodies = new ConcurrencyLimit(Runtime.getRuntime().availableProcessors(),
+			LARGE_BODY_TIMEOUT);
 
 	private final IdempotencyGuard guard;
 
@@ -53,36 +52,33 @@ public final class IdempotencyFilter implements Filter {
 
 	private final Duration waitTimeout;
 
-	private final CommitFailures commitFailures;
+	private final CommitFailureResolver commitFailures;
 
 	/**
 	 * Creates the filter.
-	 * @param guard keeps the keys
-	 * @param operations knows the annotated handlers
-	 * @param keys finds the key of a request
-	 * @param maxRequestBody the longest request body that is taken, in bytes
-	 * @param responsePolicy says which answers are stored
-	 * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
-	 * @param exceptionResolver lets the application answer a failed commit; asked for
-	 * when it is needed
+	 * @param guard claims the keys
+	 * @param operations the operations of the annotated handlers
+	 * @param scopeResolver resolves the scope of a key
+	 * @param settings the settings
+	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
-	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations, RequestKeys keys,
-			int maxRequestBody, ResponsePolicy responsePolicy, Duration waitTimeout,
+	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+			IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings,
 			Supplier<HandlerExceptionResolver> exceptionResolver) {
 		this.guard = guard;
 		this.operations = operations;
-		this.keys = keys;
-		this.reader = new RequestReader(maxRequestBody);
-		this.responsePolicy = responsePolicy;
-		this.waitTimeout = waitTimeout;
-		this.commitFailures = new CommitFailures(exceptionResolver);
+		this.keys = new RequestKeys(settings.namespace(), settings.header(), scopeResolver);
+		this.reader = new RequestReader(settings.maxRequestBody());
+		this.responsePolicy = settings.responsePolicy();
+		this.waitTimeout = settings.waitTimeout();
+		this.commitFailures = new CommitFailureResolver(exceptionResolver);
 	}
 
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		if (request.getDispatcherType() == DispatcherType.INCLUDE) {
-			// Jetty maps a filter of all servlets to every type of dispatch.
+			// Jetty maps a filter of all servlets to every dispatcher type.
 			chain.doFilter(request, response);
 			return;
 		}
@@ -93,10 +89,10 @@ public final class IdempotencyFilter implements Filter {
 			open.dispatch(http, (HttpServletResponse) response, chain);
 		}
 		else if (target != null) {
-			claimAndRun(target, http, (HttpServletResponse) response, chain);
+			runReplayOrRefuse(target, http, (HttpServletResponse) response, chain);
 		}
 		else {
-			HandlerEntryAdvisor.passed(request);
+			HandlerEntryAdvisor.markPassed(request);
 			chain.doFilter(request, response);
 		}
 	}
@@ -105,53 +101,49 @@ public final class IdempotencyFilter implements Filter {
 		return (request.getDispatcherType() == DispatcherType.REQUEST) ? this.operations.find(request) : null;
 	}
 
-	private void claimAndRun(Target target, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-			throws IOException, ServletException {
+	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
+			FilterChain chain) throws IOException, ServletException {
 		AnswerWriter answer = new AnswerWriter(request, response, target.cors());
-		ClaimedRequest claimed;
+		Outcome outcome;
 		try {
-			claimed = claim(target, request);
+			ReadRequest read = this.reader.read(request);
+			Identity identity = identify(target.operation(), read);
+			Attempt attempt = attempt(target, identity);
+			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
+					(acquired) -> () -> attempt.run().get().begin(read.request(), response, chain),
+					(pending) -> answer::refuseInProgress, (completed) -> () -> answer.replay(completed.response()),
+					(mismatched) -> () -> answer.refuseReusedKey(target.operation().keyExpression() != null));
 		}
 		catch (RefusedRequestException ex) {
-			answer.refused(ex);
-			return;
+			outcome = () -> answer.refuse(ex);
 		}
 		catch (IdempotencyStoreException ex) {
-			answer.notClaimed(ex);
-			return;
+			outcome = () -> answer.refuse(ex);
 		}
-		if (claimed.claim().isAcquired()) {
-			claimed.run().begin(claimed.request(), response, chain);
-		}
-		else {
-			answer.notAcquired(claimed.claim(), target.operation().key() != null);
-		}
+		outcome.apply();
 	}
 
-	private ClaimedRequest claim(Target target, HttpServletRequest request) throws IOException {
-		ReadRequest read = this.reader.read(request);
-		IdempotentOperation operation = target.operation();
-		Identity identity = identify(operation, read);
-		return (operation.transactions() == null) ? claimByLease(target, read, identity)
-				: claimInTransaction(target, operation.transactions(), read, identity);
+	private Identity identify(IdempotentOperation operation, ReadRequest read) {
+		Supplier<Identity> identity = () -> {
+			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
+					operation.exclusions());
+			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
+		};
+		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();
 	}
 
-	private ClaimedRequest claimByLease(Target target, ReadRequest read, Identity identity) {
-		IdempotentOperation operation = target.operation();
-		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
-				operation.terms().retention());
-		Claim claim = claim(operation, claimant);
-		return new ClaimedRequest(read.request(), claim,
-				new LeaseHandlerRun(claimant, target.entryIsNoted(), this.responsePolicy));
-	}
-
-	private ClaimedRequest claimInTransaction(Target target, IdempotencyTransactions transactions, ReadRequest read,
-			Identity identity) {
-		IdempotentOperation operation = target.operation();
-		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(),
-				operation.terms().lease(), operation.terms().retention(), transactions);
-		Claim claim = claim(operation, claimant);
-		return new ClaimedRequest(read.request(), claim, new TransactionalHandlerRun(claimant, target.entryIsNoted(),
+	private Attempt attempt(Target target, Identity identity) {
+		OperationTerms terms = target.operation().terms();
+		IdempotencyTransactions transactions = target.operation().transactions();
+		if (transactions == null) {
+			Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
+					terms.retention());
+			return new Attempt(claimant,
+					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));
+		}
+		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
+				terms.retention(), transactions);
+		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
 				this.responsePolicy, this.commitFailures, target.cors()));
 	}
 
@@ -159,19 +151,19 @@ public final class IdempotencyFilter implements Filter {
 		return operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 	}
 
-	private Identity identify(IdempotentOperation operation, ReadRequest read) {
-		Supplier<Identity> identity = () -> {
-			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
-					operation.ignored());
-			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
-		};
-		return (read.body().length > LARGE_BODY) ? this.turns.take(identity) : identity.get();
-	}
-
 	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {
 	}
 
-	private record ClaimedRequest(HttpServletRequest request, Claim claim, HandlerRun run) {
+	/**
+	 * A claimant, and the run that is created once it has acquired the key.
+	 */
+	private record Attempt(Claimant claimant, Supplier<HandlerRun> run) {
+	}
+
+	private interface Outcome {
+
+		void apply() throws IOException, ServletException;
+
 	}
 
 }

@@ -3,8 +3,8 @@ package dev.idempotent.idempotency.web;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Tells whose idempotency keys a request's keys are. Equal keys of different scopes never
- * meet, so no caller is answered with the response of another. Declare a bean of this
+ * Resolves the scope of a request's idempotency key. Equal keys in different scopes are
+ * different keys, so no caller receives the response of another. Declare a bean of this
  * type to replace the default.
  */
 @FunctionalInterface
@@ -14,8 +14,8 @@ public interface IdempotencyScopeResolver {
 	 * Resolves the scope of a request that has passed the security filters.
 	 * @param request the request
 	 * @return the scope, for instance tenant and user; an empty string if the caller is
-	 * not known, who then shares the keys of all such callers and must send them: a key
-	 * from the fingerprint is refused
+	 * unknown. Unknown callers share one scope, and must send a key: a key from the
+	 * fingerprint is refused
 	 */
 	String resolveScope(HttpServletRequest request);
 

@@ -2,6 +2,8 @@ package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
@@ -11,32 +13,45 @@ import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.ParseException;
+import org.springframework.http.HttpEntity;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 /**
- * What an annotated handler method asks for, checked and with the defaults filled in.
+ * The operation of a handler method: its annotation, checked and with defaults applied.
  *
- * @param terms what holds for each run
- * @param from where the key comes from unless there is an expression
- * @param key the expression that yields the key
- * @param ignored what is left out of the fingerprint
- * @param transactions in which the work runs, or {@code null} under a lease alone
+ * @param terms the terms of each run
+ * @param keySource the source of the key, unless there is an expression
+ * @param keyExpression the expression of the key, or {@code null}
+ * @param exclusions the parts of a request that are not in its fingerprint
+ * @param transactions the transactions of the work, or {@code null} under
+ * {@link Guarantee#LEASE}
  */
-record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable RequestKeyExpression key,
-		FingerprintExclusions ignored, @Nullable IdempotencyTransactions transactions) {
+record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable RequestKeyExpression keyExpression,
+		FingerprintExclusions exclusions, @Nullable IdempotencyTransactions transactions) {
+
+	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, DeferredResult.class, WebAsyncTask.class,
+			ResponseBodyEmitter.class, StreamingResponseBody.class);
 
 	/**
-	 * The operation of handlers that are not annotated: a header is needed, so no key is
-	 * ever derived and the name does not matter.
-	 * @param transactions in which the work runs, or {@code null} under a lease alone
+	 * Creates the operation of handlers that are not annotated. It has no name, because a
+	 * key from a header does not include one.
+	 * @param transactions the transactions of the work, or {@code null} under
+	 * {@link Guarantee#LEASE}
 	 */
 	static IdempotentOperation ofRule(OperationTerms defaults, @Nullable IdempotencyTransactions transactions) {
 		return new IdempotentOperation(defaults, KeySource.HEADER, null, FingerprintExclusions.NOTHING, transactions);
 	}
 
 	/**
-	 * Reads an annotation.
-	 * @throws IdempotentConfigurationException if it asks for what cannot be
+	 * Creates the operation of an annotated handler.
+	 * @throws IdempotentConfigurationException if the annotation cannot be applied to it
 	 */
 	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation, OperationTerms defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
@@ -47,25 +62,25 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
 					"Say for how long two equal requests are one, such as retention = \"1m\".", null);
 		}
-		FingerprintExclusions ignored = ignored(described, annotation.ignore());
-		if (ignored.isEverything() && annotation.key().isEmpty()) {
+		FingerprintExclusions exclusions = exclusions(described, annotation.ignore());
+		if (exclusions.isEverything() && annotation.key().isEmpty()) {
 			throw OperationTerms.mistake(described, "ignores everything and states no key",
 					"Say which part of the request is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
-		return new IdempotentOperation(terms, annotation.from(), expression(described, annotation.key()), ignored,
+		return new IdempotentOperation(terms, annotation.from(), expression(described, annotation.key()), exclusions,
 				(terms.guarantee() == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource)
 						: null);
 	}
 
 	/**
-	 * Finds the transactions of a handler method.
-	 * @throws IdempotentConfigurationException if it cannot have them
+	 * Resolves the transactions of a handler method.
+	 * @throws IdempotentConfigurationException if it cannot run in a transaction
 	 */
 	static IdempotencyTransactions transactions(Class<?> handlerType, Method method,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		String described = OperationTerms.describe(handlerType, method);
-		if (AsynchronousReturn.isOf(method)) {
+		if (isAsync(method)) {
 			throw OperationTerms.mistake(described,
 					"answers asynchronously, so Guarantee.TRANSACTION cannot hold for it",
 					"Return the answer itself, or use Guarantee.LEASE.", null);
@@ -85,7 +100,7 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 		}
 	}
 
-	private static FingerprintExclusions ignored(String described, String[] entries) {
+	private static FingerprintExclusions exclusions(String described, String[] entries) {
 		try {
 			return FingerprintExclusions.of(entries);
 		}
@@ -93,6 +108,22 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 			throw OperationTerms.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),
 					"List names of parameters, and JSON pointers such as /requestedAt.", ex);
 		}
+	}
+
+	/**
+	 * Returns whether the handler responds on another thread after it has returned.
+	 */
+	private static boolean isAsync(Method method) {
+		ResolvableType type = ResolvableType.forMethodReturnType(method);
+		return KotlinDetector.isSuspendingFunction(method) || isAsync(type)
+				|| (HttpEntity.class.isAssignableFrom(type.toClass())
+						&& isAsync(type.as(HttpEntity.class).getGeneric()));
+	}
+
+	private static boolean isAsync(ResolvableType type) {
+		Class<?> raw = type.toClass();
+		return ASYNC_TYPES.stream().anyMatch((known) -> known.isAssignableFrom(raw))
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null;
 	}
 
 }

@@ -22,7 +22,7 @@ final class KeyHeader {
 	}
 
 	/**
-	 * Reads the key, the same for its quoted and its bare form.
+	 * Reads the key, which is the same in its quoted and its bare form.
 	 * @return the key, or {@code null} if the header was not sent
 	 * @throws RefusedRequestException if it was sent twice or is malformed
 	 */

@@ -17,12 +17,13 @@ import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 
 /**
- * A run whose answer is stored when it is whole, and streams meanwhile if it has to.
+ * A run whose response is stored once it is complete, and may stream to the client
+ * before.
  */
-final class LeaseHandlerRun extends HandlerRun {
+final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingRequest.Callback {
 
 	/**
-	 * What Spring MVC sets for such handlers, so that nobody caches their content.
+	 * Set by Spring MVC for streaming handlers, to disable content caching.
 	 * @see ShallowEtagHeaderFilter#disableContentCaching
 	 */
 	private static final String HANDLER_STREAMS = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
@@ -31,15 +32,15 @@ final class LeaseHandlerRun extends HandlerRun {
 
 	private final ResponsePolicy policy;
 
+	private final AsyncWorkTracker work = new AsyncWorkTracker();
+
 	/**
-	 * An error page is due, which may never come.
+	 * Whether an error page is expected, which may never come.
 	 */
 	private volatile boolean failed;
 
-	private final AsyncWork work = new AsyncWork();
-
 	/**
-	 * The key is left to work that goes on after its request has ended.
+	 * Whether the key waits for work that continues after its request has ended.
 	 */
 	private volatile boolean outlived;
 
@@ -47,21 +48,21 @@ final class LeaseHandlerRun extends HandlerRun {
 
 	private boolean completing;
 
-	LeaseHandlerRun(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
-		super(claimant.context(), entryIsNoted);
+	LeaseHandlerRun(Claimant claimant, boolean entryTracked, ResponsePolicy policy) {
+		super(claimant.context(), entryTracked);
 		this.claimant = claimant;
 		this.policy = policy;
 	}
 
 	@Override
-	BufferedResponse hold(HttpServletRequest request, HttpServletResponse response) {
-		return BufferedResponse.streaming(response, this.policy.maxBody(),
+	BufferedResponse bufferResponse(HttpServletRequest request, HttpServletResponse response) {
+		return BufferedResponse.streaming(response, this.policy.maxStored(),
 				() -> request.getAttribute(HANDLER_STREAMS) != null);
 	}
 
 	@Override
-	HttpServletRequest hold(HttpServletRequest request, BufferedResponse response) {
-		WebAsyncUtils.getAsyncManager(request).registerCallableInterceptor(AsyncWork.class, this.work);
+	HttpServletRequest wrapRequest(HttpServletRequest request, BufferedResponse response) {
+		WebAsyncUtils.getAsyncManager(request).registerCallableInterceptor(AsyncWorkTracker.class, this.work);
 		return new AsyncInterceptingRequest(request, response, this);
 	}
 
@@ -71,7 +72,7 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse holding, FilterChain chain)
+	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered, FilterChain chain)
 			throws IOException, ServletException {
 		// In the error page for asynchronous work that the container has given up.
 		boolean abandoned = request.isAsyncStarted();
@@ -89,8 +90,8 @@ final class LeaseHandlerRun extends HandlerRun {
 			}
 		}
 		if (isOpen(request) && (completed || abandoned || !request.isAsyncStarted())) {
-			answerWhatNobodyDid(request, holding);
-			settle(request, holding);
+			sendErrorIfUnanswered(request, buffered);
+			settle(request, buffered);
 		}
 	}
 
@@ -99,53 +100,48 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	/**
-	 * Returns whether asynchronous work has completed the answer during the dispatch,
-	 * which is to settle it then.
+	 * Returns whether asynchronous work has completed the response during the dispatch,
+	 * which then settles it.
 	 */
 	private synchronized boolean dispatchEnds() {
 		this.dispatches--;
 		return this.completing;
 	}
 
-	private synchronized boolean isLeftToADispatch() {
+	private synchronized boolean isSettledByDispatch() {
 		this.completing = this.dispatches > 0;
 		return this.completing;
 	}
 
-	/**
-	 * Asynchronous work completes the answer, which the container has yet to end.
-	 */
-	void asyncCompleting(HttpServletRequest request, BufferedResponse response) throws IOException {
+	@Override
+	public void asyncCompleting(HttpServletRequest request, BufferedResponse response) throws IOException {
 		if (this.outlived) {
 			this.work.ended(null);
 		}
-		else if (!isLeftToADispatch()) {
+		else if (!isSettledByDispatch()) {
 			asyncCompleted(request, response);
 		}
 	}
 
-	/**
-	 * Asynchronous work has ended without another dispatch.
-	 */
-	void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
+	@Override
+	public void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
 		if (isOpen(request) && !this.failed && !response.isErrorPageDue()) {
 			settle(request, response);
-			errorAnswered(request);
+			storeErrorAnsweredByFilter(request);
 		}
 	}
 
-	/**
-	 * The request is about to end, though its asynchronous work may go on.
-	 */
-	void asyncTimedOut() {
+	@Override
+	public void asyncTimedOut() {
 		this.work.timeOut();
 	}
 
 	/**
-	 * Asynchronous work was given up by the container: because nobody reads its stream,
-	 * or with an error page that may come after everything else has ended.
+	 * The client has stopped reading a stream, or the container sends an error page,
+	 * which may come after everything else has ended.
 	 */
-	void asyncFailed(HttpServletRequest request, BufferedResponse response) {
+	@Override
+	public void asyncFailed(HttpServletRequest request, BufferedResponse response) {
 		if (isOpen(request) && response.isStreaming()) {
 			complete(request, StoredResponse.notKept());
 		}
@@ -156,21 +152,16 @@ final class LeaseHandlerRun extends HandlerRun {
 
 	private void settle(HttpServletRequest request, BufferedResponse response) throws IOException {
 		if (!isEntered() || !this.policy.isStored(response.getStatus())) {
-			free(request);
+			release(request);
 		}
 		else if (response.isErrorSent()) {
 			this.claimant.stopRenewal();
 			return;
 		}
 		else {
-			store(request, response);
+			complete(request, response);
 		}
-		response.sendHeld();
-	}
-
-	private void store(HttpServletRequest request, BufferedResponse response) {
-		CapturedResponse captured = response.capture();
-		complete(request, response.isStreaming() ? StoredResponse.notKept() : captured.encode());
+		response.sendBuffered();
 	}
 
 	/**
@@ -181,23 +172,23 @@ final class LeaseHandlerRun extends HandlerRun {
 			awaitErrorPage();
 		}
 		else {
-			free(request);
+			release(request);
 		}
 	}
 
 	@Override
-	void errorAnswered(HttpServletRequest request, BufferedResponse holding) {
-		store(request, holding);
+	void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse response) {
+		complete(request, response);
 	}
 
 	@Override
-	void errorPageMissed(HttpServletRequest request, int status) {
+	void settleWithoutErrorPage(HttpServletRequest request, int status) {
 		boolean error = this.failed || status >= HttpServletResponse.SC_INTERNAL_SERVER_ERROR;
 		if (error && isEntered() && this.policy.keepsErrors()) {
 			complete(request, StoredResponse.notKept());
 		}
 		else {
-			free(request);
+			release(request);
 		}
 	}
 
@@ -208,15 +199,20 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 	}
 
+	private void complete(HttpServletRequest request, BufferedResponse response) {
+		CapturedResponse captured = response.capture();
+		complete(request, response.isStreaming() ? StoredResponse.notKept() : CapturedResponseFormat.encode(captured));
+	}
+
 	private void complete(ServletRequest request, StoredResponse response) {
 		this.claimant.complete(response);
 		close(request);
 	}
 
-	private void free(ServletRequest request) {
+	private void release(ServletRequest request) {
 		if (this.work.isTimedOut()) {
 			this.outlived = true;
-			this.work.onEnd(this::settleLate);
+			this.work.onEnd(this::settleOutlived);
 		}
 		else {
 			this.claimant.release();
@@ -225,11 +221,11 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	/**
-	 * The client has been told of the time-out, and nobody can write what it would have
-	 * been told instead.
+	 * The client already has the response to the time-out, and the response that it would
+	 * have received instead was never written.
 	 */
-	private void settleLate(@Nullable Object result) {
-		if (isDone(result)) {
+	private void settleOutlived(@Nullable Object result) {
+		if (isStored(result)) {
 			this.claimant.complete(StoredResponse.notKept());
 		}
 		else {
@@ -237,7 +233,7 @@ final class LeaseHandlerRun extends HandlerRun {
 		}
 	}
 
-	private boolean isDone(@Nullable Object result) {
+	private boolean isStored(@Nullable Object result) {
 		if (result instanceof ResponseEntity<?> answer) {
 			return this.policy.isStored(answer.getStatusCode().value());
 		}

@@ -16,10 +16,10 @@ import org.springframework.web.servlet.ModelAndView;
 
 /**
  * Answers a request in which an annotated method of another bean was refused, as the
- * filter answers one that it refuses itself. The application's own exception handlers
- * come first.
+ * filter answers a request that it refuses. Exception handlers of the application take
+ * precedence.
  */
-public final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
+final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
 
 	@Override
 	public int getOrder() {
@@ -40,16 +40,16 @@ public final class MethodRefusalResolver implements HandlerExceptionResolver, Or
 	private static boolean answer(HttpServletResponse response, Exception ex) throws IOException {
 		if (ex instanceof IdempotencyPendingException) {
 			Problem.IN_PROGRESS.sendRetryable(response,
-					"A part of this request is at work already. Send it again in a moment.");
+					"A part of this request is already running. Send it again in a moment.");
 		}
 		else if (ex instanceof IdempotencyMismatchException) {
 			Problem.KEY_REUSED.send(response,
-					"A part of this request was carried out before with other data. Send what was sent then, or ask "
-							+ "for something new.");
+					"A part of this request was carried out before with other data. Send the same data as before, or "
+							+ "a new request.");
 		}
 		else if (ex instanceof IdempotencyResultException) {
 			Problem.RESPONSE_NOT_KEPT.send(response,
-					"A part of this request has been carried out before, and its result cannot be told again.");
+					"A part of this request has been carried out before, and its result was not kept.");
 		}
 		else if (ex instanceof IdempotencyStoreUnavailableException) {
 			Problem.STORE_UNREACHABLE.sendRetryable(response, "Send the request again.");

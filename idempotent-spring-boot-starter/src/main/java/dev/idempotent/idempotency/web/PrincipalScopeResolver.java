@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Gives each principal a scope of its own: its name, within its issuer where there is
- * one. How it was authenticated does not count, as that may change from one attempt to
- * the next. Callers without a principal share the empty scope. A request whose principal
- * has no name, or whose credentials have not become a principal, is refused.
+ * Resolves the scope from the principal: its name and its issuer, if any, but not how it
+ * was authenticated, which may differ between attempts. Callers without a principal share
+ * the empty scope. A principal without a name, or credentials without a principal, are
+ * refused.
  */
 public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 
@@ -25,9 +25,9 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 
 	/**
 	 * Creates a resolver.
-	 * @param issuer tells the issuer of a principal's name, {@code null} if it has none
-	 * @param authenticated tells the caller of the current thread where the request does
-	 * not, {@code null} if there is none
+	 * @param issuer returns the issuer of a principal's name, or {@code null}
+	 * @param authenticated returns the caller of the current thread, or {@code null};
+	 * used if the request has no principal
 	 */
 	public PrincipalScopeResolver(Function<Principal, @Nullable String> issuer,
 			Supplier<@Nullable Principal> authenticated) {
@@ -45,11 +45,11 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 			return scope(principal);
 		}
 		if (request.getHeader(HttpHeaders.AUTHORIZATION) != null) {
-			// Its value differs between the attempts of one caller: refreshed tokens,
-			// signatures.
+			// The header is no scope: refreshed tokens and signatures differ between
+			// attempts.
 			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
 					"Nothing was done: the request has credentials (Authorization), but no filter has derived a principal from "
-							+ "them, so its idempotency key belongs to no known caller. Authenticate callers in a filter, or "
+							+ "them, so the caller of its idempotency key is unknown. Authenticate callers in a filter, or "
 							+ "declare a bean of type IdempotencyScopeResolver.");
 		}
 		return "";
@@ -59,13 +59,13 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 		String name = principal.getName();
 		if (name == null || name.isBlank()) {
 			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
-					"Nothing was done: the principal of this request has no name, so its idempotency key belongs to no known "
-							+ "caller. For a token without 'sub' name another claim "
+					"Nothing was done: the principal of this request has no name, so the caller of its idempotency key is "
+							+ "unknown. For a token without 'sub', configure another claim "
 							+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "
 							+ "IdempotencyScopeResolver.");
 		}
-		String vouching = this.issuer.apply(principal);
-		return digest("principal", (vouching != null) ? vouching : "", name);
+		String issuedBy = this.issuer.apply(principal);
+		return digest("principal", (issuedBy != null) ? issuedBy : "", name);
 	}
 
 	private static String digest(String... parts) {

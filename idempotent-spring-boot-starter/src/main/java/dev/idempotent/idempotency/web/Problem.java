@@ -12,8 +12,8 @@ import org.springframework.http.MediaType;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The answers that are this library's own, as problem details of
- * <a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>. Each has a stable type.
+ * The responses of this library itself, as problem details of
+ * <a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>, each with a stable type.
  */
 enum Problem {
 
@@ -71,8 +71,8 @@ enum Problem {
 	}
 
 	/**
-	 * Asks the client to come back in a second, the shortest time that the header can
-	 * tell: most handlers are done by then.
+	 * Asks the client to retry after one second, the shortest time that the header can
+	 * state: most handlers have finished by then.
 	 */
 	void sendRetryable(HttpServletResponse response, String detail) throws IOException {
 		response.setHeader(HttpHeaders.RETRY_AFTER, "1");

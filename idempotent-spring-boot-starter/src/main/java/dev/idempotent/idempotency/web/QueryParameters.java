@@ -12,8 +12,9 @@ import java.util.TreeMap;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * The parameters of a request's URL. Read from the query string itself: asking the
- * request would consume the body of a form, and count its fields in.
+ * The parameters of a request's URL, parsed from the query string:
+ * {@link HttpServletRequest#getParameterMap()} would consume the body of a form and
+ * include its fields.
  */
 final class QueryParameters {
 
@@ -21,7 +22,7 @@ final class QueryParameters {
 	}
 
 	/**
-	 * All parameters by name, each with its values in the order sent.
+	 * Returns all parameters by name, each with its values in the order sent.
 	 */
 	static SortedMap<String, List<String>> of(HttpServletRequest request) {
 		SortedMap<String, List<String>> parameters = new TreeMap<>();
@@ -41,7 +42,7 @@ final class QueryParameters {
 	}
 
 	/**
-	 * The first value of each parameter.
+	 * Returns the first value of each parameter.
 	 */
 	static Map<String, String> first(HttpServletRequest request) {
 		Map<String, String> first = new HashMap<>();

@@ -11,9 +11,9 @@ final class RefusedRequestException extends RuntimeException {
 	private final String detail;
 
 	/**
-	 * Refuses a request.
+	 * Creates an exception.
 	 * @param problem the kind of problem
-	 * @param detail what to do about it, without anything that the client sent
+	 * @param detail what happened and what to do, without data that the client sent
 	 */
 	RefusedRequestException(Problem problem, String detail) {
 		super(detail, null, false, false);

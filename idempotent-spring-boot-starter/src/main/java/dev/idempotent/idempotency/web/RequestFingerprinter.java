@@ -13,25 +13,26 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.web.util.UriUtils;
 
 /**
- * Digests what a request asks for: method, path, query parameters and content, each led
- * by its size. Percent-encoding, the order of parameter names and everything that JSON
- * leaves open make no difference.
+ * Computes the fingerprint of a request from its method, path, query parameters and
+ * content, each prefixed with its size. Percent-encoding, the order of parameter names
+ * and insignificant differences in JSON do not change it.
  */
 final class RequestFingerprinter {
 
 	private final List<byte[]> parts = new ArrayList<>();
 
-	private final FingerprintExclusions ignored;
+	private final FingerprintExclusions exclusions;
 
-	private RequestFingerprinter(FingerprintExclusions ignored) {
-		this.ignored = ignored;
+	private RequestFingerprinter(FingerprintExclusions exclusions) {
+		this.exclusions = exclusions;
 	}
 
-	static Fingerprint fingerprint(HttpServletRequest request, RequestContent content, FingerprintExclusions ignored) {
-		if (ignored.isEverything()) {
+	static Fingerprint fingerprint(HttpServletRequest request, ReadRequest.Content content,
+			FingerprintExclusions exclusions) {
+		if (exclusions.isEverything()) {
 			return Fingerprint.of(List.of());
 		}
-		RequestFingerprinter fingerprinter = new RequestFingerprinter(ignored);
+		RequestFingerprinter fingerprinter = new RequestFingerprinter(exclusions);
 		fingerprinter.add(request.getMethod());
 		fingerprinter.addPath(request.getRequestURI());
 		fingerprinter.add(QueryParameters.of(request));
@@ -48,29 +49,29 @@ final class RequestFingerprinter {
 	}
 
 	private void add(SortedMap<String, List<String>> parameters) {
-		SortedMap<String, List<String>> counted = new TreeMap<>(parameters);
-		counted.keySet().removeAll(this.ignored.parameters());
-		add(counted.size());
-		counted.forEach((name, values) -> {
+		SortedMap<String, List<String>> included = new TreeMap<>(parameters);
+		included.keySet().removeAll(this.exclusions.parameters());
+		add(included.size());
+		included.forEach((name, values) -> {
 			add(name);
 			add(values.size());
 			values.forEach(this::add);
 		});
 	}
 
-	private void add(RequestContent content) {
-		if (content instanceof RequestContent.Body body) {
-			String canonical = body.isJson() ? CanonicalJson.of(body.bytes(), this.ignored.members()) : null;
+	private void add(ReadRequest.Content content) {
+		if (content instanceof ReadRequest.Body body) {
+			String canonical = body.isJson() ? CanonicalJson.of(body.bytes(), this.exclusions.members()) : null;
 			add((canonical != null) ? "json" : "raw");
 			this.parts.add((canonical != null) ? canonical.getBytes(StandardCharsets.UTF_8) : body.bytes());
 		}
-		else if (content instanceof RequestContent.Form form) {
+		else if (content instanceof ReadRequest.Form form) {
 			add("form");
 			add(form.fields());
 		}
-		else if (content instanceof RequestContent.Multipart multipart) {
+		else if (content instanceof ReadRequest.Multipart multipart) {
 			add("multipart");
-			multipart.parts().stream().filter(this::counts).forEach((part) -> {
+			multipart.parts().stream().filter(this::isIncluded).forEach((part) -> {
 				add(part.name());
 				add(part.fileName());
 				add(part.contentType());
@@ -79,8 +80,8 @@ final class RequestFingerprinter {
 		}
 	}
 
-	private boolean counts(RequestContent.PartDigest part) {
-		return !this.ignored.parameters().contains(part.name());
+	private boolean isIncluded(ReadRequest.PartDigest part) {
+		return !this.exclusions.parameters().contains(part.name());
 	}
 
 	private void add(String text) {

@@ -19,14 +19,15 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A SpEL expression that yields a request's key.
+ * A SpEL expression that derives a key from a request.
  */
 final class RequestKeyExpression {
 
 	private static final Set<String> VARIABLES = Set.of("headers", "query", "path", "body", "principal");
 
 	private static final JsonMapper json = JsonMapper
-		// Names whose hashes collide break the shared symbol table for later documents.
+		// Names with colliding hashes would break the shared symbol table for later
+		// documents.
 		.builder(JsonFactory.builder().disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build())
 		.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
 		.build();
@@ -43,7 +44,7 @@ final class RequestKeyExpression {
 	/**
 	 * Parses an expression.
 	 * @throws ParseException if it is malformed
-	 * @throws IllegalArgumentException if it names a variable that does not exist
+	 * @throws IllegalArgumentException if it uses an unknown variable
 	 */
 	static RequestKeyExpression parse(String text) throws ParseException {
 		return new RequestKeyExpression(KeyExpression.parse(text, VARIABLES));
@@ -51,9 +52,9 @@ final class RequestKeyExpression {
 
 	/**
 	 * Evaluates the expression.
-	 * @return the canonical JSON of its value, or {@code null} if it has none for this
-	 * request
-	 * @throws RefusedRequestException if the body has a number of extreme scale in it
+	 * @return the canonical JSON of its value, or {@code null} if it has no value for
+	 * this request
+	 * @throws RefusedRequestException if the body contains a number of extreme scale
 	 */
 	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
 		Map<String, @Nullable Object> variables = new HashMap<>();
@@ -78,7 +79,7 @@ final class RequestKeyExpression {
 			}
 		}
 		catch (NumberFormatException ex) {
-			// Jackson lets it out for an exponent that fits no int.
+			// Thrown by Jackson for an exponent that exceeds an int.
 		}
 		throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
 				"This operation derives its idempotency key from the body, in which no number may have more than "

@@ -3,13 +3,12 @@ package dev.idempotent.idempotency.web;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.KeySource;
-import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Finds the key of a request, as its operation says, in the scope of its caller.
+ * Resolves the key of a request as its operation specifies, in the scope of the caller.
  */
-public final class RequestKeys {
+final class RequestKeys {
 
 	private final String namespace;
 
@@ -20,22 +19,22 @@ public final class RequestKeys {
 	/**
 	 * Creates the source of an application's keys.
 	 * @param namespace the application
-	 * @param headerName the header that carries keys
-	 * @param scopeResolver tells whose key it is
+	 * @param headerName the header that carries the key
+	 * @param scopeResolver resolves the scope of a key
 	 */
-	public RequestKeys(String namespace, String headerName, IdempotencyScopeResolver scopeResolver) {
+	RequestKeys(String namespace, String headerName, IdempotencyScopeResolver scopeResolver) {
 		this.namespace = namespace;
 		this.header = new KeyHeader(headerName);
 		this.scopeResolver = scopeResolver;
 	}
 
 	/**
-	 * Finds the key.
-	 * @throws RefusedRequestException if the request lacks it or it is malformed
+	 * Resolves the key.
+	 * @throws RefusedRequestException if the key is missing or malformed
 	 */
 	IdempotencyKey resolve(IdempotentOperation operation, ReadRequest read, Fingerprint fingerprint) {
 		HttpServletRequest request = read.request();
-		RequestKeyExpression expression = operation.key();
+		RequestKeyExpression expression = operation.keyExpression();
 		if (expression != null) {
 			String value = expression.evaluate(request, read.body());
 			if (value == null) {
@@ -44,26 +43,26 @@ public final class RequestKeys {
 			}
 			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.terms().name(), value);
 		}
-		String value = (operation.from() != KeySource.FINGERPRINT) ? this.header.read(request) : null;
+		String value = (operation.keySource() != KeySource.FINGERPRINT) ? this.header.read(request) : null;
 		if (value != null) {
 			return key(IdempotencyKey.Kind.HEADER, request, "", value);
 		}
-		if (operation.from() == KeySource.HEADER) {
+		if (operation.keySource() == KeySource.HEADER) {
 			throw this.header.missing();
 		}
 		return fingerprintKey(operation, this.scopeResolver.resolveScope(request), fingerprint);
 	}
 
 	/**
-	 * Equal requests of two callers are one operation only if both are known to be one
-	 * caller.
+	 * A fingerprint is a key only for a known caller: equal requests of two callers are
+	 * two operations.
 	 */
 	private IdempotencyKey fingerprintKey(IdempotentOperation operation, String scope, Fingerprint fingerprint) {
 		if (!scope.isEmpty()) {
 			return IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, this.namespace, scope, operation.terms().name(),
 					fingerprint.digest());
 		}
-		if (operation.from() == KeySource.HEADER_OR_FINGERPRINT) {
+		if (operation.keySource() == KeySource.HEADER_OR_FINGERPRINT) {
 			throw this.header.missing();
 		}
 		throw new RefusedRequestException(Problem.CALLER_UNKNOWN,

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-import dev.idempotent.idempotency.web.RequestContent.PartDigest;
+import dev.idempotent.idempotency.web.ReadRequest.PartDigest;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.Part;
@@ -23,9 +23,9 @@ import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 
 /**
- * Reads the content of a request so that the handler can read it too. Bodies are held in
- * memory up to a limit; forms are left to the container, which parses them once and for
- * all, and under its own limits.
+ * Reads the content of a request so that the handler can read it again. Bodies are
+ * buffered in memory up to a limit; forms are parsed by the container, within its own
+ * limits.
  */
 final class RequestReader {
 
@@ -38,26 +38,25 @@ final class RequestReader {
 	/**
 	 * Reads a request.
 	 * @throws RefusedRequestException if it is too large or malformed
-	 * @throws IOException if it does not arrive
+	 * @throws IOException if it cannot be received
 	 */
 	ReadRequest read(HttpServletRequest request) throws IOException {
 		MediaType type = mediaType(request.getContentType());
 		if (type != null && MediaType.MULTIPART_FORM_DATA.isCompatibleWith(type)) {
 			List<PartDigest> parts = parts(request);
 			if (parts != null) {
-				return new ReadRequest(request, new RequestContent.Multipart(parts));
+				return new ReadRequest(request, new ReadRequest.Multipart(parts));
 			}
 		}
 		boolean form = type != null && MediaType.APPLICATION_FORM_URLENCODED.isCompatibleWith(type);
 		if (form && request.getMethod().equals("POST") && request.getContentLengthLong() <= this.limit) {
-			return new ReadRequest(request, new RequestContent.Form(fields(request)));
+			return new ReadRequest(request, new ReadRequest.Form(fields(request)));
 		}
 		BufferedRequest buffered = BufferedRequest.read(request, this.limit);
-		// For other methods the container parses no form, yet a filter of Spring may
+		// For other methods the container parses no form, but a filter of Spring may
 		// have.
-		return (form && buffered.body().length == 0)
-				? new ReadRequest(buffered, new RequestContent.Form(fields(request)))
-				: new ReadRequest(buffered, new RequestContent.Body(buffered.body(), isJson(type)));
+		return (form && buffered.body().length == 0) ? new ReadRequest(buffered, new ReadRequest.Form(fields(request)))
+				: new ReadRequest(buffered, new ReadRequest.Body(buffered.body(), isJson(type)));
 	}
 
 	private SortedMap<String, List<String>> fields(HttpServletRequest request) {
@@ -68,7 +67,7 @@ final class RequestReader {
 			fields.put(field.getKey(), values);
 			length += values.stream().mapToLong((value) -> field.getKey().length() + value.length()).sum();
 		}
-		// A form in chunks does not tell its length beforehand.
+		// A chunked form does not state its length.
 		if (length > this.limit) {
 			throw BufferedRequest.tooLarge(this.limit);
 		}
@@ -76,7 +75,8 @@ final class RequestReader {
 	}
 
 	/**
-	 * Reads the parts, unless the application parses multipart bodies itself.
+	 * Reads the parts, or returns {@code null} if the application parses multipart bodies
+	 * itself.
 	 */
 	private static @Nullable List<PartDigest> parts(HttpServletRequest request) throws IOException {
 		Collection<Part> parts;
@@ -84,12 +84,12 @@ final class RequestReader {
 			parts = request.getParts();
 		}
 		catch (IllegalStateException ex) {
-			// Without a cause it says that multipart handling is not configured.
+			// Without a cause, multipart handling is not configured.
 			if (ex.getCause() == null) {
 				return null;
 			}
 			throw new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
-					"A part of this request, or the whole, is larger than this service takes.");
+					"This request, or a part of it, is larger than this service accepts.");
 		}
 		catch (IOException | ServletException ex) {
 			throw new RefusedRequestException(Problem.REQUEST_MALFORMED, "The multipart body cannot be read.");
@@ -109,7 +109,7 @@ final class RequestReader {
 			return HexFormat.of().formatHex(digest.digest());
 		}
 		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-256", ex);
+			throw new IllegalStateException("SHA-256 is not available", ex);
 		}
 	}
 
@@ -129,23 +129,6 @@ final class RequestReader {
 
 	private static String orEmpty(@Nullable String text) {
 		return (text != null) ? text : "";
-	}
-
-	/**
-	 * A request that has been read.
-	 *
-	 * @param request what the handler gets
-	 * @param content what it carries
-	 */
-	record ReadRequest(HttpServletRequest request, RequestContent content) {
-
-		/**
-		 * The body as bytes; empty for forms.
-		 */
-		byte[] body() {
-			return (this.content instanceof RequestContent.Body body) ? body.bytes() : new byte[0];
-		}
-
 	}
 
 }

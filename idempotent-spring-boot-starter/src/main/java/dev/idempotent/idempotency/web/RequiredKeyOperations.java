@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
@@ -16,14 +19,17 @@ import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
 
 /**
- * The operations of handlers that are not annotated and need a key by a rule of the
- * configuration. Under {@link Guarantee#TRANSACTION} each has transactions of its own.
+ * The operations of handlers that are not annotated but need a key by configuration.
+ * Under {@link Guarantee#TRANSACTION} each handler has its own transactions.
  */
 final class RequiredKeyOperations {
 
-	private final List<RequiredKeyRule> rules;
+	private final List<Rule> rules;
 
 	private final OperationTerms defaults;
 
@@ -33,9 +39,9 @@ final class RequiredKeyOperations {
 
 	private final Map<Method, IdempotentOperation> inTransactions = new ConcurrentHashMap<>();
 
-	RequiredKeyOperations(List<RequiredKeyRule> rules, OperationTerms defaults,
+	RequiredKeyOperations(List<String> requests, OperationTerms defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
-		this.rules = List.copyOf(rules);
+		this.rules = requests.stream().map(Rule::parse).toList();
 		this.defaults = defaults;
 		this.transactionSource = transactionSource;
 		this.underLease = IdempotentOperation.ofRule(defaults, null);
@@ -50,9 +56,9 @@ final class RequiredKeyOperations {
 	}
 
 	/**
-	 * The operation of what is no handler method: nothing tells its transactions.
+	 * Returns the operation of handlers that are not methods, which have no transactions.
 	 */
-	IdempotentOperation ofNoMethod() {
+	IdempotentOperation ofOtherHandler() {
 		return this.underLease;
 	}
 
@@ -64,7 +70,7 @@ final class RequiredKeyOperations {
 	}
 
 	/**
-	 * Finds out at once which handlers cannot have what the rules ask of them.
+	 * Checks at start-up that each handler with a required key can have an operation.
 	 * @throws dev.idempotent.IdempotentConfigurationException if one cannot
 	 */
 	void check(RequestMappingHandlerMapping mapping) {
@@ -81,6 +87,54 @@ final class RequiredKeyOperations {
 			.stream()
 			.map(PathContainer::parsePath)
 			.anyMatch((path) -> this.rules.stream().anyMatch((rule) -> rule.matches(methods, path)));
+	}
+
+	/**
+	 * A rule that requests need a key.
+	 *
+	 * @param method the HTTP method
+	 * @param path the pattern of the path within the application
+	 */
+	record Rule(String method, PathPattern path) {
+
+		private static final Pattern RULE = Pattern.compile("([A-Z]+) +(/\\S*)");
+
+		/**
+		 * Parses a rule.
+		 * @param rule method and path pattern, such as {@code POST /api/**}
+		 * @throws IdempotentConfigurationException if it is malformed
+		 */
+		static Rule parse(String rule) {
+			Matcher words = RULE.matcher(rule.strip());
+			if (!words.matches()) {
+				throw malformed("'" + rule + "' is not an HTTP method followed by a path pattern", null);
+			}
+			try {
+				return new Rule(words.group(1), PathPatternParser.defaultInstance.parse(words.group(2)));
+			}
+			catch (PatternParseException ex) {
+				throw malformed(ex.getMessage(), ex);
+			}
+		}
+
+		private static IdempotentConfigurationException malformed(String mistake, @Nullable Throwable cause) {
+			return new IdempotentConfigurationException("idempotent.web.required-for: " + mistake + ".",
+					"List HTTP methods with path patterns, such as POST /api/**.", cause);
+		}
+
+		/**
+		 * Returns whether a mapping matches this rule.
+		 * @param methods the mapping's methods; empty means all
+		 */
+		boolean matches(Set<RequestMethod> methods, PathContainer pattern) {
+			return (methods.isEmpty() || methods.contains(RequestMethod.resolve(this.method)))
+					&& this.path.matches(pattern);
+		}
+
+		boolean matches(String requestMethod, PathContainer requestPath) {
+			return this.method.equals(requestMethod) && this.path.matches(requestPath);
+		}
+
 	}
 
 }

@@ -2,39 +2,44 @@ package dev.idempotent.idempotency.web;
 
 import java.util.BitSet;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.OnError;
 
 /**
- * Which answers are stored. Those that are not leave the key free.
+ * Decides which responses are stored. Other responses release the key.
  */
-public final class ResponsePolicy {
+final class ResponsePolicy {
 
 	private static final int FIRST_ERROR = 500;
+
+	private static final Pattern RANGE = Pattern.compile("([1-4][0-9]{2})(?:\\s*-\\s*([1-4][0-9]{2}))?");
 
 	private final BitSet storedStatuses = new BitSet(FIRST_ERROR);
 
 	private final OnError onError;
 
-	private final int maxBody;
+	private final int maxStored;
 
-	private final int maxHeld;
+	private final int maxBuffered;
 
 	/**
 	 * Creates a policy.
 	 * @param storedStatuses statuses below 500, such as {@code 404}, and ranges of them,
 	 * such as {@code 200-399}
-	 * @param onError what becomes of statuses from 500 on and of exceptions
-	 * @param maxBody the longest body that is stored, in bytes
-	 * @param maxHeld the longest body that is held until its transaction has committed,
-	 * in bytes
-	 * @throws IllegalArgumentException if a status is none, naming it
+	 * @param onError whether exceptions and statuses from 500 on are stored
+	 * @param maxStored the longest body that is stored, in bytes
+	 * @param maxBuffered the longest body that is buffered until its transaction has
+	 * committed, in bytes
+	 * @throws IdempotentConfigurationException if a status or range is malformed
 	 */
-	public ResponsePolicy(List<String> storedStatuses, OnError onError, int maxBody, int maxHeld) {
-		storedStatuses.forEach(this::addRange);
+	ResponsePolicy(List<String> storedStatuses, OnError onError, int maxStored, int maxBuffered) {
+		storedStatuses.stream().map(ResponsePolicy::parse).forEach(this.storedStatuses::or);
 		this.onError = onError;
-		this.maxBody = maxBody;
-		this.maxHeld = maxHeld;
+		this.maxStored = maxStored;
+		this.maxBuffered = maxBuffered;
 	}
 
 	boolean isStored(int status) {
@@ -42,8 +47,7 @@ public final class ResponsePolicy {
 	}
 
 	/**
-	 * Tells whether work that ends in a status may stand: what would not be stored is
-	 * undone.
+	 * Returns whether the work behind a response with this status may be committed.
 	 */
 	boolean isCommitted(int status) {
 		return status < FIRST_ERROR && isStored(status);
@@ -53,33 +57,37 @@ public final class ResponsePolicy {
 		return this.onError == OnError.KEEP;
 	}
 
-	int maxBody() {
-		return this.maxBody;
+	int maxStored() {
+		return this.maxStored;
 	}
 
-	int maxHeld() {
-		return this.maxHeld;
+	int maxBuffered() {
+		return this.maxBuffered;
 	}
 
-	private void addRange(String range) {
-		String[] ends = range.strip().split("-", 2);
-		int first = status(ends[0], range);
-		int last = status(ends[ends.length - 1], range);
+	/**
+	 * Parses a status or a range.
+	 * @throws IdempotentConfigurationException if it is malformed
+	 */
+	static BitSet parse(String range) {
+		Matcher ends = RANGE.matcher(range.strip());
+		if (!ends.matches()) {
+			throw malformed(range);
+		}
+		int first = Integer.parseInt(ends.group(1));
+		int last = (ends.group(2) != null) ? Integer.parseInt(ends.group(2)) : first;
 		if (first > last) {
-			throw noStatus(range);
+			throw malformed(range);
 		}
-		this.storedStatuses.set(first, last + 1);
+		BitSet statuses = new BitSet(FIRST_ERROR);
+		statuses.set(first, last + 1);
+		return statuses;
 	}
 
-	private static int status(String text, String range) {
-		if (!text.strip().matches("[1-4][0-9]{2}")) {
-			throw noStatus(range);
-		}
-		return Integer.parseInt(text.strip());
-	}
-
-	private static IllegalArgumentException noStatus(String range) {
-		return new IllegalArgumentException("'" + range + "' is no status from 100 to 499 and no range of them");
+	private static IdempotentConfigurationException malformed(String range) {
+		return new IdempotentConfigurationException(
+				"idempotent.web.stored-statuses: '" + range + "' is not a status or a range from 100 to 499.",
+				"List statuses below 500 and ranges of them, such as 200-399, 404.", null);
 	}
 
 }

@@ -7,7 +7,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 
 /**
- * A request that is answered on the thread which its transaction is bound to.
+ * A request that must be answered on its thread, to which its transaction is bound.
  */
 final class SynchronousRequest extends HttpServletRequestWrapper {
 

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.cors.CorsConfiguration;
 
 /**
- * A run whose answer commits with its work. The first dispatch runs the handler and ends
- * the transaction; an error dispatch may then write the answer of work that was undone.
+ * A run whose response commits with its work. The first dispatch runs the handler and
+ * ends the transaction; an error dispatch may then write the response to work that was
+ * rolled back.
  */
 final class TransactionalHandlerRun extends HandlerRun {
 
@@ -27,7 +28,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private final ResponsePolicy policy;
 
-	private final CommitFailures commitFailures;
+	private final CommitFailureResolver commitFailureResolver;
 
 	private final @Nullable CorsConfiguration cors;
 
@@ -37,27 +38,26 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private boolean failed;
 
-	private boolean undone;
+	private boolean rolledBack;
 
-	private @Nullable BufferedResponse held;
+	private ResponseSnapshot start = ResponseSnapshot.empty();
 
-	private ResponseStart start = ResponseStart.empty();
-
-	TransactionalHandlerRun(TransactionalClaimant claimant, boolean entryIsNoted, ResponsePolicy policy,
-			CommitFailures commitFailures, @Nullable CorsConfiguration cors) {
-		super(claimant.context(), entryIsNoted);
+	TransactionalHandlerRun(TransactionalClaimant claimant, boolean entryTracked, ResponsePolicy policy,
+			CommitFailureResolver commitFailureResolver, @Nullable CorsConfiguration cors) {
+		super(claimant.context(), entryTracked);
 		this.claimant = claimant;
 		this.policy = policy;
-		this.commitFailures = commitFailures;
+		this.commitFailureResolver = commitFailureResolver;
 		this.cors = cors;
 	}
 
 	@Override
 	void handlerEntered() {
 		super.handlerEntered();
-		if (this.held != null && !this.started) {
+		BufferedResponse response = response();
+		if (response != null && !this.started) {
 			this.started = true;
-			this.start = ResponseStart.of(this.held);
+			this.start = ResponseSnapshot.of(response);
 		}
 		this.handlersRunning++;
 	}
@@ -71,31 +71,30 @@ final class TransactionalHandlerRun extends HandlerRun {
 	void handlingFailed(Exception failure) {
 		super.handlingFailed(failure);
 		this.failed = true;
-		if (this.held != null) {
-			// What it promised will be undone.
-			this.held.withdrawRedirect();
+		BufferedResponse response = response();
+		if (response != null) {
+			// The work behind the redirect will be rolled back.
+			response.withdrawRedirect();
 		}
 	}
 
 	@Override
-	BufferedResponse hold(HttpServletRequest request, HttpServletResponse response) {
-		this.start = ResponseStart.of(response);
-		BufferedResponse holding = BufferedResponse.whole(response, this.policy.maxHeld());
-		this.held = holding;
-		return holding;
+	BufferedResponse bufferResponse(HttpServletRequest request, HttpServletResponse response) {
+		this.start = ResponseSnapshot.of(response);
+		return BufferedResponse.withoutStreaming(response, this.policy.maxBuffered());
 	}
 
 	@Override
-	HttpServletRequest hold(HttpServletRequest request, BufferedResponse response) {
+	HttpServletRequest wrapRequest(HttpServletRequest request, BufferedResponse response) {
 		return new SynchronousRequest(request);
 	}
 
 	@Override
-	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse holding, FilterChain chain)
+	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered, FilterChain chain)
 			throws IOException, ServletException {
 		boolean forwarded = request.getDispatcherType() == DispatcherType.FORWARD;
 		if (forwarded && this.handlersRunning > 0) {
-			// The container ends the response with the forward, before the commit.
+			// The container ends the response after a forward, before the commit.
 			throw new IllegalStateException("A handler under Guarantee.TRANSACTION forwarded its request before it "
 					+ "returned. Return the name of a view, such as \"forward:/path\", or use Guarantee.LEASE.");
 		}
@@ -103,143 +102,149 @@ final class TransactionalHandlerRun extends HandlerRun {
 		try {
 			chain.doFilter(request, response);
 			if (isOpen(request)) {
-				answerWhatNobodyDid(request, holding);
-				settle(request, holding);
+				sendErrorIfUnanswered(request, buffered);
+				settle(request, buffered);
 			}
 			settled = true;
 		}
 		finally {
 			if (!settled && !forwarded && isOpen(request)) {
 				this.claimant.rollback();
-				free(request);
+				release(request);
 			}
 		}
 	}
 
-	private void settle(HttpServletRequest request, BufferedResponse holding) throws IOException, ServletException {
-		boolean asHandlerReturned = !this.undone && !this.failed && !holding.isErrorSent();
-		if (asHandlerReturned && commits(holding)) {
-			commit(request, holding);
+	private void settle(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
+		boolean asHandlerReturned = !this.rolledBack && !this.failed && !buffered.isErrorSent();
+		if (asHandlerReturned && commits(buffered)) {
+			commit(request, buffered);
 			return;
 		}
 		this.claimant.rollback();
-		this.undone = true;
-		if (holding.isTooLong()) {
-			free(request);
-			answer(request, holding).tooLong(this.policy.maxHeld());
+		this.rolledBack = true;
+		if (buffered.isTooLong()) {
+			release(request);
+			answerInstead(request, buffered).refuseTooLong(this.policy.maxBuffered());
 		}
-		else if (asHandlerReturned && isEntered() && holding.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
-			free(request);
-			answer(request, holding).rolledBack();
+		else if (asHandlerReturned && isEntered() && buffered.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
+			release(request);
+			answerInstead(request, buffered).refuseRolledBack();
 		}
 		else {
-			answerUndone(request, holding);
+			answerRolledBack(request, buffered);
 		}
 	}
 
-	private boolean commits(BufferedResponse holding) {
-		return isEntered() && !holding.isTooLong() && !this.claimant.isRollbackOnly()
-				&& this.policy.isCommitted(holding.getStatus());
+	private boolean commits(BufferedResponse buffered) {
+		return isEntered() && !buffered.isTooLong() && !this.claimant.isRollbackOnly()
+				&& this.policy.isCommitted(buffered.getStatus());
 	}
 
-	private void commit(HttpServletRequest request, BufferedResponse holding) throws IOException, ServletException {
-		StoredResponse answer = answerToStore(holding);
+	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
+		StoredResponse toStore = responseToStore(buffered);
 		try {
-			StoredResponse onRecord = this.claimant.commitAndComplete(answer);
+			StoredResponse stored = this.claimant.commitAndComplete(toStore);
 			close(request);
-			if (onRecord == null || (onRecord.isKept() && onRecord.equals(answer))) {
-				holding.sendHeld();
+			if (stored == null || (stored.isKept() && stored.equals(toStore))) {
+				buffered.sendBuffered();
 			}
 			else {
-				answer(request, holding).recorded(onRecord);
+				answerInstead(request, buffered).replay(stored);
 			}
 		}
 		catch (WorkRolledBackException ex) {
-			this.undone = true;
+			this.rolledBack = true;
 			if (ex.getCause() instanceof IdempotencyClaimLostException lost) {
-				free(request);
-				answer(request, holding).claimLost(lost);
+				release(request);
+				answerInstead(request, buffered).refuse(lost);
 				return;
 			}
-			this.start.restore(request, holding);
-			handlingFailed(this.commitFailures.resolve(request, holding, ex.getCause()));
-			answerWhatNobodyDid(request, holding);
-			answerUndone(request, holding);
+			this.start.restore(request, buffered);
+			handlingFailed(this.commitFailureResolver.resolve(request, buffered, ex.getCause()));
+			sendErrorIfUnanswered(request, buffered);
+			answerRolledBack(request, buffered);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			close(request);
-			answer(request, holding).outcomeUnknown(ex);
+			answerInstead(request, buffered).refuseOutcomeUnknown(ex);
 		}
 	}
 
 	/**
-	 * Sends what the application says of work that was undone. From 400 on it is kept
-	 * first: a key never has two answers.
+	 * Sends the application's response to work that was rolled back. A response with a
+	 * status from 400 on is stored first: a key never has two responses.
 	 */
-	private void answerUndone(HttpServletRequest request, BufferedResponse holding) throws IOException {
-		int status = holding.getStatus();
+	private void answerRolledBack(HttpServletRequest request, BufferedResponse buffered) throws IOException {
+		int status = buffered.getStatus();
 		if (!isEntered() || status < HttpServletResponse.SC_BAD_REQUEST || !this.policy.isCommitted(status)) {
-			free(request);
-			holding.sendHeld();
+			release(request);
+			buffered.sendBuffered();
 		}
-		else if (holding.isErrorSent()) {
+		else if (buffered.isErrorSent()) {
 			this.claimant.stopRenewal();
 		}
 		else {
-			keep(request, holding);
+			completeAfterRollback(request, buffered);
 		}
 	}
 
-	private void keep(HttpServletRequest request, BufferedResponse holding) throws IOException {
-		StoredResponse answer = answerToStore(holding);
+	private void completeAfterRollback(HttpServletRequest request, BufferedResponse buffered) throws IOException {
+		StoredResponse toStore = responseToStore(buffered);
 		try {
-			Claim kept = this.claimant.completeAfterRollback(answer);
+			Claim claim = this.claimant.completeAfterRollback(toStore);
 			close(request);
-			boolean own = kept.fold((acquired) -> false, (pending) -> false,
-					(completed) -> completed.response().equals(answer), (mismatched) -> false);
-			if (own) {
-				holding.sendHeld();
-			}
-			else {
-				answer(request, holding).notAcquired(kept);
-			}
+			Answer toSend = claim.<Answer, RuntimeException>fold((acquired) -> {
+				throw new IllegalStateException("The key is still claimed after its response was stored");
+			}, (pending) -> () -> answerInstead(request, buffered).refuseInProgress(),
+					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
+							: () -> answerInstead(request, buffered).replay(completed.response()),
+					(mismatched) -> () -> answerInstead(request, buffered).refuseReusedKey(false));
+			toSend.send();
 		}
 		catch (WorkRolledBackException ex) {
-			free(request);
-			answer(request, holding).notKept(ex);
+			release(request);
+			answerInstead(request, buffered).refuse(ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			close(request);
-			answer(request, holding).notClaimed(ex);
+			answerInstead(request, buffered).refuse(ex);
 		}
 	}
 
 	@Override
-	void errorAnswered(HttpServletRequest request, BufferedResponse holding) throws IOException {
-		keep(request, holding);
+	void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse buffered) throws IOException {
+		completeAfterRollback(request, buffered);
 	}
 
 	@Override
-	void errorPageMissed(HttpServletRequest request, int status) {
-		free(request);
+	void settleWithoutErrorPage(HttpServletRequest request, int status) {
+		release(request);
 	}
 
-	private StoredResponse answerToStore(BufferedResponse holding) {
-		CapturedResponse captured = holding.capture();
-		return (captured.body().length <= this.policy.maxBody()) ? captured.encode() : StoredResponse.notKept();
+	private StoredResponse responseToStore(BufferedResponse buffered) {
+		CapturedResponse captured = buffered.capture();
+		return (captured.body().length <= this.policy.maxStored()) ? CapturedResponseFormat.encode(captured)
+				: StoredResponse.notKept();
 	}
 
 	/**
-	 * Another answer than the one that is held.
+	 * Discards the buffered response for another one.
 	 */
-	private AnswerWriter answer(HttpServletRequest request, BufferedResponse holding) {
-		this.start.restore(request, holding);
-		return new AnswerWriter(request, (HttpServletResponse) holding.getResponse(), this.cors);
+	private AnswerWriter answerInstead(HttpServletRequest request, BufferedResponse buffered) {
+		this.start.restore(request, buffered);
+		return new AnswerWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors);
 	}
 
-	private void free(HttpServletRequest request) {
+	private void release(HttpServletRequest request) {
 		this.claimant.release();
 		close(request);
+	}
+
+	private interface Answer {
+
+		void send() throws IOException;
+
 	}
 
 }

@@ -1,6 +1,5 @@
 /**
- * Promise one over HTTP: filter, key, fingerprint, guard, capture, replay. The only
- * package that knows servlets.
+ * Idempotent operations over HTTP: a servlet filter that runs, replays or refuses.
  */
 @NullMarked
 package dev.idempotent.idempotency.web;

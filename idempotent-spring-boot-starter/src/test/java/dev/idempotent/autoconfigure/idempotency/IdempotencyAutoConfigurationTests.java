@@ -16,15 +16,13 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
-import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.RequestKeys;
-import dev.idempotent.idempotency.web.ResponsePolicy;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -200,9 +198,8 @@ class IdempotencyAutoConfigurationTests {
 
 		@Bean
 		IdempotencyFilter own(IdempotencyGuard guard, IdempotentOperations operations,
-				IdempotencyScopeResolver scopeResolver) {
-			return new IdempotencyFilter(guard, operations, new RequestKeys("own", "Key", scopeResolver), 1,
-					new ResponsePolicy(List.of("200"), OnError.RELEASE, 1, 1), Duration.ofSeconds(1), () -> null);
+				IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings) {
+			return new IdempotencyFilter(guard, operations, scopeResolver, settings, () -> null);
 		}
 
 	}

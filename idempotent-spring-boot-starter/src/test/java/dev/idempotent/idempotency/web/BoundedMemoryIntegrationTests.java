@@ -52,7 +52,7 @@ class BoundedMemoryIntegrationTests {
 	private final HttpClient client = HttpClient.newHttpClient();
 
 	@Test
-	void isEnoughForFiftyClientsThatSendTheWorstTheyCan() throws Exception {
+	void isEnoughForFiftyHostileClients() throws Exception {
 		try (ForkedApplication application = ForkedApplication.start(Application.class, redis, "256m")) {
 			ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
 			try {
@@ -72,7 +72,7 @@ class BoundedMemoryIntegrationTests {
 		List<byte[]> documents = List.copyOf(HostileJson.documents().values());
 		for (int i = 0; i < REQUESTS / CLIENTS; i++) {
 			BodyPublisher document = BodyPublishers.ofByteArray(documents.get(i % documents.size()));
-			// 503 if the machine is so slow that a document had no turn within ten
+			// 503 if the machine is so slow that a document got no permit within ten
 			// seconds.
 			assertThat(post(application, PATHS.get(i % PATHS.size()), document))
 				.matches((status) -> status < 500 || status == 503);

@@ -35,7 +35,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Callers told apart by Spring Security, and callers without it.
+ * Callers with Spring Security, and without it.
  */
 class CallerScopeIntegrationTests {
 
@@ -79,7 +79,7 @@ class CallerScopeIntegrationTests {
 	}
 
 	@Test
-	void leavesTheKeyFreeWhenMethodSecurityRefuses() {
+	void releasesTheKeyWhenMethodSecurityDeniesAccess() {
 		assertThat(post("/admin", "ada").statusCode()).isEqualTo(403);
 		assertThat(text(post("/accounts", "ada"))).startsWith("ada");
 	}

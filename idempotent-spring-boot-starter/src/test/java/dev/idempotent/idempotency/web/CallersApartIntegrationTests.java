@@ -43,7 +43,7 @@ class CallersApartIntegrationTests {
 	private final List<String> keys = Stream.generate(() -> UUID.randomUUID().toString()).limit(KEYS).toList();
 
 	@Test
-	void haveEachKeyRunOnceAndNeverGetTheAnswerOfAnother() throws Exception {
+	void runOncePerKeyAndNeverReceiveTheResponseOfAnother() throws Exception {
 		ExecutorService threads = Executors.newCachedThreadPool();
 		try (WebApplication application = WebApplication.start(Application.class, redis)) {
 			List<Callable<Long>> callers = Stream.of("ada", "bob")
@@ -65,7 +65,7 @@ class CallersApartIntegrationTests {
 	}
 
 	/**
-	 * Tells whether the caller was answered, or has to come back because it asks twice.
+	 * Returns whether the caller was answered; a concurrent duplicate must retry.
 	 */
 	private static boolean getsOnlyItsOwn(WebApplication application, String caller, String key) {
 		HttpResponse<byte[]> response = application.post("/echo", "\"" + caller + "\"", "Idempotency-Key", key,

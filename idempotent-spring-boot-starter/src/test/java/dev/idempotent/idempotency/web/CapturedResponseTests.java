@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Objects;
 
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.web.CapturedResponse.Header;
+import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,17 +57,17 @@ class CapturedResponseTests {
 		replay.addHeader("x-set", "filter");
 		replay.addHeader("x-added", "filter");
 
-		decoded(captured(first, BODY).encode()).replayTo(replay);
+		decoded(CapturedResponseFormat.encode(captured(first, BODY))).replayTo(replay);
 
 		assertThat(replay.getHeaders("X-Set")).containsExactly("handler", "more");
 		assertThat(replay.getHeaders("X-Added")).containsExactly("filter", "handler");
 	}
 
 	@Test
-	void keepsNothingThatOuterFiltersHaveAdded() throws Exception {
+	void doesNotStoreHeadersOfOuterFilters() throws Exception {
 		MockHttpServletResponse outer = new MockHttpServletResponse();
 		outer.addHeader("X-Before", "filter");
-		BufferedResponse first = BufferedResponse.whole(outer, 100);
+		BufferedResponse first = BufferedResponse.withoutStreaming(outer, 100);
 		first.addHeader("X-Order", "7");
 		outer.addHeader("X-Meanwhile", "filter");
 		outer.addHeader("X-Order", "filter");
@@ -76,7 +76,7 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void keepsNumbersAndDates() throws Exception {
+	void storesNumbersAndDates() throws Exception {
 		BufferedResponse first = first();
 		first.setIntHeader("X-Count", 7);
 		first.setDateHeader("Last-Modified", 0);
@@ -88,7 +88,7 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void forgetsHeadersThatWereTakenBack() throws Exception {
+	void doesNotStoreRemovedHeaders() throws Exception {
 		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
 		first.setHeader("X-Order", null);
@@ -99,10 +99,10 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void readsWhatAnEarlierVersionHasWritten() throws Exception {
+	void readsTheFormatOfEarlierVersions() throws Exception {
 		BufferedResponse first = first();
 		first.addHeader("X-Order", "7");
-		byte[] written = captured(first, BODY).encode().bytes();
+		byte[] written = CapturedResponseFormat.encode(captured(first, BODY)).bytes();
 		MockHttpServletResponse replay = new MockHttpServletResponse();
 		replay.addHeader("X-Order", "filter");
 
@@ -113,22 +113,22 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void saysNothingOfTheLengthOfAnEmptyBody() throws Exception {
+	void setsNoContentLengthForAnEmptyBody() throws Exception {
 		BufferedResponse first = first();
 		first.setStatus(204);
 		assertThat(replay(first, new byte[0]).containsHeader("Content-Length")).isFalse();
 	}
 
 	@Test
-	void decodesNothingFromWhatWasNotKeptOrComesFromALaterVersion() throws Exception {
-		byte[] later = captured(first(), BODY).encode().bytes();
+	void decodesNeitherAMissingResponseNorALaterFormat() throws Exception {
+		byte[] later = CapturedResponseFormat.encode(captured(first(), BODY)).bytes();
 		later[0] = 4;
-		assertThat(CapturedResponse.decode(StoredResponse.of(later))).isNull();
-		assertThat(CapturedResponse.decode(StoredResponse.notKept())).isNull();
+		assertThat(CapturedResponseFormat.decode(StoredResponse.of(later))).isNull();
+		assertThat(CapturedResponseFormat.decode(StoredResponse.notKept())).isNull();
 	}
 
 	private static BufferedResponse first() {
-		return BufferedResponse.whole(new MockHttpServletResponse(), 100);
+		return BufferedResponse.withoutStreaming(new MockHttpServletResponse(), 100);
 	}
 
 	private static CapturedResponse captured(BufferedResponse first, byte[] body) throws Exception {
@@ -138,12 +138,12 @@ class CapturedResponseTests {
 
 	private static MockHttpServletResponse replay(BufferedResponse first, byte[] body) throws Exception {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
-		decoded(captured(first, body).encode()).replayTo(replay);
+		decoded(CapturedResponseFormat.encode(captured(first, body))).replayTo(replay);
 		return replay;
 	}
 
 	private static CapturedResponse decoded(StoredResponse stored) {
-		return Objects.requireNonNull(CapturedResponse.decode(stored));
+		return Objects.requireNonNull(CapturedResponseFormat.decode(stored));
 	}
 
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Many equal requests at once, over real HTTP.
+ * Many equal requests at the same time, over real HTTP.
  */
 class ConcurrentRequestsIntegrationTests {
 

@@ -19,7 +19,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Pages of other origins see the library's own answers as they see the handler's.
+ * Pages of other origins can read the library's own responses like the handler's.
  */
 class CrossOriginIntegrationTests {
 
@@ -66,7 +66,7 @@ class CrossOriginIntegrationTests {
 	}
 
 	@Test
-	void passTheirPreflightRequests() throws Exception {
+	void arePreflightedWithoutAKey() throws Exception {
 		HttpResponse<Void> preflight = java.net.http.HttpClient.newHttpClient()
 			.send(application.request("/orders")
 				.header("Origin", SHOP)

@@ -16,7 +16,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Duplicates of a handler that lets them wait for the first answer.
+ * Duplicates of an operation under {@code OnPending.WAIT}.
  */
 class DuplicatesThatWaitIntegrationTests {
 
@@ -28,7 +28,7 @@ class DuplicatesThatWaitIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@Test
-	void getTheAnswerOfTheFirstRequest() throws Exception {
+	void receiveTheResponseOfTheFirstRequest() throws Exception {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis);
 				WebApplication other = WebApplication.start(OperationsApplication.class, redis)) {
 			Gate gate = application.bean(Operations.class).closeGate();
@@ -52,7 +52,7 @@ class DuplicatesThatWaitIntegrationTests {
 	}
 
 	@Test
-	void areToldToComeBackWhenTheTimeIsOver() throws Exception {
+	void receive409AfterTheTimeout() throws Exception {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
 				"idempotent.web.wait-timeout=100ms")) {
 			Gate gate = application.bean(Operations.class).closeGate();
@@ -65,7 +65,7 @@ class DuplicatesThatWaitIntegrationTests {
 	}
 
 	@Test
-	void areToldAtOnceThatTheKeyIsForAnotherRequest() throws Exception {
+	void receive422AtOnceForTheKeyOfAnotherRequest() throws Exception {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis)) {
 			Gate gate = application.bean(Operations.class).closeGate();
 			CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/awaited", "", KEY, this.key);

@@ -33,7 +33,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Forms and uploads are seen by the fingerprint and by the handler.
+ * Both the fingerprint and the handler read forms and uploads.
  */
 class FormsIntegrationTests {
 
@@ -77,7 +77,7 @@ class FormsIntegrationTests {
 	}
 
 	@Test
-	void takesUploadsUpToTheLimitOfTheApplicationNotOfTheBody() {
+	void acceptsUploadsUpToTheMultipartLimitOfTheApplication() {
 		assertThat(upload("one", "x".repeat(1_500_000)).statusCode()).isEqualTo(200);
 		HttpResponse<byte[]> tooLarge = upload("one", "x".repeat(2_500_000));
 		assertThat(tooLarge.statusCode()).isEqualTo(413);
@@ -97,7 +97,7 @@ class FormsIntegrationTests {
 	}
 
 	@Test
-	void refusesAFormOverTheLimitThatComesInChunks() {
+	void refusesAChunkedFormOverTheLimit() {
 		byte[] form = ("item=" + "x".repeat(1024 * 1024)).getBytes(StandardCharsets.US_ASCII);
 		HttpRequest request = application.request("/form")
 			.header("Content-Type", "application/x-www-form-urlencoded")
@@ -108,7 +108,7 @@ class FormsIntegrationTests {
 	}
 
 	@Test
-	void survivesAFormWithMoreFieldsThanTheContainerTakes() {
+	void survivesAFormWithMoreFieldsThanTheContainerAccepts() {
 		HttpResponse<byte[]> response = form("POST", "item=coupon&amount=1" + "&f=1".repeat(20_000));
 		assertThat(response.statusCode()).isBetween(400, 499);
 		assertThat(form("POST", "item=coupon&amount=1").statusCode()).isEqualTo(200);

@@ -71,7 +71,7 @@ class GuaranteesIntegrationTests {
 	}
 
 	@Test
-	void tellsADuplicateToWaitWhileTheFirstRuns() throws Exception {
+	void answers409WhileTheFirstRequestRuns() throws Exception {
 		Gate gate = this.operations.closeGate();
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/gated", "", KEY, this.key);
 		gate.awaitEntry();
@@ -124,7 +124,7 @@ class GuaranteesIntegrationTests {
 	}
 
 	@Test
-	void asksForAMissingKey() {
+	void refusesAMissingKey() {
 		assertProblem(application.post("/orders", ORDER), 400, "key-missing");
 		assertThat(this.operations.runs()).isZero();
 	}
@@ -149,7 +149,7 @@ class GuaranteesIntegrationTests {
 	}
 
 	@Test
-	void sendsALargeResponseWholeAndNeverRunsAgain() {
+	void sendsALargeResponseInFullAndNeverRunsAgain() {
 		HttpResponse<byte[]> first = application.post("/large/3000000", "", KEY, this.key);
 		assertThat(first.statusCode()).isEqualTo(200);
 		assertThat(first.body()).hasSize(3_000_000);
@@ -159,7 +159,7 @@ class GuaranteesIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "{\"item\":\"coupon\",\"amount\":0}", "{\"item\":", "[]" })
-	void leavesTheKeyFreeWhenTheHandlerWasNotEntered(String refused) {
+	void releasesTheKeyIfTheHandlerWasNotEntered(String refused) {
 		assertThat(application.post("/orders", refused, KEY, this.key).statusCode()).isEqualTo(400);
 		HttpResponse<byte[]> corrected = application.post("/orders", ORDER, KEY, this.key);
 		assertThat(corrected.statusCode()).isEqualTo(201);
@@ -197,7 +197,7 @@ class GuaranteesIntegrationTests {
 	}
 
 	@Test
-	void leavesOtherHandlersAlone() {
+	void doesNotAffectOtherHandlers() {
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 1");
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 2");
 	}

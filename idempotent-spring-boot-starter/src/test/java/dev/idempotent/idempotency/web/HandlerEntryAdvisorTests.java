@@ -1,7 +1,21 @@
 package dev.idempotent.idempotency.web;
 
-import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.PackagePrivateMethod;
+import dev.idempotent.idempotency.web.ProxiedControllers.Feedback;
+import dev.idempotent.idempotency.web.ProxiedControllers.FinalOrders;
+import dev.idempotent.idempotency.web.ProxiedControllers.MoreOrders;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrderService;
+import dev.idempotent.idempotency.web.ProxiedControllers.Orders;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersOfAnInterface;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersRecord;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAFinalMethod;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAMethodOfAnotherPackage;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAPrivateConstructor;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAPrivateExceptionHandler;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAPrivateHandler;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithAnInheritedFinalMethod;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithFinalPrivates;
+import dev.idempotent.idempotency.web.ProxiedControllers.OrdersWithoutMapping;
+import dev.idempotent.idempotency.web.ProxiedControllers.SealedOrders;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -10,9 +24,6 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.SimpleTraceInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.Ordered;
-import org.springframework.stereotype.Controller;
-import org.springframework.web.bind.annotation.ExceptionHandler;
-import org.springframework.web.bind.annotation.PostMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,19 +45,19 @@ class HandlerEntryAdvisorTests {
 			OrdersWithAnInheritedFinalMethod.class, SealedOrders.class, OrdersWithAPrivateConstructor.class,
 			OrdersWithAPrivateHandler.class, OrdersWithAPrivateExceptionHandler.class,
 			OrdersWithAMethodOfAnotherPackage.class })
-	void leavesWhatCannotBeProxiedAlone(Class<?> handler) {
+	void skipsWhatCannotBeProxied(Class<?> handler) {
 		assertThat(isAdvised(handler)).isFalse();
 	}
 
 	@Test
-	void leavesOtherMethodsAlone() throws NoSuchMethodException {
+	void skipsOtherMethods() throws NoSuchMethodException {
 		assertThat(isAdvised(Feedback.class)).isFalse();
 		assertThat(this.advisor.matches(Orders.class.getDeclaredMethod("list"), Orders.class)).isFalse();
 		assertThat(this.advisor.matches(Orders.class.getDeclaredMethod("place"), Orders.class)).isTrue();
 	}
 
 	@Test
-	void leavesMethodsThatNoRequestComesToToOthers() {
+	void skipsMethodsWithoutAMapping() {
 		assertThat(isAdvised(OrderService.class)).isFalse();
 		assertThat(isAdvised(OrdersWithoutMapping.class)).isFalse();
 	}
@@ -57,7 +68,7 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Test
-	void knowsWhatItAdvises() {
+	void recognisesAdvisedControllers() {
 		Orders orders = new Orders();
 		ProxyFactory others = new ProxyFactory(orders);
 		others.addAdvice(new SimpleTraceInterceptor());
@@ -67,7 +78,7 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Test
-	void letsAMethodRunOutsideAnyRequest() {
+	void letsAMethodRunOutsideARequest() {
 		assertThat(advised(new Orders()).place()).isEqualTo("placed");
 	}
 
@@ -79,195 +90,6 @@ class HandlerEntryAdvisorTests {
 		ProxyFactory factory = new ProxyFactory(orders);
 		factory.addAdvisor(this.advisor);
 		return (Orders) factory.getProxy();
-	}
-
-	@Controller
-	@SuppressWarnings("UnusedMethod")
-	static class OrdersWithAPrivateHandler extends Orders {
-
-		@PostMapping("/private")
-		private String placePrivately() {
-			return "placed";
-		}
-
-	}
-
-	@Controller
-	@SuppressWarnings("UnusedMethod")
-	static class OrdersWithAPrivateExceptionHandler extends Orders {
-
-		@ExceptionHandler
-		private String answer(IllegalStateException ex) {
-			return "failed: " + ex.getMessage();
-		}
-
-	}
-
-	@Controller
-	static class OrdersWithAMethodOfAnotherPackage extends PackagePrivateMethod {
-
-		@Idempotent
-		@PostMapping
-		String place() {
-			return "placed";
-		}
-
-	}
-
-	@Controller
-	static class Orders {
-
-		@Idempotent
-		@PostMapping
-		String place() {
-			return "placed";
-		}
-
-		String list() {
-			return "";
-		}
-
-	}
-
-	@Controller
-	static class MoreOrders extends Orders {
-
-		@Override
-		String place() {
-			return "more";
-		}
-
-	}
-
-	@Controller
-	interface OrdersApi {
-
-		@Idempotent
-		@PostMapping
-		void place();
-
-	}
-
-	@Controller
-	static class OrdersOfAnInterface implements OrdersApi {
-
-		@Override
-		public void place() {
-		}
-
-	}
-
-	@Controller
-	static class OrdersWithFinalPrivates {
-
-		@Idempotent
-		@PostMapping
-		void place() {
-			check();
-		}
-
-		private final void check() {
-		}
-
-		static final void log() {
-		}
-
-	}
-
-	@Controller
-	static final class FinalOrders {
-
-		@Idempotent
-		@PostMapping
-		void place() {
-		}
-
-	}
-
-	@Controller
-	record OrdersRecord() {
-
-		@Idempotent
-		@PostMapping
-		void place() {
-		}
-
-	}
-
-	@Controller
-	static class OrdersWithAFinalMethod {
-
-		@Idempotent
-		@PostMapping
-		void place() {
-		}
-
-		final void list() {
-		}
-
-	}
-
-	@Controller
-	static class OrdersWithAnInheritedFinalMethod extends OrdersWithAFinalMethod {
-
-		@Override
-		void place() {
-		}
-
-	}
-
-	@Controller
-	static sealed class SealedOrders permits LastOrders {
-
-		@Idempotent
-		@PostMapping
-		void place() {
-		}
-
-	}
-
-	@Controller
-	static final class LastOrders extends SealedOrders {
-
-	}
-
-	@Controller
-	static class OrdersWithAPrivateConstructor {
-
-		private OrdersWithAPrivateConstructor() {
-		}
-
-		@Idempotent
-		@PostMapping
-		void place() {
-		}
-
-	}
-
-	@Controller
-	static class Feedback {
-
-		void give() {
-		}
-
-	}
-
-	static class OrderService {
-
-		@Idempotent
-		@PostMapping
-		void place() {
-		}
-
-	}
-
-	@Controller
-	static class OrdersWithoutMapping {
-
-		@Idempotent
-		void place() {
-		}
-
 	}
 
 }

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
 /**
- * Bodies that are meant to hurt, over real HTTP.
+ * Hostile request bodies over real HTTP.
  */
 class HostileBodiesIntegrationTests {
 
@@ -74,7 +74,7 @@ class HostileBodiesIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("hostileJson")
-	void areRefusedAndLeaveTheKeyFreeWhereTheyAreNoOrder(byte[] json) {
+	void areRefusedAndReleaseTheKeyIfTheyCannotBeRead(byte[] json) {
 		for (int i = 0; i < 2; i++) {
 			HttpResponse<byte[]> refused = post("/orders", "application/json", BodyPublishers.ofByteArray(json));
 			assertThat(refused.statusCode()).isEqualTo(400);
@@ -87,7 +87,7 @@ class HostileBodiesIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("hostileJson")
-	void yieldOneKeyOrNoneWhereTheKeyIsDerived(byte[] json) {
+	void yieldAtMostOneKeyIfTheKeyIsDerived(byte[] json) {
 		String path = "/derived/" + this.key;
 		HttpResponse<byte[]> first = post(path, "application/json", BodyPublishers.ofByteArray(json));
 		HttpResponse<byte[]> retry = post(path, "application/json", BodyPublishers.ofByteArray(json));
@@ -104,14 +104,14 @@ class HostileBodiesIntegrationTests {
 			application/json;charset            | UTF-8
 			multipart/mixed;boundary=x          | UTF-8
 			""")
-	void runOnceWhateverTheyAreSaidToBe(String contentType, Charset charset) {
+	void runOnceUnderAnyContentType(String contentType, Charset charset) {
 		assertRunsOnce(contentType, "{\"item\":\"caf\u00e9\",\"amount\":1}".getBytes(charset));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "application/json;charset=nonsense", "application", "/", ";;;===",
 			"application/json, text/plain", "multipart/form-data;boundary" })
-	void neverRunUnderAContentTypeThatIsNone(String contentType) {
+	void neverRunUnderAMalformedContentType(String contentType) {
 		HttpResponse<byte[]> response = post("/bytes", contentType, BodyPublishers.ofString("{}"));
 		assertThat(response.statusCode()).isIn(400, 415);
 		assertThat(this.operations.runs()).isZero();
@@ -134,7 +134,7 @@ class HostileBodiesIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "application/json", "text/plain", "application/x-www-form-urlencoded" })
-	void areRefusedOverTheLimitThoughTheyComeInChunks(String contentType) {
+	void areRefusedOverTheLimitIfChunked(String contentType) {
 		HttpResponse<byte[]> refused = post("/bytes", contentType, chunked("a=" + "x".repeat(LIMIT)));
 		assertThat(refused.statusCode()).isEqualTo(413);
 		assertThat(text(refused)).contains("request-too-large");
@@ -150,7 +150,7 @@ class HostileBodiesIntegrationTests {
 	}
 
 	@Test
-	void doNotHoldUpTheBodiesOfOthersWhateverMembersAreIgnored() {
+	void doNotDelayOtherRequests() {
 		String names = "\"" + "n".repeat(500_000) + "\":"
 				+ IntStream.range(0, 40_000)
 					.mapToObj("\"%06x\":1"::formatted)

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Documents that are meant to hurt whoever parses them, none over a megabyte.
+ * Documents that are expensive or dangerous to parse, none over a megabyte.
  */
 final class HostileJson {
 
@@ -17,7 +17,7 @@ final class HostileJson {
 	}
 
 	/**
-	 * The documents by what is wrong with them.
+	 * The documents by their description.
 	 */
 	static Map<String, byte[]> documents() {
 		Map<String, String> texts = new LinkedHashMap<>();
@@ -46,7 +46,7 @@ final class HostileJson {
 	}
 
 	/**
-	 * As many members as fit, all of which have to be sorted.
+	 * As many members as fit, all of which must be sorted.
 	 */
 	private static String members() {
 		return IntStream.iterate(0xfffff, (name) -> name - 1)

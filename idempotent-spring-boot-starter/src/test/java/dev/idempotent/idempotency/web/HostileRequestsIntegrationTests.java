@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
 /**
- * Requests that break the rules of HTTP, over a bare connection.
+ * Requests that violate HTTP, over a raw connection.
  */
 class HostileRequestsIntegrationTests {
 
@@ -62,7 +62,7 @@ class HostileRequestsIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@Test
-	void areRefusedByTheirContentLengthBeforeTheBodyComes() throws IOException {
+	void areRefusedByTheirContentLengthBeforeTheBodyIsSent() throws IOException {
 		String answer = answer(head("Content-Length: " + TEN_MEGABYTES));
 		assertThat(answer).startsWith("HTTP/1.1 413 ").contains("request-too-large");
 	}
@@ -75,7 +75,7 @@ class HostileRequestsIntegrationTests {
 	}
 
 	@Test
-	void claimNothingAndHoldUpNobodyWhileTheirBodyIsOnItsWay() throws IOException {
+	void claimNothingAndDelayNoOthersWhileTheirBodyIsSent() throws IOException {
 		try (RawConnection slow = RawConnection.to(application)) {
 			slow.send(head("Content-Length: " + ORDER.length()) + ORDER.substring(0, 10));
 			assertRunsOnceWith(this.key);
@@ -120,7 +120,7 @@ class HostileRequestsIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "a\u0000b", "a\u0001b", "a\u007fb", "a\rb", "a\nb", "a\r\n b", "\"a\r\n\tb\"", "cl\u00e9",
 			"\u00e2\u0082\u00ac", "a\u0085b", "a b", "a,b c", "" })
-	void areRefusedIfTheirKeyIsNone(String hostile) throws IOException {
+	void areRefusedWithAMalformedKey(String hostile) throws IOException {
 		String answer = answer(withKey(hostile));
 		assertThat(answer).startsWith("HTTP/1.1 400 ").doesNotContain("coupon");
 		assertThat(this.operations.runs()).isZero();
@@ -133,7 +133,7 @@ class HostileRequestsIntegrationTests {
 	}
 
 	@Test
-	void neverReachWhatElseIsInRedis() {
+	void neverAccessOtherDataInRedis() {
 		LettuceConnectionFactory client = redis.connect();
 		try (RedisConnection connection = client.getConnection()) {
 			assertRunsOnceWith(this.key);

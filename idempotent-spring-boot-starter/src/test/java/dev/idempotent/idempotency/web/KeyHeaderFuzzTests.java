@@ -26,7 +26,7 @@ class KeyHeaderFuzzTests {
 
 	@MethodSource("seeds")
 	@FuzzTest(maxDuration = "10m")
-	void isRefusedOrReadAlikeBareAndQuoted(byte[] value) {
+	void isReadTheSameBareAndQuotedOrRefused(byte[] value) {
 		String key = read(new String(value, StandardCharsets.ISO_8859_1));
 		if (key != null) {
 			assertThat(key).matches("[!-~]{1,255}");

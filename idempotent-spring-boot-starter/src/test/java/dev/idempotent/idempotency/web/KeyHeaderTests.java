@@ -33,7 +33,7 @@ class KeyHeaderTests {
 	@ValueSource(strings = { "", " ", "\"\"", "\"", "\"abc", "\"abc\\\"", "\"a\\b\"", "\"abc\";v=1", "\"a\"b\"",
 			"\"a\" \"b\"", "a b", "\"a b\"", "a\tb", "a,b", "a,", ",a", ",", "a,\"b\"", "\"a\",\"b\"", "\"a\",b",
 			"a\u0000b", "a\u007fb", "ключ", "a\u00a0b" })
-	void refusesWhatIsNoKey(String value) {
+	void refusesMalformedKeys(String value) {
 		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(requestWith(value)))
 			.satisfies((ex) -> assertThat(ex.problem()).isEqualTo(Problem.KEY_MALFORMED));
 	}
@@ -55,13 +55,13 @@ class KeyHeaderTests {
 	}
 
 	@Test
-	void refusesTwoHeadersThatAProxyHasMerged() {
+	void refusesTwoHeadersMergedByAProxy() {
 		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.header.read(requestWith("a,b")))
 			.satisfies((ex) -> assertThat(ex.detail()).contains("Idempotency-Key", "comma", "quoted string"));
 	}
 
 	@Test
-	void tellsAMissingHeaderFromAnEmptyOne() {
+	void distinguishesAMissingHeaderFromAnEmptyOne() {
 		assertThat(this.header.read(new MockHttpServletRequest())).isNull();
 	}
 

@@ -17,7 +17,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Keys that come from elsewhere than the header.
+ * Keys that are derived from the request instead of the header.
  */
 class KeySourcesIntegrationTests {
 
@@ -43,7 +43,7 @@ class KeySourcesIntegrationTests {
 	}
 
 	@Test
-	void prefersTheHeaderToTheFingerprintWhereBothMayBeTheKey() {
+	void prefersTheHeaderToTheFingerprint() {
 		String body = '"' + this.key + '"';
 		assertThat(text(application.post("/either", body))).isEqualTo("run 1");
 		assertThat(text(application.post("/either", body))).isEqualTo("run 1");

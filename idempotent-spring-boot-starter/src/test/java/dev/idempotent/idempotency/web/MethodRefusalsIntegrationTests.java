@@ -52,7 +52,7 @@ class MethodRefusalsIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "pending, 409, in-progress, true", "mismatch, 422, key-reused, false",
 			"result, 409, response-not-kept, false", "store, 503, store-unreachable, true" })
-	void areAnsweredAsByTheFilter(String refusal, int status, String type, boolean retryable) {
+	void areAnsweredAsTheFilterAnswersThem(String refusal, int status, String type, boolean retryable) {
 		HttpResponse<byte[]> answer = application.post("/refused", '"' + refusal + '"');
 		assertThat(answer.statusCode()).isEqualTo(status);
 		assertThat(text(answer)).contains("\"urn:problem-type:idempotency:" + type + '"');
@@ -60,14 +60,14 @@ class MethodRefusalsIntegrationTests {
 	}
 
 	@Test
-	void areTheApplicationsToAnswerFirst() {
+	void areOfferedToExceptionHandlersOfTheApplicationFirst() {
 		HttpResponse<byte[]> answer = application.post("/own", "\"pending\"");
 		assertThat(answer.statusCode()).isEqualTo(200);
 		assertThat(text(answer)).isEqualTo("come again");
 	}
 
 	@Test
-	void mayRunAMethodOncePerKeyOfItsOwn() {
+	void mayRunAMethodOncePerItsOwnKey() {
 		String id = '"' + UUID.randomUUID().toString() + '"';
 		String first = text(application.post("/delegated", id));
 		assertThat(text(application.post("/delegated", id))).isEqualTo(first);

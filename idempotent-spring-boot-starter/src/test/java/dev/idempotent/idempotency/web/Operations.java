@@ -32,8 +32,8 @@ import org.springframework.web.server.ResponseStatusException;
 class Operations {
 
 	/**
-	 * That of {@code /gated}. Renewed every second, so a pause of a busy machine does not
-	 * end it.
+	 * The lease of {@code /gated}. Renewed every second, so a pause of a busy machine
+	 * does not end it.
 	 */
 	static final Duration LEASE = Duration.ofSeconds(3);
 

@@ -72,7 +72,7 @@ class PrincipalScopeResolverTests {
 	}
 
 	@Test
-	void isRefusedToCredentialsWithoutAPrincipal() {
+	void isRefusedForCredentialsWithoutAPrincipal() {
 		MockHttpServletRequest request = new MockHttpServletRequest();
 		request.addHeader("Authorization", "AWS4-HMAC-SHA256 Signature=other-each-time");
 		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> this.resolver.resolveScope(request))
@@ -81,7 +81,7 @@ class PrincipalScopeResolverTests {
 	}
 
 	@Test
-	void isEmptyWithoutEither() {
+	void isEmptyWithoutPrincipalAndCredentials() {
 		assertThat(this.resolver.resolveScope(new MockHttpServletRequest())).isEmpty();
 	}
 

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for {@link QueryParameters} and the {@link RequestFingerprinter} with query
- * strings that Jazzer makes up.
+ * strings that Jazzer generates.
  */
 class QueryParametersFuzzTests {
 
@@ -29,7 +29,7 @@ class QueryParametersFuzzTests {
 
 	@MethodSource("seeds")
 	@FuzzTest(maxDuration = "10m")
-	void areTheSameInEachSpelling(byte[] query) {
+	void areEqualInEverySpelling(byte[] query) {
 		MockHttpServletRequest request = request(new String(query, StandardCharsets.ISO_8859_1));
 		SortedMap<String, List<String>> parameters = QueryParameters.of(request);
 		MockHttpServletRequest respelt = request(respelt(parameters));
@@ -40,7 +40,7 @@ class QueryParametersFuzzTests {
 	}
 
 	/**
-	 * The same parameters with the names the other way round and all of them encoded.
+	 * The same parameters with the names in reverse order and fully encoded.
 	 */
 	private static String respelt(SortedMap<String, List<String>> parameters) {
 		return new TreeMap<>(parameters).descendingMap()
@@ -58,7 +58,7 @@ class QueryParametersFuzzTests {
 
 	private static String digest(MockHttpServletRequest request) {
 		return RequestFingerprinter
-			.fingerprint(request, new RequestContent.Body(new byte[0], false), FingerprintExclusions.NOTHING)
+			.fingerprint(request, new ReadRequest.Body(new byte[0], false), FingerprintExclusions.NOTHING)
 			.digest();
 	}
 

@@ -17,7 +17,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a request costs, counted by Redis itself.
+ * The round trips of a request, as counted by Redis.
  */
 class RedisRoundTripsIntegrationTests {
 
@@ -42,7 +42,7 @@ class RedisRoundTripsIntegrationTests {
 	}
 
 	@Test
-	void takesNoneForAReplayFromMemory() throws Exception {
+	void takesNoRoundTripForAReplayFromMemory() throws Exception {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
 				"idempotent.replay-cache.max-size=1MB"); RedisConnection connection = redis.connect().getConnection()) {
 			String key = UUID.randomUUID().toString();
@@ -73,7 +73,7 @@ class RedisRoundTripsIntegrationTests {
 	}
 
 	/**
-	 * The commands that clients sent meanwhile, not those within scripts.
+	 * The commands that clients have sent, without those inside scripts.
 	 */
 	private static Map<String, Integer> counting(RedisConnection connection, Runnable requests) {
 		connection.serverCommands().resetConfigStats();

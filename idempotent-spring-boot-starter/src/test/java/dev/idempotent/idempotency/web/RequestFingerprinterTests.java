@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,7 +44,7 @@ class RequestFingerprinterTests {
 			/a?X=1           | /a?x=1
 			/a?x=1&y=2,z=3   | /a?x=1,y=2&z=3
 			""")
-	void differsForUrlsThatSaySomethingElse(String one, String other) throws IOException {
+	void differsForDifferentUrls(String one, String other) throws IOException {
 		assertThat(ofUrl(one)).isNotEqualTo(ofUrl(other));
 	}
 
@@ -81,7 +80,7 @@ class RequestFingerprinterTests {
 	}
 
 	@Test
-	void tellsACanonicalTextFromTheSameRawBytes() throws IOException {
+	void distinguishesCanonicalJsonFromTheSameRawBytes() throws IOException {
 		assertThat(ofBody("application/json", "{}")).isNotEqualTo(ofBody("text/plain", "{}"));
 	}
 
@@ -111,24 +110,24 @@ class RequestFingerprinterTests {
 			/lines/1/at   | {"lines":[{"at":1},{"at":2}]}   | {"lines":[{"at":2},{"at":2}]}    | false
 			/a~1b         | {"a/b":1}                       | {"a/b":2}                        | true
 			""")
-	void leavesOutIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
+	void excludesIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
 		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { pointer });
 		assertThat(of(body("application/json", one), ignored).equals(of(body("application/json", other), ignored)))
 			.isEqualTo(same);
 	}
 
 	@Test
-	void leavesTheKeyToDecideAloneIfEverythingIsIgnored() throws IOException {
+	void isTheSameForAllRequestsIfEverythingIsIgnored() throws IOException {
 		FingerprintExclusions everything = FingerprintExclusions.of(new String[] { "*" });
 		assertThat(of(url("/a?x=1"), everything)).isEqualTo(of(url("/b?x=2"), everything))
 			.isEqualTo(of(body("application/json", "{\"a\":1}"), everything))
 			.isEqualTo(of(body("text/plain", "a"), everything));
 		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { "*", "x" }))
-			.withMessageContaining("stand alone");
+			.withMessageContaining("only entry");
 	}
 
 	@Test
-	void leavesOutIgnoredParameters() throws IOException {
+	void excludesIgnoredParameters() throws IOException {
 		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { "at" });
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isEqualTo(of(url("/a?at=2&x=1&at=3"), ignored));
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isNotEqualTo(of(url("/a?x=2&at=1"), ignored));
@@ -136,13 +135,13 @@ class RequestFingerprinterTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "/" })
-	void ignoresNothingThatHasNoName(String entry) {
+	void rejectsExclusionsWithoutAName(String entry) {
 		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { entry }));
 	}
 
 	/**
 	 * A change of the digest's input needs a new {@link Fingerprint#CURRENT_VERSION}, or
-	 * a rolling upgrade answers honest retries with 422.
+	 * a rolling upgrade answers retries with 422.
 	 */
 	@Test
 	void keepsTheFormatOfVersion1() throws IOException {

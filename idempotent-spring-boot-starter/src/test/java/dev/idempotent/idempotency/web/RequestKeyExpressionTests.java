@@ -44,17 +44,17 @@ class RequestKeyExpressionTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "#body.missing", "#body.none", "#body.empty", "#body.order.id.nope", "#headers['none']",
 			"#query.none", "#path.none", "'  '", "#body['order']['lines'][7]" })
-	void yieldsNothingWhereTheRequestHasNothing(String expression) {
+	void yieldsNullIfTheRequestHasNoValue(String expression) {
 		assertThat(evaluate(expression)).isNull();
 	}
 
 	@Test
-	void yieldsNothingForAnUnreadableBody() {
+	void yieldsNullForAnUnreadableBody() {
 		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":"))).isNull();
 	}
 
 	@Test
-	void doesNotReadABodyThatItDoesNotName() {
+	void doesNotParseABodyThatItDoesNotUse() {
 		assertThat(RequestKeyExpression.parse("#path.id").evaluate(request(), bytes("no json"))).isEqualTo("\"42\"");
 	}
 
@@ -79,13 +79,13 @@ class RequestKeyExpressionTests {
 
 	@ParameterizedTest
 	@CsvSource({ "1e308, 2e+308", "4.9e-324, 9.8e-324", "1e1000, 2e+1000" })
-	void reckonsWithEveryOtherNumber(String number, String doubled) {
+	void acceptsEveryOtherNumber(String number, String doubled) {
 		assertThat(RequestKeyExpression.parse("#body.id + #body.id")
 			.evaluate(request(), bytes("{\"id\":%s}".formatted(number)))).isEqualTo(doubled);
 	}
 
 	@Test
-	void leavesABodyAloneThatItDoesNotName() {
+	void acceptsAnyBodyThatItDoesNotUse() {
 		assertThat(RequestKeyExpression.parse("#path.id").evaluate(request(), bytes("{\"id\":1e10000000}")))
 			.isEqualTo("\"42\"");
 	}

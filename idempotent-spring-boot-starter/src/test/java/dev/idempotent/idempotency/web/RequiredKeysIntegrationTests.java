@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.net.http.HttpResponse;
 import java.util.UUID;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
@@ -15,10 +16,10 @@ import org.springframework.context.annotation.Import;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Handlers without annotation, named by {@code idempotent.web.required-for}.
+ * Handlers without annotation that are matched by {@code idempotent.web.required-for}.
  */
 class RequiredKeysIntegrationTests {
 
@@ -28,7 +29,7 @@ class RequiredKeysIntegrationTests {
 	static final RealRedis redis = RealRedis.shared();
 
 	@Test
-	void protectWhatTheyMatchAndNothingElse() {
+	void protectOnlyMatchingRequests() {
 		String key = UUID.randomUUID().toString();
 		try (WebApplication application = WebApplication.start(Application.class, redis,
 				"idempotent.web.required-for=POST /plain/**, PUT /plain")) {
@@ -49,7 +50,9 @@ class RequiredKeysIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
-		assertThatIllegalArgumentException().isThrownBy(() -> RequiredKeyRule.parse(rule));
+		assertThatExceptionOfType(IdempotentConfigurationException.class)
+			.isThrownBy(() -> RequiredKeyOperations.Rule.parse(rule))
+			.withMessageStartingWith("idempotent.web.required-for: ");
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -29,7 +29,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Callers whom only the security context knows: the request has no principal.
+ * Callers that are in the security context only: the request has no principal.
  */
 class SecurityContextCallersIntegrationTests {
 
@@ -37,21 +37,21 @@ class SecurityContextCallersIntegrationTests {
 	static final RealRedis redis = RealRedis.shared();
 
 	@Test
-	void haveKeysOfTheirOwnWithoutSecuritysFilters() {
+	void haveSeparateKeysWithoutTheFiltersOfSpringSecurity() {
 		try (WebApplication application = WebApplication.start(OwnFilter.class, redis)) {
-			assertThatCallersAreToldApart(application);
+			assertThatCallersHaveSeparateKeys(application);
 		}
 	}
 
 	@Test
-	void haveKeysOfTheirOwnWithoutServletApiSupport() {
+	void haveSeparateKeysWithoutServletApiSupport() {
 		try (WebApplication application = WebApplication.start(WithoutServletApi.class, redis,
 				WebApplication.WITH_SECURITY)) {
-			assertThatCallersAreToldApart(application);
+			assertThatCallersHaveSeparateKeys(application);
 		}
 	}
 
-	private static void assertThatCallersAreToldApart(WebApplication application) {
+	private static void assertThatCallersHaveSeparateKeys(WebApplication application) {
 		String key = UUID.randomUUID().toString();
 		assertThat(text(post(application, key, "alice"))).isEqualTo("run 1");
 		assertThat(text(post(application, key, "bob"))).isEqualTo("run 2");

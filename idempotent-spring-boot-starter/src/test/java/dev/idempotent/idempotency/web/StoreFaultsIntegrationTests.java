@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of requests while the network or Redis misbehaves, and after it.
+ * Requests during and after faults of the network or of Redis.
  */
 @Timeout(180)
 class StoreFaultsIntegrationTests {
@@ -35,7 +35,7 @@ class StoreFaultsIntegrationTests {
 	private static final String TIMEOUT = "idempotent.redis.timeout=2s";
 
 	/**
-	 * Far above {@code idempotent.redis.timeout}, far below Lettuce's minute.
+	 * Well above {@code idempotent.redis.timeout}, well below Lettuce's default of 1 min.
 	 */
 	private static final Duration BRIEFLY = Duration.ofSeconds(20);
 
@@ -61,7 +61,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void refusesWithinItsTimeoutWhileRedisIsSilentAndServesTheRetryWhenItWakes() {
+	void refusesWithinTheTimeoutWhileRedisIsSilentAndServesTheRetry() {
 		proxy.hold();
 		assertThat(timed(() -> assertRefused(post("/answers/200", this.key)))).isLessThan(BRIEFLY);
 		proxy.resume();
@@ -70,13 +70,13 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void servesAgainWhenTheConnectionIsDeadAndNobodySaysSo() {
+	void recoversFromASilentlyDeadConnection() {
 		proxy.forgetConnections();
 		assertThat(timed(() -> awaitAnswer("/answers/200", "run 1"))).isLessThan(BRIEFLY);
 	}
 
 	@Test
-	void leavesNoOrphanWhenTheReplyToAClaimIsLost() {
+	void leavesNoOrphanedClaimWhenItsReplyIsLost() {
 		proxy.dropNextReply();
 		assertRefused(post("/answers/200", this.key));
 		assertThat(proxy.hasDropped()).isTrue();
@@ -84,7 +84,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void givesTheFirstAnswerToBothWhenTheReplyToACompletionIsLost() throws Exception {
+	void replaysTheFirstResponseWhenTheReplyToACompletionIsLost() throws Exception {
 		Gate gate = application.bean(Operations.class).closeGate();
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/held", "", KEY, this.key);
 		gate.awaitEntry();
@@ -140,7 +140,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void loadsItsScriptsAgainWhenRedisHasForgottenThem() {
+	void reloadsScriptsThatRedisHasLost() {
 		try (RedisConnection connection = redis.connect().getConnection()) {
 			connection.scriptingCommands().scriptFlush();
 		}
@@ -148,7 +148,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void refusesForGoodAndTouchesNothingWhenAKeyHoldsWhatIsNotOurs() {
+	void refusesAndChangesNothingIfAKeyHasForeignData() {
 		redis.flush();
 		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
 		assertThat(post("/answers/200", this.key).statusCode()).isEqualTo(200);
@@ -161,7 +161,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void refusesFiftyAtATimeDuringAnOutageAndRunsEachOnceAfterIt() throws Exception {
+	void refusesDuringAnOutageAndRunsEachRequestOnceAfterIt() throws Exception {
 		redis.stop();
 		List<HttpResponse<byte[]>> refused = Race.of(50, (number) -> post("/answers/200", this.key + number));
 		assertThat(refused).allSatisfy(StoreFaultsIntegrationTests::assertRefused);
@@ -173,7 +173,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	@Test
-	void refusesAllThatComeAtOnceWithinAboutOneTimeoutWhenRedisWasSilentFromTheStart() throws Exception {
+	void refusesConcurrentRequestsWithinOneTimeoutIfRedisNeverAnswered() throws Exception {
 		proxy.hold();
 		try (WebApplication cold = WebApplication.start(OperationsApplication.class, proxy, TIMEOUT)) {
 			List<Duration> waits = Race.of(20,

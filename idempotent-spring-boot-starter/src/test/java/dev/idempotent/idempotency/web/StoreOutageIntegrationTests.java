@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of requests while Redis is away, and after it has come back.
+ * Requests during an outage of Redis, and after it.
  */
 class StoreOutageIntegrationTests {
 
@@ -31,7 +31,7 @@ class StoreOutageIntegrationTests {
 	}
 
 	@Test
-	void startsAndRefusesWhenTheStoreWasNeverThere() {
+	void startsAndRefusesRequestsWithoutAStore() {
 		redis.stop();
 		try (WebApplication application = start("reject")) {
 			assertThat(application.post("/answers/200", "", KEY, this.key).statusCode()).isEqualTo(503);
@@ -42,7 +42,7 @@ class StoreOutageIntegrationTests {
 	}
 
 	@Test
-	void runsUnprotectedIfToldToProceedAndStoresTheAnswerLater() {
+	void runsUnprotectedUnderProceedAndStoresTheResponseLater() {
 		try (WebApplication application = start("proceed")) {
 			redis.stop();
 			assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");

@@ -4,7 +4,7 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.UUID;
 
-import dev.idempotent.idempotency.OnError;
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -17,11 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Answers that are stored and answers that are not: by default, and by the application's
- * choice.
+ * Responses that are stored and responses that are not, by default and as configured.
  */
 class StoredStatusesIntegrationTests {
 
@@ -42,7 +41,7 @@ class StoredStatusesIntegrationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "handled, 422", "status, 410" })
-	void storesWhatTheApplicationMakesOfAnException(String what, int status) {
+	void storesTheResponseOfAnExceptionHandler(String what, int status) {
 		HttpResponse<byte[]> first = byDefault.post("/throws", what, KEY, this.key);
 		HttpResponse<byte[]> retry = byDefault.post("/throws", what, KEY, this.key);
 		assertThat(first.statusCode()).isEqualTo(status);
@@ -64,7 +63,7 @@ class StoredStatusesIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 401, 403, 408, 409, 412, 425, 428, 429, 500, 503 })
-	void runsAgainAfterAnswersThatAreNotStored(int status) {
+	void runsAgainAfterResponsesThatAreNotStored(int status) {
 		assertThat(text(byDefault.post("/answers/" + status, "", KEY, this.key))).isEqualTo("run 1");
 		HttpResponse<byte[]> retry = byDefault.post("/answers/" + status, "", KEY, this.key);
 		assertThat(retry.statusCode()).isEqualTo(status);
@@ -80,7 +79,7 @@ class StoredStatusesIntegrationTests {
 	}
 
 	@Test
-	void storesOnlyTheStatusesThatAreNamed() {
+	void storesOnlyConfiguredStatuses() {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
 				"idempotent.web.stored-statuses=200-299, 409")) {
 			assertThat(answers(application, 201)).containsExactly("run 1", "run 1");
@@ -92,7 +91,7 @@ class StoredStatusesIntegrationTests {
 	}
 
 	@Test
-	void keepsErrorsIfToldTo() {
+	void storesErrorsIfConfigured() {
 		try (WebApplication application = WebApplication.start(OperationsApplication.class, redis,
 				"idempotent.on-error=keep")) {
 			assertThat(answers(application, 503)).containsExactly("run 1", "run 1");
@@ -110,8 +109,8 @@ class StoredStatusesIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "99", "500", "404-", "404-200", "4xx", "200-500" })
-	void refusesWhatIsNoStatus(String range) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new ResponsePolicy(List.of(range), OnError.RELEASE, 1, 1))
+	void rejectsMalformedStatuses(String range) {
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> ResponsePolicy.parse(range))
 			.withMessageContaining("'" + range + "'");
 	}
 

@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.RestController;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An annotated handler never runs without a key, however its URL and method are spelt.
+ * An annotated handler never runs without a key, for any spelling of its URL and method.
  */
 class UrlSpellingsIntegrationTests {
 
@@ -42,7 +42,7 @@ class UrlSpellingsIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "server.servlet.context-path=/", "server.servlet.context-path=/shop",
 			"server.servlet.context-path=/sh%6Fp", "spring.mvc.servlet.path=/api" })
-	void protectsTheHandlerUnderEachOfThem(String property) throws IOException {
+	void protectTheHandlerInEverySpelling(String property) throws IOException {
 		String path = property.substring(property.indexOf('=') + 1);
 		String prefix = path.equals("/") ? "" : path;
 		try (WebApplication application = WebApplication.start(Application.class, redis, property)) {
@@ -58,7 +58,7 @@ class UrlSpellingsIntegrationTests {
 	}
 
 	@Test
-	void protectsTheHandlerOfAnOverriddenMethod() throws IOException {
+	void protectTheHandlerOfAnOverriddenMethod() throws IOException {
 		try (WebApplication application = WebApplication.start(Application.class, redis,
 				"spring.mvc.hiddenmethod.filter.enabled=true")) {
 			assertRunsOnceOrNever(application, "POST", "/put?_method=PUT");

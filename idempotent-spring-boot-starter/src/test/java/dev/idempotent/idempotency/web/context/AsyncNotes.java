@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.scheduling.annotation.Async;
 
 /**
- * Notes what a method sees that runs on another thread.
+ * Records the context of a method on another thread.
  */
 class AsyncNotes {
 

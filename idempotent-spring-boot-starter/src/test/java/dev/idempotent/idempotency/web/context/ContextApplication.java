@@ -32,7 +32,7 @@ class ContextApplication implements WebMvcConfigurer {
 	}
 
 	/**
-	 * Around everything else, in all dispatches.
+	 * The outermost filter, in all dispatches.
 	 */
 	@Bean
 	FilterRegistrationBean<Sightings> sightingsRegistration() {

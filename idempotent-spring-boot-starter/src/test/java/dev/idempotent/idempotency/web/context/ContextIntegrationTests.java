@@ -40,7 +40,7 @@ class ContextIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@Test
-	void tellsAHandlerTheKeyAndTheTokenThatTheStoreHas() {
+	void hasTheKeyAndTokenOfTheStore() {
 		assertThat(post("/returns")).isEqualTo(200);
 		IdempotencyContext context = this.sightings.at("handler").bound();
 		StringRedisTemplate store = application.bean(StringRedisTemplate.class);
@@ -49,7 +49,7 @@ class ContextIntegrationTests {
 	}
 
 	@Test
-	void leavesNothingToTheNextRequestOfItsThread() {
+	void isNotVisibleToTheNextRequestOfItsThread() {
 		assertThat(post("/returns")).isEqualTo(200);
 		Sighting withKey = this.sightings.at("handler");
 		withKey.bound();
@@ -63,7 +63,7 @@ class ContextIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "/returns,200", "/throws,500", "/status/404,404", "/status/503,503", "/forwards,200", "/deferred,200",
 			"/deferred-failure,404" })
-	void isBoundToTheThreadWhileTheRequestRunsHoweverItEnds(String path, int status) {
+	void isBoundToTheThreadUntilTheRequestEnds(String path, int status) {
 		assertThat(post(path)).isEqualTo(status);
 		this.sightings.in(DispatcherType.REQUEST).bound();
 		assertThat(this.sightings.after(DispatcherType.REQUEST).isClean()).isTrue();
@@ -71,7 +71,7 @@ class ContextIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/returns", "/throws", "/deferred" })
-	void givesTheThreadBackTheContextThatItHad(String path) {
+	void restoresTheEarlierContextOfTheThread(String path) {
 		IdempotencyContext outer = new IdempotencyContext(new IdempotencyKey("outer"), "token");
 		this.sightings.beginWith(outer);
 		post(path);
@@ -86,7 +86,7 @@ class ContextIntegrationTests {
 	}
 
 	@Test
-	void isTheSameInTheErrorPagesThatAreTheAnswer() {
+	void isTheSameInErrorPages() {
 		assertThat(post("/deferred-failure")).isEqualTo(404);
 		assertSameIn(DispatcherType.ASYNC);
 		assertSameIn(DispatcherType.ERROR);
@@ -103,7 +103,7 @@ class ContextIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/throws", "/status/503" })
-	void isOverInTheErrorPageOfAKeyThatWasFreed(String path) {
+	void isAbsentInTheErrorPageOfAReleasedKey(String path) {
 		post(path);
 		this.sightings.in(DispatcherType.REQUEST).bound();
 		assertThat(this.sightings.in(DispatcherType.ERROR).isClean()).isTrue();

@@ -21,7 +21,7 @@ import reactor.core.publisher.Hooks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The context on the threads that a handler lets go on with its work.
+ * The context on other threads that continue the work of a handler.
  */
 class ContextPropagationIntegrationTests {
 
@@ -39,14 +39,14 @@ class ContextPropagationIntegrationTests {
 	static final RealRedis redis = RealRedis.shared();
 
 	@Test
-	void followsTheWorkToThePoolWhereTheApplicationPropagatesContexts() {
+	void followsTheWorkToThePoolWithContextPropagation() {
 		try (WebApplication application = start(ContextApplication.class, PROPAGATE)) {
 			assertCarried(application, HANDLERS);
 		}
 	}
 
 	@Test
-	void followsTheWorkToThePoolWhereTheApplicationDeclaresTheDecorator() {
+	void followsTheWorkToThePoolWithTheTaskDecorator() {
 		try (WebApplication application = start(DecoratingApplication.class)) {
 			assertCarried(application, HANDLERS);
 		}
@@ -63,7 +63,7 @@ class ContextPropagationIntegrationTests {
 	}
 
 	@Test
-	void leavesNothingOnAThreadOfThePool() {
+	void isNotLeftOnAThreadOfThePool() {
 		try (WebApplication application = start(ContextApplication.class, PROPAGATE)) {
 			assertCarried(application, "/over/async-method");
 			Sightings sightings = application.bean(Sightings.class);
@@ -77,7 +77,7 @@ class ContextPropagationIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/over/async-method", "/over/callable", "/over/mono" })
-	void staysBehindWhereTheApplicationDoesNotPropagateContexts(String path) {
+	void doesNotFollowTheWorkWithoutContextPropagation(String path) {
 		try (WebApplication application = start(ContextApplication.class)) {
 			assertThat(post(application, path)).isEqualTo(200);
 			Sightings sightings = application.bean(Sightings.class);

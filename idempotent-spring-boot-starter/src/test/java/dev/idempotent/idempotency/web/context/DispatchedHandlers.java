@@ -15,7 +15,7 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Handlers whose requests are dispatched more than once, or end badly.
+ * Handlers whose requests are dispatched more than once, or fail.
  */
 @RestController
 class DispatchedHandlers {

@@ -12,7 +12,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Handlers that let another thread go on with their work.
+ * Handlers that continue their work on another thread.
  */
 @RestController
 class HandingOverHandlers {

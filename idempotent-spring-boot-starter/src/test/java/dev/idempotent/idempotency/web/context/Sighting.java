@@ -7,7 +7,7 @@ import org.slf4j.MDC;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a thread is bound to.
+ * The context bound to a thread.
  */
 record Sighting(Thread thread, @Nullable IdempotencyContext context, @Nullable String logged) {
 
@@ -20,7 +20,7 @@ record Sighting(Thread thread, @Nullable IdempotencyContext context, @Nullable S
 	}
 
 	/**
-	 * The context, which the log names too.
+	 * The context, which the log names as well.
 	 */
 	IdempotencyContext bound() {
 		if (this.context == null) {

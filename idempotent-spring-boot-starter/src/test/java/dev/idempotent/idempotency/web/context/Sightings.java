@@ -17,7 +17,7 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Notes what is seen in each dispatch of a request, and what it leaves to its thread.
+ * Records the context in each dispatch of a request, and what remains on the thread.
  */
 class Sightings extends HttpFilter implements HandlerInterceptor {
 
@@ -31,7 +31,7 @@ class Sightings extends HttpFilter implements HandlerInterceptor {
 	}
 
 	/**
-	 * Lets all dispatches begin with a context of somebody else.
+	 * Starts all dispatches with another context.
 	 */
 	void beginWith(IdempotencyContext context) {
 		this.outer = context;
@@ -62,8 +62,7 @@ class Sightings extends HttpFilter implements HandlerInterceptor {
 	@Override
 	protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		// What a request leaves behind is noted with it, though the next one may have
-		// begun.
+		// Recorded with this request, although the next one may have started.
 		Map<String, Sighting> begun = this.seen;
 		IdempotencyContext other = this.outer;
 		if (other != null) {

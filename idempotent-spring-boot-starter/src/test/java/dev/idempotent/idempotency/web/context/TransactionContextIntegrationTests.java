@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The context of work that commits together with its record.
+ * The context of work under {@code Guarantee.TRANSACTION}.
  */
 class TransactionContextIntegrationTests {
 
@@ -42,7 +42,7 @@ class TransactionContextIntegrationTests {
 	private final String key = UUID.randomUUID().toString();
 
 	@Test
-	void tellsAHandlerTheTokenOnRecordUntilAfterTheCommit() {
+	void hasTheRecordedTokenUntilAfterTheCommit() {
 		String onRecord = text(application.post("/in-transaction", "{}", KEY, this.key));
 		IdempotencyContext context = this.sightings.at("handler").bound();
 		assertThat(context.token()).isEqualTo(onRecord);
@@ -51,7 +51,7 @@ class TransactionContextIntegrationTests {
 	}
 
 	@Test
-	void tellsAHandlerThatHadToWaitTheTokenOfItsLastClaim() throws Exception {
+	void hasTheTokenOfTheLastClaimAfterAWait() throws Exception {
 		TransactionHandlers handlers = application.bean(TransactionHandlers.class);
 		try (RedisConnection connection = redis.connect().getConnection()) {
 			CompletableFuture<HttpResponse<byte[]>> first = post("/fails-at-first");

@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Handlers that answer with the token that the record in their transaction has.
+ * Handlers that respond with the token of the record in their transaction.
  */
 @RestController
 class TransactionHandlers {

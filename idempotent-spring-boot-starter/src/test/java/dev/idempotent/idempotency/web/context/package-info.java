@@ -1,5 +1,5 @@
 /**
- * What the code of an application finds its context to be, wherever it runs.
+ * The context that application code sees on every thread.
  */
 @NullMarked
 package dev.idempotent.idempotency.web.context;

@@ -14,7 +14,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.web.util.ContentCachingResponseWrapper;
 
 /**
- * Adds a header to answers and rewrites their bodies, as a request asks for it.
+ * Adds a header to responses and rewrites their bodies if the request asks for it.
  */
 class AnswerFilter implements Filter {
 

@@ -14,7 +14,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.stereotype.Component;
 
 /**
- * What an application without Spring Security may have: it has no order.
+ * Authenticates callers without Spring Security; has no order.
  */
 @Component
 class ApiKeyFilter implements Filter {

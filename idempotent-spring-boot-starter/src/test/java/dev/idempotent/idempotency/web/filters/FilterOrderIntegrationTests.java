@@ -16,7 +16,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A replay passes each filter of the application, wherever and however it is registered.
+ * A replay passes every filter of the application, however it is registered.
  */
 class FilterOrderIntegrationTests {
 
@@ -49,7 +49,7 @@ class FilterOrderIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
-	void isForTheCallerWhomAFilterHasToldAlone(String container) {
+	void isOnlyForTheCallerThatAFilterHasAuthenticated(String container) {
 		assertThat(text(post(container, "/shop/orders", "alice"))).isEqualTo("run 1");
 		assertThat(text(post(container, "/shop/orders", "bob"))).isEqualTo("run 2");
 		HttpResponse<byte[]> stranger = application(container).post("/shop/orders", "", KEY, this.key);
@@ -69,7 +69,7 @@ class FilterOrderIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
-	void hasWhatFiltersAddToItAndNotWhatTheyAddedToTheFirstAnswer(String container) {
+	void hasTheHeadersThatFiltersAddToTheReplay(String container) {
 		HttpResponse<byte[]> first = post(container, "/shop/orders", "alice", AnswerFilter.LOUD, "yes");
 		assertThat(text(first)).isEqualTo("RUN 1");
 		assertThat(first.headers().firstValue(AnswerFilter.WRITTEN)).hasValue("loudly");
@@ -85,7 +85,7 @@ class FilterOrderIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
-	void hasWhatTheHandlerIncludedAndWhatItWroteAfterwards(String container) {
+	void hasIncludedContentAndWhatFollowsIt(String container) {
 		String first = text(post(container, "/shop/orders/composed", "alice"));
 		assertThat(first).isEqualTo("part of run 1");
 		assertReplayed(post(container, "/shop/orders/composed", "alice"), first);

@@ -22,7 +22,7 @@ import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * Filters registered in all the ways that there are, before two servlets.
+ * Filters registered in every way, before two servlets.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -23,7 +23,7 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application's own tests, where MockMvc knows no servlet names and adds filters in
+ * Tests of an application with MockMvc, which ignores servlet names and adds filters in
  * the order of their beans.
  */
 class MockMvcFilterTests {

@@ -6,28 +6,18 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPInputStream;
-import java.util.zip.GZIPOutputStream;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.RealRedis;
+import dev.idempotent.idempotency.web.OnTomcatAndJetty;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.Filter;
-import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpServletResponseWrapper;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -45,48 +35,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * A replay has the headers of the handler and those of the filters, each once.
  */
-@ParameterizedClass
-@ValueSource(strings = { "tomcat", "jetty" })
-class ReplayedHeadersIntegrationTests {
-
-	@RegisterExtension
-	static final RealRedis redis = RealRedis.shared();
-
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
-
-	@Parameter
-	@SuppressWarnings("NullAway.Init")
-	String container;
-
-	private final String key = UUID.randomUUID().toString();
+class ReplayedHeadersIntegrationTests extends OnTomcatAndJetty {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
-		application = WebApplication.start(App.class, redis, WebApplication.WITH_DATABASE,
-				"spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID(), "test.container=" + container);
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
+		startWithDatabase(App.class, container);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/lease", "/transaction" })
-	void areThoseOfTheFirstAnswer(String path) {
+	void areThoseOfTheFirstResponse(String path) {
 		HttpResponse<byte[]> first = post(path);
 		HttpResponse<byte[]> second = post(path);
-		assertThat(second.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(isReplay(second)).isTrue();
 		assertThat(text(second)).isEqualTo(text(first));
 		assertThat(headers(second)).isEqualTo(headers(first)).containsEntry("X-Frame", List.of("inner"));
 	}
 
 	@Test
-	void areThoseThatTheContainerLeavesToAnErrorPage() {
+	void areThoseOfTheErrorPage() {
 		HttpResponse<byte[]> first = post("/error-page");
 		HttpResponse<byte[]> second = post("/error-page");
-		assertThat(second.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(isReplay(second)).isTrue();
 		assertThat(second.body()).isEqualTo(first.body());
 		assertThat(second.headers().allValues("X-Frame")).containsExactly("inner");
 		assertThat(second.headers().allValues("Vary").contains("Accept"))
@@ -94,10 +64,10 @@ class ReplayedHeadersIntegrationTests {
 	}
 
 	@Test
-	void areCompressedOnceByAFilterThatDecidesByTheType() throws IOException {
+	void areCompressedOnceByAFilter() throws IOException {
 		HttpResponse<byte[]> first = post("/text", "Accept-Encoding", "gzip");
 		HttpResponse<byte[]> second = post("/text", "Accept-Encoding", "gzip");
-		assertThat(second.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(isReplay(second)).isTrue();
 		assertThat(second.headers().allValues("Content-Encoding")).containsExactly("gzip");
 		assertThat(headers(second)).isEqualTo(headers(first));
 		assertThat(new GZIPInputStream(new ByteArrayInputStream(second.body()))).hasContent("run");
@@ -112,15 +82,6 @@ class ReplayedHeadersIntegrationTests {
 		headers.putAll(response.headers().map());
 		headers.keySet().removeAll(List.of("Date", "Idempotent-Replayed", "Transfer-Encoding", "Content-Length"));
 		return headers;
-	}
-
-	private HttpResponse<byte[]> post(String path, String... headers) {
-		String[] all = { "Idempotency-Key", this.key, "X-None", "none" };
-		if (headers.length > 0) {
-			all[2] = headers[0];
-			all[3] = headers[1];
-		}
-		return application.post(path, "{}", all);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -151,69 +112,6 @@ class ReplayedHeadersIntegrationTests {
 				chain.doFilter(request, zipping);
 				zipping.finish();
 			});
-		}
-
-	}
-
-	/**
-	 * Decides by the type of the content, as such filters do.
-	 */
-	static class ZippingResponse extends HttpServletResponseWrapper {
-
-		private boolean zips;
-
-		private @Nullable GZIPOutputStream zipped;
-
-		ZippingResponse(HttpServletResponse response) {
-			super(response);
-		}
-
-		@Override
-		public void setContentType(String type) {
-			super.setContentType(type);
-			if (type.startsWith("text/") && !this.zips) {
-				this.zips = true;
-				addHeader("Vary", "Accept-Encoding");
-				addHeader("Content-Encoding", "gzip");
-			}
-		}
-
-		@Override
-		public void setContentLength(int length) {
-			// It is another one.
-		}
-
-		@Override
-		public ServletOutputStream getOutputStream() throws IOException {
-			if (!this.zips) {
-				return super.getOutputStream();
-			}
-			GZIPOutputStream out = new GZIPOutputStream(super.getOutputStream());
-			this.zipped = out;
-			return new ServletOutputStream() {
-
-				@Override
-				public boolean isReady() {
-					return true;
-				}
-
-				@Override
-				public void setWriteListener(WriteListener listener) {
-					throw new IllegalStateException();
-				}
-
-				@Override
-				public void write(int b) throws IOException {
-					out.write(b);
-				}
-
-			};
-		}
-
-		void finish() throws IOException {
-			if (this.zipped != null) {
-				this.zipped.finish();
-			}
 		}
 
 	}

@@ -1,5 +1,5 @@
 /**
- * The filters of an application around that of this library.
+ * Filters of an application around the filter of this library.
  */
 @NullMarked
 package dev.idempotent.idempotency.web.filters;

@@ -13,21 +13,21 @@ import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 
 /**
- * What a client gets to see: status, headers by lower-case name, and the decoded body,
- * each byte as one character.
+ * A response as seen by a client: status, headers by lower-case name, and the decoded
+ * body, each byte as one character.
  */
 record Answer(int status, Map<String, List<String>> headers, String body) {
 
 	private static final String REPLAYED = "idempotent-replayed";
 
 	/**
-	 * Of the moment.
+	 * Headers that differ between responses.
 	 */
 	private static final Set<String> LEFT_OUT = Set.of("date");
 
 	/**
 	 * The same body may be sent in one piece or in chunks, and a container may close a
-	 * connection whose request nobody has read, as the filter does.
+	 * connection whose request was not read; the filter reads it.
 	 */
 	private static final Set<String> FRAMING = Set.of("connection", "content-length", "transfer-encoding");
 
@@ -47,22 +47,22 @@ record Answer(int status, Map<String, List<String>> headers, String body) {
 	}
 
 	/**
-	 * The answer less the mark of a replay.
+	 * The response without the header of a replay.
 	 */
 	Answer unmarked() {
 		return without(Set.of(REPLAYED));
 	}
 
 	/**
-	 * The answer less what Jetty adds to the error pages that it asks for.
+	 * The response without the headers that Jetty adds to error pages.
 	 */
 	Answer withoutJettysOwn() {
 		return JETTYS_CACHE_CONTROL.equals(this.headers.get("cache-control")) ? without(Set.of("cache-control")) : this;
 	}
 
 	/**
-	 * The answer less how it is framed, and with each value of a header once: Spring
-	 * Security may write its headers twice where another thread commits the response.
+	 * The response without framing headers, and with each header value once: Spring
+	 * Security may write its headers twice if another thread commits the response.
 	 */
 	Answer unframed() {
 		Answer unframed = without(FRAMING);

@@ -16,7 +16,7 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 
 /**
- * Handlers that return before their answer is there.
+ * Handlers that return before their response is available.
  */
 @RestController
 class AsyncHandlers {
@@ -149,7 +149,7 @@ class AsyncHandlers {
 	}
 
 	/**
-	 * Not to be interrupted: what an interrupted task throws would race with the
+	 * Ignores interrupts: the exception of an interrupted task would race with the
 	 * time-out.
 	 */
 	private String untilShutdown() {

@@ -16,7 +16,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Handlers that end in a status of failure or in an exception.
+ * Handlers that end with an error status or an exception.
  */
 @RestController
 class FailingHandlers {

@@ -17,7 +17,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.util.StreamUtils;
 
 /**
- * What else an application may have switched on.
+ * Other features that an application may use.
  */
 enum Flavour {
 
@@ -57,7 +57,7 @@ enum Flavour {
 		// Else the port, which differs from that of the other application, is in
 		// Location.
 		properties.add("server.tomcat.use-relative-redirects=true");
-		// Timed-out handlers may not have ended.
+		// Handlers may still run after a time-out.
 		properties.add("server.shutdown=immediate");
 		properties.add("server.compression.min-response-size=1B");
 		properties.add("idempotent.web.max-response-body=" + MAX_RESPONSE_BODY + "B");
@@ -79,7 +79,7 @@ enum Flavour {
 
 	/**
 	 * Jetty closes a connection whose request has not been read to its end, and the
-	 * client may lose the answer with it.
+	 * client may lose the response with it.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@Import(MatrixApplication.class)
@@ -100,7 +100,7 @@ enum Flavour {
 				StreamUtils.drain(request.getInputStream());
 			}
 			catch (IllegalStateException ex) {
-				// A handler has read it by its reader.
+				// A handler has read the body through the reader.
 			}
 		}
 

@@ -25,7 +25,7 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 class GatedHandlers {
 
 	/**
-	 * Spring lets nobody flush a streaming body.
+	 * Spring does not flush a streaming body.
 	 */
 	private static final byte[] MORE_THAN_THE_CONTAINER_BUFFERS = ("data:first\n" + " \n".repeat(10_000))
 		.getBytes(StandardCharsets.US_ASCII);
@@ -115,7 +115,7 @@ class GatedHandlers {
 				emitter.complete();
 			}
 			catch (IOException ex) {
-				// The container ends it by itself, and may have done so already.
+				// The container may have ended it already.
 			}
 		});
 		return emitter;

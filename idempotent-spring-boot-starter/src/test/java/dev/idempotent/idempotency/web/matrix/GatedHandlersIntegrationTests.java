@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What happens while a handler is still running, seen from the wire.
+ * What a client observes while a handler is still running.
  */
 class GatedHandlersIntegrationTests {
 
@@ -57,7 +57,7 @@ class GatedHandlersIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/callable/5", "/gated/deferred/5", "/gated/sse", "/gated/streaming-body" })
-	void tellsADuplicateToWaitWhileTheFirstRunsAsynchronously(String path) throws Exception {
+	void answers409WhileTheFirstRequestRunsAsynchronously(String path) throws Exception {
 		int before = this.handlers.runs();
 		Gate gate = this.handlers.closeGate();
 		try (Socket client = send(path)) {
@@ -73,7 +73,7 @@ class GatedHandlersIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/text/500000", "/gated/callable/500000", "/gated/deferred/500000" })
-	void keepsTheAnswerForAClientThatHungUp(String path) throws Exception {
+	void storesTheResponseForAClientThatDisconnected(String path) throws Exception {
 		int before = this.handlers.runs();
 		hangUpWhileRunning(path);
 		await().until(() -> post(path).isReplayed());
@@ -84,7 +84,7 @@ class GatedHandlersIntegrationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/gated/text/" + TOO_LONG_TO_KEEP, "/gated/callable/" + TOO_LONG_TO_KEEP, "/gated/sse",
 			"/gated/streaming-body" })
-	void neverRunsAgainForAClientThatHungUpBeforeAnAnswerThatIsNotKept(String path) throws Exception {
+	void neverRunsAgainForAClientThatDisconnectedFromAResponseThatIsNotStored(String path) throws Exception {
 		int before = this.handlers.runs();
 		hangUpWhileRunning(path);
 		await().until(() -> !post(path).body().contains("in-progress"));
@@ -93,7 +93,7 @@ class GatedHandlersIntegrationTests {
 	}
 
 	@Test
-	void leavesAnUploadToAnotherHandlerUnread() throws Exception {
+	void doesNotReadAnUploadToAnotherHandler() throws Exception {
 		Gate gate = this.handlers.closeGate();
 		byte[] part = new byte[1024 * 1024];
 		try (Socket client = connect()) {

@@ -19,9 +19,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Every kind of handler in every flavour of application, over real HTTP: the first answer
- * is that of the same application without this library, and a retry gets what the README
- * says.
+ * Every kind of handler in every kind of application, over real HTTP: the first response
+ * is that of the same application without this library, and a retry gets the documented
+ * response.
  */
 @ParameterizedClass
 @EnumSource(Flavour.class)
@@ -139,7 +139,7 @@ class HandlerMatrixIntegrationTests {
 			202 | POST | /servlet-async/complete/202
 			200 | POST | /servlet-async/dispatch
 			""")
-	void replaysTheAnswer(int status, String method, String path) {
+	void replaysTheResponse(int status, String method, String path) {
 		Answer first = assertUnchanged(status, method, path);
 		Answer retry = send(application, method, path);
 		assertThat(retry.isReplayed()).isTrue();
@@ -184,7 +184,7 @@ class HandlerMatrixIntegrationTests {
 			200 | POST | /emitter/ndjson
 			200 | POST | /events
 			""")
-	void neverRunsAgainThoughTheAnswerIsNotKept(int status, String method, String path) {
+	void neverRunsAgainIfTheResponseIsNotKept(int status, String method, String path) {
 		assertUnchanged(status, method, path);
 		Answer retry = send(application, method, path);
 		assertThat(retry.status()).isEqualTo(409);
@@ -198,7 +198,7 @@ class HandlerMatrixIntegrationTests {
 			503 | POST | /task/timeout
 			500 | POST | /servlet-async/timeout
 			""")
-	void tellsARetryToWaitForWorkThatMayGoOnAfterItsTimeout(int status, String method, String path) {
+	void answers409WhileTimedOutWorkMayStillRun(int status, String method, String path) {
 		assertUnchanged(status, method, path);
 		Answer retry = send(application, method, path);
 		assertThat(retry.status()).isEqualTo(409);

@@ -13,7 +13,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.servlet.view.RedirectView;
 
 /**
- * Handlers that send the client, or the request, elsewhere.
+ * Handlers that redirect the client or forward the request.
  */
 @Controller
 class RedirectHandlers {

@@ -17,7 +17,7 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 /**
- * Handlers whose answer is meant to be read as it grows.
+ * Handlers whose response is meant to be read as it arrives.
  */
 @RestController
 class StreamingHandlers {

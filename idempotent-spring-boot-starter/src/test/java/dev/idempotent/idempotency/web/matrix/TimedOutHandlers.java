@@ -17,7 +17,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.request.async.WebAsyncTask;
 
 /**
- * Handlers whose work takes longer than their requests, and is not to be interrupted.
+ * Handlers whose work takes longer than their requests, and ignores interrupts.
  */
 @RestController
 class TimedOutHandlers {
@@ -39,7 +39,7 @@ class TimedOutHandlers {
 	}
 
 	/**
-	 * Holds all work up that begins from now on.
+	 * Blocks all work that starts from now on.
 	 */
 	void closeGate() {
 		this.gate = new Semaphore(0);
@@ -79,7 +79,7 @@ class TimedOutHandlers {
 				context.complete();
 			}
 			catch (IllegalStateException ex) {
-				// As containers answer it after the time-out.
+				// The status that containers send after a time-out.
 			}
 		});
 	}

@@ -31,7 +31,7 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Handlers that return what Spring MVC shall write.
+ * Handlers that return a value for Spring MVC to write.
  */
 @RestController
 class ValueHandlers {

@@ -1,5 +1,5 @@
 /**
- * Every kind of handler under every flavour of application.
+ * Every kind of handler in every kind of application.
  */
 @NullMarked
 package dev.idempotent.idempotency.web.matrix;

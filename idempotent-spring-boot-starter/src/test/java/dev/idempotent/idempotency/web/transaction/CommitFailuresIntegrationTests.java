@@ -5,19 +5,12 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.RealPostgres;
-import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -33,40 +26,17 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A failure of the commit is answered as if the handler had thrown it.
+ * A failed commit is answered as if the handler had thrown its exception.
  */
-@ParameterizedClass
-@ValueSource(strings = { "tomcat", "jetty" })
-class CommitFailuresIntegrationTests {
+class CommitFailuresIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 	private static final String ORIGIN = "https://shop.example";
 
-	@RegisterExtension
-	static final RealRedis redis = RealRedis.shared();
-
-	@RegisterExtension
-	static final RealPostgres postgres = RealPostgres.shared();
-
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
-
-	@Parameter
-	@SuppressWarnings("NullAway.Init")
-	String container;
-
 	private final String name = "work-" + UUID.randomUUID();
-
-	private final String key = UUID.randomUUID().toString();
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
-		application = TransactionApplication.start(CheckoutApplication.class, redis, postgres,
-				WebApplication.WITH_DATABASE, "test.container=" + container);
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
+		startWithPostgres(CheckoutApplication.class, container);
 	}
 
 	@Test
@@ -76,12 +46,12 @@ class CommitFailuresIntegrationTests {
 		assertThat(text(first)).isEqualTo("sold out, rows: 0");
 		assertThat(application.bean(Works.class).count(this.name)).isZero();
 		HttpResponse<byte[]> retry = post();
-		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(isReplay(retry)).isTrue();
 		assertThat(retry.body()).isEqualTo(first.body());
 	}
 
 	@Test
-	void leaveWhatOthersHavePutOnTheResponse() {
+	void keepHeadersOfFiltersAndContainer() {
 		HttpResponse<byte[]> answer = post();
 		assertThat(answer.headers().allValues("Access-Control-Allow-Origin")).containsExactly(ORIGIN);
 		assertThat(answer.headers().allValues("X-Inner-Filter")).containsExactly("1");
@@ -89,7 +59,7 @@ class CommitFailuresIntegrationTests {
 	}
 
 	@Test
-	void takeBackWhatTheHandlerHasPutOnTheResponse() {
+	void discardHeadersOfTheHandler() {
 		HttpResponse<byte[]> answer = post();
 		assertThat(answer.headers().firstValue("Location")).isEmpty();
 		assertThat(answer.headers().firstValue("X-Order")).isEmpty();
@@ -97,7 +67,7 @@ class CommitFailuresIntegrationTests {
 	}
 
 	private HttpResponse<byte[]> post() {
-		return application.post("/checkout?name=" + this.name, "{}", "Idempotency-Key", this.key, "Origin", ORIGIN);
+		return post("/checkout?name=" + this.name, "Origin", ORIGIN);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -105,7 +75,7 @@ class CommitFailuresIntegrationTests {
 	static class CheckoutApplication {
 
 		/**
-		 * Without an order it comes after the other filters.
+		 * Has no order, so it follows the other filters.
 		 */
 		@Bean
 		FilterRegistrationBean<Filter> innerFilter() {

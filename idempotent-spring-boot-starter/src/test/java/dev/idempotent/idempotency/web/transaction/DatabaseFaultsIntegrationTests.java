@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a client sees when the database fails at the worst moment, and what a retry gets.
+ * Responses when the database fails at the worst moment, and to a retry.
  */
 class DatabaseFaultsIntegrationTests {
 
@@ -86,7 +86,7 @@ class DatabaseFaultsIntegrationTests {
 	}
 
 	@Test
-	void saysThatNobodyKnowsWhileTheDatabaseIsSilentAndRunsOnceAllTheSame() throws Exception {
+	void reportsAnUnknownOutcomeWhileTheDatabaseIsSilentAndRunsOnce() throws Exception {
 		HttpResponse<byte[]> first = atTheCommit(proxy::hold);
 		assertThat(first.statusCode()).isEqualTo(503);
 		assertThat(text(first)).contains("urn:problem-type:idempotency:outcome-unknown");
@@ -113,7 +113,7 @@ class DatabaseFaultsIntegrationTests {
 		template.delete(template.keys("*"));
 		HttpResponse<byte[]> first = post("created");
 		String stored = template.keys("*").iterator().next();
-		// As if the process had died between its commit and its last word to Redis.
+		// As if the process had crashed between its commit and its update of Redis.
 		template.opsForHash().putAll(stored, Map.of("state", "PENDING", "token", "of-the-dead"));
 		template.expire(stored, Duration.ofSeconds(1));
 		assertReplayed(first, post("created"));

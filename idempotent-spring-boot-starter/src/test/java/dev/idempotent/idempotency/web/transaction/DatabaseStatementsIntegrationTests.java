@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the guarantee costs the database: two statements, and no commit of its own.
+ * The cost of the guarantee in the database: two statements, and no extra commit.
  */
 class DatabaseStatementsIntegrationTests {
 
@@ -49,7 +49,7 @@ class DatabaseStatementsIntegrationTests {
 	}
 
 	@Test
-	void addsNoneToAReplayFromRedis() {
+	void addsNoStatementToAReplayFromRedis() {
 		try (WebApplication application = start("idempotent.store=redis")) {
 			post(application, "created");
 			statements(application);
@@ -69,7 +69,7 @@ class DatabaseStatementsIntegrationTests {
 	}
 
 	@Test
-	void asksTheDatabaseOnceWhatRedisHasForgotten() {
+	void asksTheDatabaseOnceIfRedisHasLostTheKey() {
 		try (WebApplication application = start("idempotent.store=redis")) {
 			post(application, "created");
 			redis.connect().getConnection().serverCommands().flushAll();
@@ -82,7 +82,7 @@ class DatabaseStatementsIntegrationTests {
 	}
 
 	@Test
-	void takesASecondTransactionToKeepARefusal() {
+	void storesARefusalInASecondTransaction() {
 		try (WebApplication application = start("idempotent.store=redis")) {
 			post(application, "not-found");
 			assertThat(statements(application)).containsExactly(CLAIM, WORK, "rollback", CLAIM, COMPLETE, "commit");

@@ -30,8 +30,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Work whose transaction a database has rolled back before it ended, to break a deadlock,
- * and that goes on as if nothing had happened.
+ * Work that continues after its database has rolled back the transaction to break a
+ * deadlock.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -41,17 +41,17 @@ abstract class DeadlockRules {
 	private WebApplication application;
 
 	/**
-	 * What tells the application where the database is.
+	 * The properties of the database.
 	 */
 	abstract List<String> database();
 
 	/**
-	 * A query that tells whether one transaction waits for another.
+	 * A query for transactions that wait for another one.
 	 */
 	abstract String waiting();
 
 	/**
-	 * Lets the database choose another victim than this session.
+	 * Makes the database choose another victim than this session.
 	 */
 	void spare(Statement session) throws SQLException {
 		session.execute("insert into transfer select 'ballast', 'half' from information_schema.columns");
@@ -72,7 +72,7 @@ abstract class DeadlockRules {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "handler", "listener", "method", "caller" })
-	void undoesTheRestOfWorkWhoseBeginningTheDatabaseHasUndone(String path) throws Exception {
+	void rollsBackTheRestAfterADeadlock(String path) throws Exception {
 		String name = "transfer-" + UUID.randomUUID();
 		HttpResponse<byte[]> first = sendIntoADeadlock(path, name);
 		assertThat(first.statusCode()).isBetween(500, 503);
@@ -83,7 +83,7 @@ abstract class DeadlockRules {
 	}
 
 	@Test
-	void standsByWorkThatEndsItsTransactionItself() {
+	void keepsWorkThatEndsItsOwnTransaction() {
 		String name = "transfer-" + UUID.randomUUID();
 		HttpResponse<byte[]> first = post("ddl", name);
 		assertThat(first.statusCode()).isEqualTo(201);
@@ -146,13 +146,13 @@ abstract class DeadlockRules {
 	}
 
 	/**
-	 * A database that gives up a victim's transaction and lets it begin another one.
+	 * A database that rolls back a victim's transaction and lets it start another one.
 	 */
 	abstract static class GoingOn extends DeadlockRules {
 
 		@ParameterizedTest
 		@ValueSource(strings = { "handler", "listener" })
-		void saysThatTheWorkWasRolledBack(String path) throws Exception {
+		void reportsTheRollback(String path) throws Exception {
 			assertRolledBack(sendIntoADeadlock(path, "transfer-" + UUID.randomUUID()));
 		}
 

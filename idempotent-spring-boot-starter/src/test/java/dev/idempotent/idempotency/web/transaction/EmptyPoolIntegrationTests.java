@@ -31,8 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Handlers under a lease that hold every connection of the pool in which their keys are,
- * for longer than the lease.
+ * Handlers that use all connections of the pool of their keys for longer than the lease.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EmptyPoolIntegrationTests {
@@ -43,7 +42,7 @@ class EmptyPoolIntegrationTests {
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	@Test
-	void runEachKeyOnceThoughTheirLeaseIsShorter() throws Exception {
+	void runEachKeyOnceAfterTheirLease() throws Exception {
 		String[] properties = with(postgres.properties(), WebApplication.WITH_DATABASE, "idempotent.store=jdbc",
 				"idempotent.jdbc.initialize-schema=always", "idempotent.jdbc.table=empty_pool_record",
 				"idempotent.lease=4s", "spring.datasource.hikari.maximum-pool-size=2",
@@ -80,7 +79,7 @@ class EmptyPoolIntegrationTests {
 	}
 
 	/**
-	 * What the handlers have come to.
+	 * The progress of the handlers.
 	 */
 	static class Hoard {
 

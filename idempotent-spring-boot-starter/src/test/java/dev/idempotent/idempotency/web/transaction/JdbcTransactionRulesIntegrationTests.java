@@ -12,10 +12,10 @@ class JdbcTransactionRulesIntegrationTests extends TransactionRules {
 	}
 
 	/**
-	 * PostgreSQL gives a transaction up with its first failed statement.
+	 * PostgreSQL aborts a transaction at its first failed statement.
 	 */
 	@Test
-	void undoesWorkAmidWhichAStatementHasFailedThoughItsExceptionWasCaught() {
+	void rollsBackWorkWithACaughtStatementFailure() {
 		Attempt attempt = new Attempt("failed-statement");
 		assertThat(attempt.send().statusCode()).isEqualTo(500);
 		assertThat(attempt.rows()).isZero();

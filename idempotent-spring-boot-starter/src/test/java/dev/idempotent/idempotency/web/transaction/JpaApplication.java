@@ -79,7 +79,7 @@ class JpaApplication {
 		}
 
 		/**
-		 * Nothing reaches the database before the flush.
+		 * The database sees nothing before the flush.
 		 */
 		@Idempotent(guarantee = Guarantee.TRANSACTION)
 		@PostMapping("/items/{code}")

@@ -19,7 +19,7 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 	}
 
 	@Test
-	void commitsEntitiesTogetherWithTheAnswer() {
+	void commitsEntitiesTogetherWithTheResponse() {
 		Attempt attempt = new Attempt("/items/", "new");
 		HttpResponse<byte[]> first = attempt.send();
 		assertThat(first.statusCode()).isEqualTo(201);
@@ -29,7 +29,7 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 	}
 
 	@Test
-	void letsTheApplicationAnswerAConstraintThatTheFlushViolates() {
+	void letsTheApplicationAnswerAConstraintViolationOnFlush() {
 		new Attempt("/items/", "taken").send();
 		Attempt attempt = new Attempt("/items/", "taken");
 		HttpResponse<byte[]> first = attempt.send();
@@ -41,14 +41,14 @@ class JpaTransactionRulesIntegrationTests extends TransactionRules {
 	}
 
 	@Test
-	void letsTheApplicationAnswerWhatTheFlushItselfHasThrown() {
+	void letsTheApplicationAnswerAnExceptionOfTheFlush() {
 		HttpResponse<byte[]> first = new Attempt("/items/", "%20").send();
 		assertThat(first.statusCode()).isEqualTo(422);
 		assertThat(text(first)).contains("invalid");
 	}
 
 	@Test
-	void rendersWhatIsLoadedLate() {
+	void rendersLazilyLoadedData() {
 		Attempt attempt = new Attempt("/lazy-items/", "lazy");
 		HttpResponse<byte[]> first = attempt.send();
 		assertThat(text(first)).isEqualTo("{\"parts\":[\"a\",\"b\"]}");

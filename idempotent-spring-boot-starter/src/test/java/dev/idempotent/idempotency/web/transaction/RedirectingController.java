@@ -15,8 +15,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /**
- * Handlers that send the client elsewhere once their work is done, as the forms of a
- * website do.
+ * Handlers that redirect after their work, as the forms of a website do.
  */
 @Controller
 class RedirectingController {

@@ -1,21 +1,14 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import java.net.http.HttpResponse;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.testing.RealPostgres;
-import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
@@ -31,58 +24,31 @@ import org.springframework.web.server.ResponseStatusException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Spring Security refuses error dispatches of those who are not logged in, unless it is
- * told otherwise: the answer that was to be stored never leaves.
+ * By default Spring Security rejects error dispatches of unauthenticated callers: the
+ * response that was to be stored is never sent.
  */
-@ParameterizedClass
-@ValueSource(strings = { "tomcat", "jetty" })
-class RefusedErrorPagesIntegrationTests {
-
-	@RegisterExtension
-	static final RealRedis redis = RealRedis.shared();
-
-	@RegisterExtension
-	static final RealPostgres postgres = RealPostgres.shared();
-
-	@SuppressWarnings("NullAway.Init")
-	private static WebApplication application;
-
-	@Parameter
-	@SuppressWarnings("NullAway.Init")
-	String container;
-
-	private final String key = UUID.randomUUID().toString();
+class RefusedErrorPagesIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
-		application = TransactionApplication.start(GuestApplication.class, redis, postgres,
-				WebApplication.WITH_DATABASE, WebApplication.WITH_SECURITY, "test.container=" + container);
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
+		startWithPostgres(GuestApplication.class, container, WebApplication.WITH_SECURITY);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/guests/lease", "/guests/transaction", "/guests/send-error", "/guests/callable",
 			"/guests/unhandled" })
-	void leaveTheKeyFreeAtOnce(String path) {
+	void releaseTheKeyAtOnce(String path) {
 		int before = runs();
 		for (int i = 1; i <= 2; i++) {
 			HttpResponse<byte[]> answer = post(path);
 			assertThat(answer.statusCode()).isIn(401, 403);
-			assertThat(answer.headers().firstValue("Idempotent-Replayed")).isEmpty();
+			assertThat(isReplay(answer)).isFalse();
 			assertThat(runs() - before).isEqualTo(i);
 		}
 	}
 
 	private int runs() {
 		return application.bean(GuestController.class).runs();
-	}
-
-	private HttpResponse<byte[]> post(String path) {
-		return application.post(path, "{}", "Idempotency-Key", this.key);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -28,8 +28,8 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A caller who has lost the session between two attempts, and is authenticated in another
- * way at the second one.
+ * A caller whose session was lost between two attempts, and who is authenticated in
+ * another way at the second one.
  */
 class RememberedCallerIntegrationTests {
 

@@ -10,7 +10,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.context.request.WebRequest;
 
 /**
- * Error pages that a test can hold up.
+ * Error pages that a test can delay.
  */
 @Component
 class SlowErrorPage extends DefaultErrorAttributes {

@@ -14,15 +14,15 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Writes down what an application asks of its database.
+ * Records the statements that an application sends to its database.
  */
 class Statements implements BeanPostProcessor {
 
 	private final List<String> said = new CopyOnWriteArrayList<>();
 
 	/**
-	 * The statements, commits and rollbacks since it was last asked, by their first two
-	 * words.
+	 * Returns the statements, commits and rollbacks since the last call, by their first
+	 * two words.
 	 */
 	List<String> take() {
 		List<String> taken = List.copyOf(this.said);

@@ -24,10 +24,10 @@ class TransactionApplication {
 			"idempotent.web.max-response-body=10KB", "idempotent.web.max-held-response=100KB" };
 
 	/**
-	 * Starts it with small limits.
+	 * Starts the application with small limits.
 	 */
 	static WebApplication start(Class<?> source, RedisTopology redis, RealPostgres postgres, String... properties) {
-		// The last of two that have the same name.
+		// Of two properties with one name the last one counts.
 		Map<String, String> byName = new LinkedHashMap<>();
 		Stream.of(postgres.properties().stream(), Stream.of(SETTINGS), Stream.of(properties))
 			.flatMap((some) -> some)

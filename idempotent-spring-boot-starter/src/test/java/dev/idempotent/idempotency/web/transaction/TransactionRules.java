@@ -22,7 +22,7 @@ import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * When the work of a handler stands and when it is undone, and what a retry is told.
+ * When the work of a handler is committed or rolled back, and what a retry receives.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(OutputCaptureExtension.class)
@@ -66,7 +66,7 @@ abstract class TransactionRules {
 
 	@ParameterizedTest
 	@CsvSource({ "created, 201", "declined, 402", "after-commit, 201", "read-only, 201" })
-	void commitsWorkWhoseHandlerReturnedAnAnswerThatIsStored(String ending, int status) {
+	void commitsWorkWhoseResponseIsStored(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		HttpResponse<byte[]> first = attempt.send();
 		HttpResponse<byte[]> retry = attempt.send();
@@ -80,7 +80,7 @@ abstract class TransactionRules {
 	@ParameterizedTest
 	@CsvSource({ "checked, 422", "no-rollback, 402", "not-found, 404", "send-error, 404", "caught-declined, 422",
 			"before-commit, 402" })
-	void undoesWorkThatEndsInARefusalAndReplaysTheRefusal(String ending, int status) {
+	void rollsBackARefusalAndReplaysIt(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		int before = attempt.runs();
 		HttpResponse<byte[]> first = attempt.send();
@@ -96,7 +96,7 @@ abstract class TransactionRules {
 	@ParameterizedTest
 	@CsvSource({ "runtime, 500", "unavailable, 503", "conflict, 409", "broken, 503", "flush-throw, 500", "async, 500",
 			"dispatch, 500", "lost, 500", "lost-at-commit, 500", "handled-as-ok, 200" })
-	void undoesWorkThatEndsInAnythingElseAndRunsARetry(String ending, int status) {
+	void rollsBackOtherOutcomesAndRunsARetry(String ending, int status) {
 		Attempt attempt = new Attempt(ending);
 		int before = attempt.runs();
 		assertThat(attempt.send().statusCode()).isEqualTo(status);
@@ -117,7 +117,7 @@ abstract class TransactionRules {
 	}
 
 	@Test
-	void neverTakesALostConnectionForAnAnswerUnderALeaseEither() {
+	void neverStoresAnEmptyResponseAfterALostConnectionUnderALease() {
 		Attempt attempt = new Attempt("/lease/", "lost");
 		int before = attempt.runs();
 		assertThat(attempt.send().statusCode()).isEqualTo(500);
@@ -126,7 +126,7 @@ abstract class TransactionRules {
 	}
 
 	@Test
-	void keepsWorkWhoseAnswerIsTooLongToBeStored() {
+	void commitsWorkWhoseResponseIsTooLongToStore() {
 		Attempt attempt = new Attempt("large");
 		assertThat(text(attempt.send())).hasSize(20_000);
 		HttpResponse<byte[]> retry = attempt.send();
@@ -136,7 +136,7 @@ abstract class TransactionRules {
 	}
 
 	@Test
-	void undoesWorkWhoseAnswerIsTooLongToBeHeld() {
+	void rollsBackWorkWhoseResponseIsTooLongToBuffer() {
 		Attempt attempt = new Attempt("huge");
 		HttpResponse<byte[]> first = attempt.send();
 		assertThat(first.statusCode()).isEqualTo(500);
@@ -155,13 +155,13 @@ abstract class TransactionRules {
 	}
 
 	@Test
-	void takesTheAttributesOfTheHandlersOwnAnnotation() {
+	void usesTheAttributesOfTheHandlersTransactionalAnnotation() {
 		assertThat(text(new Attempt("/attributes", "").send())).contains("\"isolation\":8", "\"timeLeft\":true",
 				WorkController.class.getName() + ".attributes");
 	}
 
 	@Test
-	void leavesWorkInASuspendedTransactionAloneAndSaysSoOnce(CapturedOutput output) {
+	void doesNotRollBackSuspendedWorkAndWarnsOnce(CapturedOutput output) {
 		new Attempt("requires-new").send();
 		Attempt attempt = new Attempt("requires-new");
 		assertThat(attempt.send().statusCode()).isEqualTo(402);
@@ -179,12 +179,12 @@ abstract class TransactionRules {
 		forgetEverything();
 		attempt.assertReplayed(first, attempt.send());
 		assertThat(attempt.runs()).isEqualTo(before);
-		// Redis has been told.
+		// The response is in Redis.
 		attempt.assertReplayed(first, attempt.send());
 	}
 
 	@Test
-	void refusesAnotherRequestUnderAKeyThatRedisHasForgotten() {
+	void refusesAnotherRequestIfRedisHasLostTheKey() {
 		Attempt attempt = new Attempt("created");
 		attempt.send();
 		forgetEverything();
@@ -199,7 +199,7 @@ abstract class TransactionRules {
 	}
 
 	/**
-	 * A request with a key of its own, sent as often as one likes.
+	 * A request with its own key, which can be sent repeatedly.
 	 */
 	final class Attempt {
 

@@ -40,7 +40,7 @@ import org.springframework.web.context.WebApplicationContext;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A test of an application that is rolled back takes the work of its handlers with it.
+ * A test that rolls back also rolls back the work of the handlers that it calls.
  */
 @Transactional
 abstract class TransactionalMockMvcRules {
@@ -72,7 +72,7 @@ abstract class TransactionalMockMvcRules {
 	}
 
 	@Test
-	void servesOtherRequestsAfterOneThatHasFailed() throws Exception {
+	void servesOtherRequestsAfterAFailure() throws Exception {
 		assertThat(post("/shop/missing").getStatus()).isEqualTo(404);
 		assertThat(post("/shop/missing").getStatus()).isEqualTo(404);
 		assertThat(post("/shop/orders", "other").getStatus()).isEqualTo(201);

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class TransactionalMockMvcTests extends TransactionalMockMvcRules {
 
 	@Test
-	void seesNothingOfWorkThatHasFailed() throws Exception {
+	void doesNotSeeFailedWork() throws Exception {
 		assertThat(post("/shop/missing").getStatus()).isEqualTo(404);
 		assertThat(rows()).isZero();
 		assertThat(post("/shop/missing").getHeader("Idempotent-Replayed")).isEqualTo("true");

@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Transfers of two halves that catch what a database says in between, and go on.
+ * Transfers of two halves that catch database exceptions in between and continue.
  */
 @RestController
 class Transfers {
@@ -118,7 +118,7 @@ class Transfers {
 			stumble();
 		}
 		catch (PessimisticLockingFailureException ex) {
-			// The transfer carries on, as some do.
+			// The transfer ignores the failure.
 		}
 		this.jdbc.update("insert into transfer values (?, 'credit')", name);
 		return ResponseEntity.status(201).body(Map.of("done", name));

@@ -18,7 +18,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Transactional services that a handler calls, and that get into trouble.
+ * Transactional services that fail when a handler calls them.
  */
 @Component
 class TroubledWorks {
@@ -33,7 +33,7 @@ class TroubledWorks {
 	}
 
 	/**
-	 * Spring commits a transaction that ends like this.
+	 * Spring commits a transaction that ends with this exception.
 	 */
 	@Transactional
 	ResponseEntity<?> throwChecked(String name) throws CheckedException {
@@ -52,7 +52,7 @@ class TroubledWorks {
 	}
 
 	/**
-	 * What a database that crashes looks like: the cause is that of a client that leaves.
+	 * The exception of a crashed database, with the cause of a disconnected client.
 	 */
 	ResponseEntity<?> loseConnection() {
 		throw new CannotCreateTransactionException("No connection", new SQLException(new EOFException()));
@@ -69,14 +69,14 @@ class TroubledWorks {
 	}
 
 	/**
-	 * A part fails, which has joined the transaction, and nobody says so.
+	 * A part that has joined the transaction fails silently.
 	 */
 	ResponseEntity<?> swallowed(Supplier<ResponseEntity<?>> answer) {
 		try {
 			this.self.fail();
 		}
 		catch (IllegalStateException ex) {
-			// The handler carries on, as some do.
+			// The handler ignores the failure.
 		}
 		return answer.get();
 	}

@@ -17,8 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A claim that waits for another instance's transaction, which commits meanwhile. Under
- * SERIALIZABLE that is a serialization failure.
+ * A claim that waits until another instance's transaction commits. Under SERIALIZABLE
+ * this is a serialization failure.
  */
 class WaitingClaimsIntegrationTests {
 
@@ -30,7 +30,7 @@ class WaitingClaimsIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/jobs/gate", "/serializable" })
-	void areAnsweredWithWhatTheOtherHasCommitted(String handler) throws Exception {
+	void areAnsweredWithTheCommittedResponse(String handler) throws Exception {
 		String path = handler + "?name=work-" + UUID.randomUUID();
 		String key = UUID.randomUUID().toString();
 		try (WebApplication first = start(); WebApplication second = start()) {
@@ -39,7 +39,7 @@ class WaitingClaimsIntegrationTests {
 			CompletableFuture<HttpResponse<byte[]>> running = first.postAsync(path, "{}", "Idempotency-Key", key);
 			gate.awaitEntry();
 			CompletableFuture<HttpResponse<byte[]>> waiting = second.postAsync(path, "{}", "Idempotency-Key", key);
-			awaitOneThatWaitsForALock();
+			awaitAWaitingLock();
 			gate.open();
 			assertThat(waiting.join().statusCode()).isEqualTo(201);
 			assertThat(waiting.join().body()).isEqualTo(running.join().body());
@@ -47,7 +47,7 @@ class WaitingClaimsIntegrationTests {
 		}
 	}
 
-	private static void awaitOneThatWaitsForALock() {
+	private static void awaitAWaitingLock() {
 		JdbcTemplate observer = new JdbcTemplate(postgres.connect());
 		await().until(() -> !observer.queryForList("select pid from pg_stat_activity where wait_event_type = 'Lock'")
 			.isEmpty());

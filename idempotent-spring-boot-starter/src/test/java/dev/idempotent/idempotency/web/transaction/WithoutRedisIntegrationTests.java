@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Two instances, and a Redis that is silent, unreachable or has forgotten everything: the
+ * Two instances, with a Redis that is silent, unreachable or has lost its data: the
  * database decides.
  */
 class WithoutRedisIntegrationTests {
@@ -90,7 +90,7 @@ class WithoutRedisIntegrationTests {
 	}
 
 	@Test
-	void leavesThePoolFreeWhenManyDuplicatesOfARunningKeyCome() throws Exception {
+	void leavesThePoolFreeDuringManyDuplicates() throws Exception {
 		proxy.hold();
 		Gate gate = closeGate();
 		CompletableFuture<HttpResponse<byte[]>> running = postAsync(first, "gate", this.key);
@@ -108,7 +108,7 @@ class WithoutRedisIntegrationTests {
 		gate.open();
 		assertThat(running.join().statusCode()).isEqualTo(201);
 		assertThat(post(second, "gate", this.key).body()).isEqualTo(running.join().body());
-		// Two further keys wrote a row under this name.
+		// Two other keys have written a row with this name.
 		assertThat(rows()).isEqualTo(3);
 	}
 
@@ -128,7 +128,7 @@ class WithoutRedisIntegrationTests {
 	}
 
 	@Test
-	void tellsRedisWhatTheDatabaseHasSaidAsSoonAsItAnswers() {
+	void updatesRedisFromTheDatabaseOnceItAnswers() {
 		proxy.hold();
 		post(first, "created", this.key);
 		proxy.resume();
@@ -141,7 +141,7 @@ class WithoutRedisIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/jobs/gate", "/serializable" })
-	void answersADuplicateFromANewTransactionWhereTheOldOneMustNotSee(String path) throws Exception {
+	void answersADuplicateFromANewTransactionUnderSerializable(String path) throws Exception {
 		proxy.hold();
 		Gate gate = closeGate();
 		CompletableFuture<HttpResponse<byte[]>> running = first.postAsync(path + "?name=" + this.name, "{}",
@@ -157,7 +157,7 @@ class WithoutRedisIntegrationTests {
 	}
 
 	@Test
-	void givesAKeyOnlyOneAnswerThoughItsRefusalIsStillBeingWritten() throws Exception {
+	void givesAKeyOneResponseWhileItsRefusalIsStillWritten() throws Exception {
 		Gate gate = new Gate();
 		first.bean(SlowErrorPage.class).gate = gate;
 		CompletableFuture<HttpResponse<byte[]>> refused = postAsync(first, "flaky", this.key);

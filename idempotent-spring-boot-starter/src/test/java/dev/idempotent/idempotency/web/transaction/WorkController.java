@@ -31,7 +31,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Handlers that leave a row behind and then end in every way.
+ * Handlers that insert a row and then end in every way.
  */
 @RestController
 class WorkController {
@@ -132,7 +132,7 @@ class WorkController {
 	}
 
 	/**
-	 * Is refused for the first time.
+	 * Fails at the first attempt.
 	 */
 	private ResponseEntity<?> flaky(String name) {
 		return seen.add(name) ? this.troubled.throwStatus(404) : ResponseEntity.status(201).body(Map.of("run", name));
@@ -156,7 +156,7 @@ class WorkController {
 	}
 
 	/**
-	 * When everything is written, the record too.
+	 * Called when everything is written, including the record.
 	 */
 	private ResponseEntity<?> passAtTheCommit(int run) {
 		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -191,7 +191,7 @@ class WorkController {
 			this.works.writeItem(name, TAKEN);
 		}
 		catch (DuplicateKeyException ex) {
-			// PostgreSQL has given the whole transaction up by now.
+			// PostgreSQL has aborted the whole transaction.
 		}
 		return ResponseEntity.status(201).body(Map.of("run", run));
 	}

@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Work that leaves a row behind, under the name that the request gave it.
+ * Work that inserts a row with the name in the request.
  */
 @Component
 class Works {
@@ -41,7 +41,7 @@ class Works {
 	}
 
 	/**
-	 * How long the transaction may still take.
+	 * The remaining time of the transaction.
 	 */
 	int secondsLeft() {
 		return ((ConnectionHolder) TransactionSynchronizationManager.getResource(this.dataSource))

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Counts what the webhook does.
+ * Counts the payments that the webhook has recorded.
  */
 class Payments {
 

@@ -36,7 +36,7 @@ import org.springframework.web.bind.annotation.RestController;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The example of docs/webhooks.md at work.
+ * The example of docs/webhooks.md, run over HTTP.
  */
 class WebhooksIntegrationTests {
 
@@ -57,7 +57,7 @@ class WebhooksIntegrationTests {
 	private final String id = UUID.randomUUID().toString();
 
 	@Test
-	void doTheirWorkOnceWhateverElseADeliverySays() {
+	void runOncePerEventEvenIfDeliveriesDiffer() {
 		assertThat(deliver(1, "secret").statusCode()).isEqualTo(204);
 		HttpResponse<byte[]> again = deliver(2, "secret");
 		assertThat(again.statusCode()).isEqualTo(204);
@@ -66,7 +66,7 @@ class WebhooksIntegrationTests {
 	}
 
 	@Test
-	void leaveTheKeyOfAForgedDeliveryToTheGenuineOne() {
+	void doNotClaimTheKeyForAForgedDelivery() {
 		HttpResponse<byte[]> forged = deliver(1, "guess");
 		assertThat(forged.statusCode()).isEqualTo(401);
 		assertThat(this.payments.settled()).doesNotContain(this.id);
@@ -77,14 +77,14 @@ class WebhooksIntegrationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "400, 400", "422, 422", "401, 204", "403, 204", "409, 204", "503, 204" })
-	void keepTheirKeyOnlyAfterAnAnswerThatIsStored(int first, int then) {
+	void keepTheirKeyOnlyIfTheResponseIsStored(int first, int then) {
 		String path = "/checked-by-the-handler/" + first;
 		assertThat(application.post(path, body(1), "X-Signature", "no").statusCode()).isEqualTo(first);
 		assertThat(application.post(path, body(2), "X-Signature", "yes").statusCode()).isEqualTo(then);
 	}
 
 	@Test
-	void areShownInTheGuideAsTheyRunHere() throws IOException {
+	void matchTheCodeInTheGuide() throws IOException {
 		String guide = Files.readString(GUIDE);
 		String sources = words(Stream.of("PaymentWebhook", "WebhookSignatures", "SignedRequest")
 			.map(WebhooksIntegrationTests::source)

@@ -1,5 +1,5 @@
 /**
- * The example of docs/webhooks.md, and what it promises.
+ * The example of docs/webhooks.md.
  */
 @NullMarked
 package dev.idempotent.idempotency.web.webhook;

@@ -12,11 +12,11 @@ import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.async.CallableProcessingInterceptor;
 
 /**
- * The work of a handler that answers asynchronously. It may go on after its request has
- * timed out. Its end is known for a {@link Callable}, for a {@link CompletionStage} that
- * the handler returned, and for a context that is completed; not for other kinds.
+ * Tracks the work of a handler that answers asynchronously, which may continue after its
+ * request has timed out. Its end is known for a {@link Callable}, for a
+ * {@link CompletionStage} that the handler returned, and for a context that is completed.
  */
-final class AsyncWork implements CallableProcessingInterceptor {
+final class AsyncWorkTracker implements CallableProcessingInterceptor {
 
 	private final CompletableFuture<@Nullable Object> end = new CompletableFuture<>();
 
@@ -25,10 +25,10 @@ final class AsyncWork implements CallableProcessingInterceptor {
 	private volatile boolean timedOut;
 
 	/**
-	 * Watches what the handler has returned.
-	 * @param type the type that the handler method declares
-	 * @return what Spring MVC may have in its place: with Reactor on the class path it
-	 * cancels a future whose request has timed out, and nobody would learn of the end
+	 * Tracks the value that the handler has returned.
+	 * @param type the declared return type of the handler method
+	 * @return the value for Spring MVC: a copy of a future, because with Reactor on the
+	 * class path Spring MVC cancels a future whose request has timed out
 	 */
 	@Nullable Object returned(Class<?> type, @Nullable Object value) {
 		if (value instanceof CompletionStage<?> stage) {
@@ -39,7 +39,8 @@ final class AsyncWork implements CallableProcessingInterceptor {
 	}
 
 	/**
-	 * Notes that the request has timed out. A task that waits for a thread is not begun.
+	 * Records that the request has timed out. A task that still waits for a thread will
+	 * not start.
 	 */
 	void timeOut() {
 		this.timedOut = true;
@@ -53,11 +54,11 @@ final class AsyncWork implements CallableProcessingInterceptor {
 	}
 
 	/**
-	 * Notes the end.
-	 * @param result what the work has resulted in, or its exception
+	 * Records the end of the work.
+	 * @param result the result of the work, or its exception
 	 */
 	void ended(@Nullable Object result) {
-		// Spring MVC interrupts a task whose request has timed out, but not its end.
+		// Spring MVC interrupts a task whose request has timed out; callbacks must run.
 		boolean interrupted = Thread.interrupted();
 		this.end.complete(result);
 		if (interrupted) {
@@ -66,7 +67,7 @@ final class AsyncWork implements CallableProcessingInterceptor {
 	}
 
 	/**
-	 * Calls back when the work has ended.
+	 * Registers a callback for the end of the work.
 	 */
 	void onEnd(Consumer<@Nullable Object> callback) {
 		CompletableFuture<Void> unused = this.end.thenAccept(callback);
@@ -80,7 +81,7 @@ final class AsyncWork implements CallableProcessingInterceptor {
 	@Override
 	public <T> void preProcess(NativeWebRequest request, Callable<T> task) {
 		if (!this.task.compareAndSet(Task.WAITING, Task.RUNNING)) {
-			throw new CancellationException("The request has timed out before its task was begun");
+			throw new CancellationException("The request has timed out before its task started");
 		}
 	}
 

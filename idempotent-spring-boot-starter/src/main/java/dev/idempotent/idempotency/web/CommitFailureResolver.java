@@ -13,27 +13,28 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Lets the application answer what a commit has brought to light, such as a constraint
- * that a flush violates, as if its handler had thrown it.
+ * Lets the application answer the failure of a commit, such as a violated constraint, as
+ * if its handler had thrown it.
  */
-final class CommitFailures {
+final class CommitFailureResolver {
 
 	private final Supplier<HandlerExceptionResolver> resolver;
 
-	CommitFailures(Supplier<HandlerExceptionResolver> resolver) {
+	CommitFailureResolver(Supplier<HandlerExceptionResolver> resolver) {
 		this.resolver = resolver;
 	}
 
 	/**
-	 * Writes the application's answer.
-	 * @return what it has answered
-	 * @throws IOException if the failure is one, or the answer cannot be written
-	 * @throws ServletException the failure, if the application has no answer to it
+	 * Writes the application's response to the failure.
+	 * @return the exception that was resolved
+	 * @throws IOException if the response cannot be written
+	 * @throws ServletException if no exception handler of the application resolves the
+	 * failure
 	 */
 	Exception resolve(HttpServletRequest request, HttpServletResponse response, @Nullable Throwable failure)
 			throws IOException, ServletException {
 		request.removeAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE);
-		Object handler = resolved(request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));
+		Object handler = withBean(request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));
 		Exception exception = (failure instanceof Exception ex) ? ex
 				: new ServletException("Committing the work of a handler has failed", failure);
 		ModelAndView answer = this.resolver.get().resolveException(request, response, handler, exception);
@@ -48,10 +49,10 @@ final class CommitFailures {
 	}
 
 	/**
-	 * The handler of a mapping knows its bean by name only, on which no exception handler
-	 * of the controller could be called.
+	 * The handler of a mapping may have a bean name instead of the bean, and exception
+	 * handlers of the controller are called on the bean.
 	 */
-	private static @Nullable Object resolved(@Nullable Object handler) {
+	private static @Nullable Object withBean(@Nullable Object handler) {
 		return (handler instanceof HandlerMethod method) ? method.createWithResolvedBean() : handler;
 	}
 

@@ -15,44 +15,44 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link ConcurrencyLimit}.
  */
-class TurnsTests {
+class ConcurrencyLimitTests {
 
-	private final Gate closed = new Gate();
+	private final Gate gate = new Gate();
 
 	@Test
-	void refusesWhoeverGetsNoneInTime() throws Exception {
-		ConcurrencyLimit turns = new ConcurrencyLimit(1, Duration.ofMillis(10));
-		CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> turns.take(this::passTheGate));
-		this.closed.awaitEntry();
-		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> turns.take(() -> "second"))
+	void refusesAThreadThatGetsNoPermitInTime() throws Exception {
+		ConcurrencyLimit limit = new ConcurrencyLimit(1, Duration.ofMillis(10));
+		CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> limit.run(this::passTheGate));
+		this.gate.awaitEntry();
+		assertThatExceptionOfType(RefusedRequestException.class).isThrownBy(() -> limit.run(() -> "second"))
 			.satisfies((ex) -> assertThat(ex.problem()).isEqualTo(Problem.OVERLOADED));
-		this.closed.open();
+		this.gate.open();
 		assertThat(first.get()).isEqualTo("through");
-		assertThat(turns.take(() -> "third")).isEqualTo("third");
+		assertThat(limit.run(() -> "third")).isEqualTo("third");
 	}
 
 	@Test
-	void refusesAThreadThatIsInterruptedAndLeavesItSo() {
+	void refusesAnInterruptedThreadAndKeepsItsInterrupt() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(RefusedRequestException.class)
-			.isThrownBy(() -> new ConcurrencyLimit(1, Duration.ofDays(1)).take(() -> ""));
+			.isThrownBy(() -> new ConcurrencyLimit(1, Duration.ofDays(1)).run(() -> ""));
 		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	@Test
-	void areFreeAgainAfterAFailure() {
-		ConcurrencyLimit turns = new ConcurrencyLimit(1, Duration.ofMillis(10));
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> turns.take(() -> {
+	void releasesThePermitAfterAFailure() {
+		ConcurrencyLimit limit = new ConcurrencyLimit(1, Duration.ofMillis(10));
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> limit.run(() -> {
 			throw new IllegalStateException();
 		}));
-		assertThat(turns.take(() -> "next")).isEqualTo("next");
+		assertThat(limit.run(() -> "next")).isEqualTo("next");
 	}
 
 	@Test
-	void areAnsweredWithTheTimeToComeAgainIfThereAreNone() throws IOException {
+	void answersARefusalWithRetryAfter() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		new AnswerWriter(new MockHttpServletRequest(), response, null)
-			.refused(new RefusedRequestException(Problem.OVERLOADED, "Later."));
+			.refuse(new RefusedRequestException(Problem.OVERLOADED, "Later."));
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 		assertThat(response.getContentAsString()).contains("urn:problem-type:idempotency:overloaded", "Later.");
@@ -60,7 +60,7 @@ class TurnsTests {
 
 	private String passTheGate() {
 		try {
-			this.closed.pass();
+			this.gate.pass();
 			return "through";
 		}
 		catch (InterruptedException ex) {

@@ -14,43 +14,43 @@ import jakarta.servlet.http.HttpSession;
 import org.springframework.http.HttpHeaders;
 
 /**
- * What filters and interceptors had put on a response before its handler ran.
+ * The headers that filters and interceptors had set before the handler ran.
  *
  * @param headers the headers by name
- * @param stated those of them that are not from outer filters
+ * @param applicationHeaders those of them that do not come from outer filters
  */
-record ResponseStart(Map<String, Collection<String>> headers, ApplicationHeaders stated) {
+record ResponseSnapshot(Map<String, Collection<String>> headers, ApplicationHeaders applicationHeaders) {
 
-	static ResponseStart empty() {
-		return new ResponseStart(Map.of(), new ApplicationHeaders());
+	static ResponseSnapshot empty() {
+		return new ResponseSnapshot(Map.of(), new ApplicationHeaders());
 	}
 
-	static ResponseStart of(HttpServletResponse response) {
+	static ResponseSnapshot of(HttpServletResponse response) {
 		Map<String, Collection<String>> headers = new LinkedHashMap<>();
 		for (String name : response.getHeaderNames()) {
 			headers.put(name, List.copyOf(response.getHeaders(name)));
 		}
-		ApplicationHeaders stated = (response instanceof BufferedResponse holding) ? holding.stated().copy()
-				: new ApplicationHeaders();
-		return new ResponseStart(headers, stated);
+		ApplicationHeaders applicationHeaders = (response instanceof BufferedResponse buffered)
+				? buffered.applicationHeaders().copy() : new ApplicationHeaders();
+		return new ResponseSnapshot(headers, applicationHeaders);
 	}
 
 	/**
-	 * Takes back whatever was done to the response since, but for the cookie of a session
-	 * that has begun meanwhile: no rollback ends it.
+	 * Resets the response to these headers, but keeps the cookie of a session that has
+	 * been created since: a rollback does not end it.
 	 */
 	void restore(HttpServletRequest request, BufferedResponse response) {
 		Set<String> cookies = new LinkedHashSet<>(this.headers.getOrDefault(HttpHeaders.SET_COOKIE, List.of()));
 		cookies.addAll(sessionCookies(request, response));
-		response.beginAnew();
-		response.stated().addAll(this.stated);
+		response.startOver();
+		response.applicationHeaders().addAll(this.applicationHeaders);
 		HttpServletResponse target = (HttpServletResponse) response.getResponse();
 		this.headers.forEach((name, values) -> values.forEach((value) -> target.addHeader(name, value)));
 		restoreCookies(target, cookies);
 	}
 
 	/**
-	 * Replaces them, because some containers keep the session cookie by themselves.
+	 * Replaces the cookies, because some containers keep the session cookie on a reset.
 	 */
 	private static void restoreCookies(HttpServletResponse response, Set<String> cookies) {
 		Iterator<String> values = cookies.iterator();

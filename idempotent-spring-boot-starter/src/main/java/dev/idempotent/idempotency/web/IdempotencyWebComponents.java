@@ -1,0 +1,53 @@
+package dev.idempotent.idempotency.web;
+
+import jakarta.servlet.Filter;
+import org.springframework.aop.Advisor;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+
+/**
+ * Creates the components that observe a request on its way to the handler and back, for
+ * the {@link IdempotencyFilter}. An application context must have one of each.
+ */
+public final class IdempotencyWebComponents {
+
+	private IdempotencyWebComponents() {
+	}
+
+	/**
+	 * Creates the advisor that records the entry into annotated handler methods, inside
+	 * all other advice.
+	 * @return an infrastructure bean
+	 */
+	public static Advisor handlerEntryAdvisor() {
+		return new HandlerEntryAdvisor();
+	}
+
+	/**
+	 * Creates the resolver that records exceptions of handlers, before all other
+	 * resolvers. It resolves none.
+	 * @return an ordered resolver
+	 */
+	public static HandlerExceptionResolver handlerFailureRecorder() {
+		return new HandlerFailureRecorder();
+	}
+
+	/**
+	 * Creates the resolver that answers a request in which an annotated method of another
+	 * bean was refused, after all other resolvers.
+	 * @return an ordered resolver
+	 */
+	public static HandlerExceptionResolver methodRefusalResolver() {
+		return new MethodRefusalResolver();
+	}
+
+	/**
+	 * Creates the filter that settles keys whose error page does not reach the
+	 * {@link IdempotencyFilter}.
+	 * @return a filter to map to the dispatcher types REQUEST, ASYNC and ERROR, before
+	 * all other filters
+	 */
+	public static Filter errorFilter() {
+		return new IdempotencyErrorFilter();
+	}
+
+}

@@ -1,0 +1,47 @@
+package dev.idempotent.idempotency.web;
+
+import java.time.Duration;
+import java.util.List;
+
+import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.OnPending;
+import org.springframework.util.StringUtils;
+
+/**
+ * The settings of idempotent operations over HTTP, checked when they are created.
+ *
+ * @param namespace the application that the keys belong to
+ * @param header the request header that carries the key
+ * @param requiredFor requests that need a key although their handler is not annotated, as
+ * method and path pattern such as {@code POST /api/**}
+ * @param maxRequestBody the longest request body that is accepted, in bytes
+ * @param maxResponseBody the longest response body that is stored, in bytes
+ * @param maxHeldResponse the longest response body that is buffered until its transaction
+ * has committed, in bytes; at least {@code maxResponseBody}
+ * @param storedStatuses the statuses below 500 that are stored, such as {@code 404}, and
+ * ranges of them, such as {@code 200-399}
+ * @param onError whether exceptions and statuses from 500 on are stored
+ * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
+ */
+public record IdempotencyWebSettings(String namespace, String header, List<String> requiredFor, int maxRequestBody,
+		int maxResponseBody, int maxHeldResponse, List<String> storedStatuses, OnError onError, Duration waitTimeout) {
+
+	/**
+	 * Creates settings.
+	 * @throws dev.idempotent.IdempotentConfigurationException if a required request or a
+	 * stored status is malformed
+	 */
+	public IdempotencyWebSettings {
+		requiredFor = List.copyOf(requiredFor);
+		maxHeldResponse = Math.max(maxHeldResponse, maxResponseBody);
+		// Boot splits a comma-separated property, but not a default value.
+		storedStatuses = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", storedStatuses)));
+		requiredFor.forEach(RequiredKeyOperations.Rule::parse);
+		storedStatuses.forEach(ResponsePolicy::parse);
+	}
+
+	ResponsePolicy responsePolicy() {
+		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxHeldResponse);
+	}
+
+}

@@ -1,0 +1,150 @@
+package dev.idempotent.idempotency.web;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.operation.OperationTerms;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.CorsConfigurationSource;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/**
+ * The operations of a mapping: those of its annotated handlers, and those that need a key
+ * by configuration.
+ *
+ * @param mapping the mapping that requests are dispatched with
+ * @param patterns the mappings of the annotated handlers
+ * @param annotated the operations of the annotated handlers
+ * @param required the operations that need a key by configuration
+ */
+record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> patterns,
+		Map<Handler, IdempotentOperation> annotated, RequiredKeyOperations required) {
+
+	/**
+	 * Reads the annotations of all handlers of a mapping.
+	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
+	 * applied to its handler
+	 */
+	static OperationTable load(RequestMappingHandlerMapping mapping, RequiredKeyOperations required,
+			OperationTerms defaults, @Nullable IdempotencyTransactionSource transactionSource) {
+		Map<Handler, IdempotentOperation> annotated = new HashMap<>();
+		List<RequestMappingInfo> patterns = new ArrayList<>();
+		mapping.getHandlerMethods().forEach((pattern, handler) -> {
+			Idempotent annotation = handler.getMethodAnnotation(Idempotent.class);
+			if (annotation != null) {
+				patterns.add(pattern);
+				annotated.put(Handler.of(handler), IdempotentOperation.of(handler.getBeanType(), handler.getMethod(),
+						annotation, defaults, transactionSource));
+			}
+		});
+		required.check(mapping);
+		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated), required);
+	}
+
+	boolean isEmpty() {
+		return this.patterns.isEmpty() && this.required.isEmpty();
+	}
+
+	/**
+	 * Finds the operation of a request, or {@code null}.
+	 */
+	@Nullable Target find(HttpServletRequest request, PathContainer path) {
+		boolean keyRequired = this.required.requireKey(request.getMethod(), path);
+		if (!keyRequired && !mayBeAnnotated(request.getMethod(), path)) {
+			return null;
+		}
+		HandlerExecutionChain chain = chainOf(request);
+		if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
+			return keyRequired ? new Target(this.required.ofOtherHandler(), false, null) : null;
+		}
+		IdempotentOperation operation = this.annotated.get(Handler.of(handler));
+		if (operation != null) {
+			return new Target(operation, HandlerEntryAdvisor.advises(handler.getBean()), cors(chain, request));
+		}
+		return keyRequired ? new Target(this.required.of(handler), false, cors(chain, request)) : null;
+	}
+
+	/**
+	 * Compares the patterns in a loop, because this is done for every request.
+	 */
+	private boolean mayBeAnnotated(String method, PathContainer path) {
+		for (RequestMappingInfo pattern : this.patterns) {
+			if (matchesMethod(pattern, method) && matchesPath(pattern, path)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {
+		try {
+			return this.mapping.getHandler(request);
+		}
+		catch (Exception ex) {
+			// The dispatcher servlet will answer it (405, 415, ...).
+			return null;
+		}
+	}
+
+	/**
+	 * The mapping exposes its CORS configuration only through an interceptor.
+	 */
+	private static @Nullable CorsConfiguration cors(HandlerExecutionChain chain, HttpServletRequest request) {
+		for (HandlerInterceptor interceptor : chain.getInterceptorList()) {
+			if (interceptor instanceof CorsConfigurationSource source) {
+				return source.getCorsConfiguration(request);
+			}
+		}
+		return null;
+	}
+
+	private static boolean matchesMethod(RequestMappingInfo pattern, String method) {
+		Set<RequestMethod> methods = pattern.getMethodsCondition().getMethods();
+		return methods.isEmpty() || methods.contains(RequestMethod.resolve(method))
+				|| (method.equals("HEAD") && methods.contains(RequestMethod.GET));
+	}
+
+	private static boolean matchesPath(RequestMappingInfo pattern, PathContainer path) {
+		var patterns = pattern.getPathPatternsCondition();
+		return patterns == null || patterns.getPatterns().stream().anyMatch((candidate) -> candidate.matches(path));
+	}
+
+	/**
+	 * The operation of a request.
+	 *
+	 * @param operation the operation
+	 * @param entryTracked whether the entry into the handler is reported to the run
+	 * @param cors the CORS configuration of the handler, if any
+	 */
+	record Target(IdempotentOperation operation, boolean entryTracked, @Nullable CorsConfiguration cors) {
+	}
+
+	/**
+	 * A handler method.
+	 *
+	 * @param type the class of the bean
+	 * @param method its method
+	 */
+	record Handler(Class<?> type, Method method) {
+
+		static Handler of(HandlerMethod handler) {
+			return new Handler(handler.getBeanType(), handler.getMethod());
+		}
+
+	}
+
+}
