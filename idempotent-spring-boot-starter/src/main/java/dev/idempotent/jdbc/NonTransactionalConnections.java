@@ -62,12 +62,12 @@ public final class NonTransactionalConnections {
 	public <T extends @Nullable Object> T runInTransaction(Function<Connection, T> work) {
 		return run(false, (connection) -> {
 			try {
-				return Database.of(connection).equals(Optional.of(Database.POSTGRESQL))
+				return Database.find(connection).equals(Optional.of(Database.POSTGRESQL))
 						? commit(connection, (begun) -> work.apply(prepared(begun)))
 						: commitReadCommitted(connection, work);
 			}
 			catch (SQLException ex) {
-				throw StatementFailures.translate("", ex);
+				throw Statements.translate("", ex);
 			}
 		});
 	}
@@ -85,7 +85,7 @@ public final class NonTransactionalConnections {
 			return connection;
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate("", ex);
+			throw Statements.translate("", ex);
 		}
 	}
 
@@ -136,7 +136,7 @@ public final class NonTransactionalConnections {
 			}
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate("", ex);
+			throw Statements.translate("", ex);
 		}
 	}
 

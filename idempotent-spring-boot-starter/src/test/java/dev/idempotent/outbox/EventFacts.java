@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -49,7 +49,7 @@ class InMemoryOutboxStoreTests {
 	}
 
 	@Nested
-	class ParkingTests extends OutboxStoreWaiting {
+	class WaitingTests extends OutboxStoreWaiting {
 
 		@Override
 		protected TestedOutboxStore tested() {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 
@@ -112,10 +113,10 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 		assertThat(EventFacts.of(appended)).isEqualTo(EventFacts.of(event));
 		List<LeasedEvent> claimed = claim();
 		assertThat(EventFacts.ofHeld(claimed)).containsExactly(EventFacts.of(event, 1));
-		park(claimed, Duration.ZERO);
-		List<LeasedEvent> parked = claimParked();
-		assertThat(EventFacts.ofHeld(parked)).containsExactly(EventFacts.of(event, 2));
-		deadLetter(parked);
+		moveToWaiting(claimed, Duration.ZERO);
+		List<LeasedEvent> waiting = claimWaiting();
+		assertThat(EventFacts.ofHeld(waiting)).containsExactly(EventFacts.of(event, 2));
+		deadLetter(waiting);
 		assertThat(rows(Place.DEAD)).extracting((row) -> EventFacts.of(row.event()))
 			.containsExactly(EventFacts.of(event, 2));
 	}

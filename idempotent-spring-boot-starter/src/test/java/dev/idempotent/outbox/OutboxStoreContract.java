@@ -6,6 +6,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -77,7 +80,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 		LeasedEvent held = claim().get(0);
 		assertThat(EventFacts.of(held.event())).isEqualTo(EventFacts.of(rows.get(0), 1));
 		assertThat(held.event().sequence()).isEqualTo(rows.get(0).sequence());
-		assertThat(held.parked()).isFalse();
+		assertThat(held.waiting()).isFalse();
 	}
 
 	@Test
@@ -216,7 +219,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 		append("one");
 		assertThat(store().delivered(List.of())).isZero();
 		assertThat(store().release(List.of())).isZero();
-		assertThat(store().park(List.of())).isZero();
+		assertThat(store().moveToWaiting(List.of())).isZero();
 		assertThat(store().deadLetter(List.of())).isZero();
 		assertThat(typesIn(Place.EVENT)).containsExactly("one");
 	}

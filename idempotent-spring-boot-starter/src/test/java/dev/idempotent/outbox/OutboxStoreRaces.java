@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
@@ -42,15 +43,15 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesEachParkedEventToOneOfManyRelays() throws InterruptedException {
+	void givesEachWaitingEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS / 4).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		park(claim(), LONG);
+		moveToWaiting(claim(), LONG);
 		passTime();
 		AtomicInteger taken = new AtomicInteger();
 		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
 			List<LeasedEvent> share = new ArrayList<>();
 			while (taken.get() < EVENTS / 4) {
-				List<LeasedEvent> claimed = claimParked(7);
+				List<LeasedEvent> claimed = claimWaiting(7);
 				taken.addAndGet(claimed.size());
 				share.addAll(claimed);
 			}
@@ -68,7 +69,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 			List<Integer> counts = Race.of(RELAYS, (relay) -> switch (relay) {
 				case 0 -> store().delivered(held);
 				case 1 -> store().release(held);
-				case 2 -> park(held, LONG);
+				case 2 -> moveToWaiting(held, LONG);
 				default -> deadLetter(held);
 			});
 			assertThat(counts.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.springframework.dao.PessimisticLockingFailureException;
 

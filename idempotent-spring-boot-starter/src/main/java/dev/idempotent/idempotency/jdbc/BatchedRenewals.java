@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.ClaimedKey;
-import dev.idempotent.jdbc.KeptConnection;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -13,7 +12,7 @@ import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -36,11 +35,11 @@ final class IdempotencyRecords {
 	private volatile @Nullable RecordSql sql;
 
 	/**
-	 * Takes the name of a table, which may be in a schema. The database's dialect is
-	 * found with the first connection.
+	 * Creates the records of a table. The database is detected with the first connection.
+	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 */
 	IdempotencyRecords(String table) {
-		this.table = RecordDialect.requireTable(table);
+		this.table = requireTable(table);
 	}
 
 	/**
@@ -185,16 +184,22 @@ final class IdempotencyRecords {
 		return sql(connection).insert().limited() != null;
 	}
 
+	static Database databaseOf(Connection connection) {
+		return Database.of(connection, "Idempotency keys", "keep them in Redis (idempotent.store=redis)");
+	}
+
+	static String requireTable(String name) {
+		if (!Database.isTableName(name)) {
+			throw new IllegalArgumentException("'%s' is not a valid table name".formatted(name));
+		}
+		return name;
+	}
+
 	private RecordSql sql(Connection connection) {
 		RecordSql sql = this.sql;
 		if (sql == null) {
-			try {
-				sql = RecordSql.of(RecordDialect.of(connection), this.table);
-				this.sql = sql;
-			}
-			catch (SQLException ex) {
-				throw StatementFailures.translate("", ex);
-			}
+			sql = RecordSql.of(databaseOf(connection), this.table);
+			this.sql = sql;
 		}
 		return sql;
 	}

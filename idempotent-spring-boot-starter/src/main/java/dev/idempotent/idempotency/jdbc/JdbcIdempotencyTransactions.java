@@ -154,33 +154,13 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (joined) {
 			requireRecording(key);
 		}
-		TransactionStatus status;
-		try {
-			status = this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
-		}
-		catch (TransactionException ex) {
-			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
-		}
-		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, status, this.dataSource,
-				this.store.records(), key, fingerprint, token, inTest);
+		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, open(key, inTest),
+				this.dataSource, this.store.records(), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
-			Claim claim = transaction.claim(lease, this.queue.lockTimeout());
+			IdempotencyTransaction ended = claim(transaction, key, fingerprint, lease, joined);
 			claimed = true;
-			if (!(claim instanceof Claim.Acquired)) {
-				return transaction.endWith(claim);
-			}
-			if (!joined) {
-				watchForSuspension();
-			}
-			return transaction;
-		}
-		catch (PessimisticLockingFailureException ex) {
-			// Another transaction has the key, or had it after this one had begun.
-			claimed = true;
-			transaction.rollback();
-			Claim found = joined ? null : find(key, fingerprint);
-			return transaction.endWith((found != null) ? found : new Claim.Pending(lease));
+			return ended;
 		}
 		catch (DataAccessException ex) {
 			throw this.store.failure(key, ex);
@@ -190,6 +170,36 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 				transaction.rollback();
 			}
 		}
+	}
+
+	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
+		try {
+			return this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
+		}
+		catch (TransactionException ex) {
+			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
+		}
+	}
+
+	private IdempotencyTransaction claim(JdbcIdempotencyTransaction transaction, IdempotencyKey key,
+			Fingerprint fingerprint, Duration lease, boolean joined) {
+		Claim claim;
+		try {
+			claim = transaction.claim(lease, this.queue.lockTimeout());
+		}
+		catch (PessimisticLockingFailureException ex) {
+			// Another transaction has the key, or had it after this one had begun.
+			transaction.rollback();
+			Claim found = joined ? null : find(key, fingerprint);
+			return transaction.endWith((found != null) ? found : new Claim.Pending(lease));
+		}
+		if (!(claim instanceof Claim.Acquired)) {
+			return transaction.endWith(claim);
+		}
+		if (!joined) {
+			watchForSuspension();
+		}
+		return transaction;
 	}
 
 }

@@ -1,12 +1,13 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements on one table in one dialect. Parameters stand in the order in which
+ * The statements on one table in one database. Parameters stand in the order in which
  * their names are listed.
  *
- * @param dialect what they are written in
+ * @param database the database
  * @param insert key, token, version, digest, completed, response, milliseconds
  * @param takeOver token, version, digest, completed, response, milliseconds, key, token
  * that was seen
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param release key, token
  * @param find key
  */
-record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String complete, Change renew, String release,
+record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String release,
 		String find) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
@@ -25,26 +26,26 @@ record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String c
 
 	private static final String UNLESS_THERE = " on conflict (key_digest) do nothing";
 
-	static RecordSql of(RecordDialect dialect, String table) {
+	static RecordSql of(Database database, String table) {
 		String update = "update " + table + " set ";
-		String end = dialect.millisFromNow();
+		String end = database.millisFromNow();
 		String complete = update + "fingerprint_version = ?, fingerprint_digest = ?, completed = true, response = ?, "
 				+ "expires_at = " + end + OWN_PENDING;
 		String release = "delete from " + table + OWN_PENDING;
 		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
-				+ dialect.remainingMicros() + " from " + table + " where key_digest = ?";
-		return new RecordSql(dialect, insert(dialect, table), takeOver(dialect, update), complete,
-				renew(dialect, update), release, find);
+				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
+		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
+				renew(database, update), release, find);
 	}
 
-	private static Change insert(RecordDialect dialect, String table) {
+	private static Change insert(Database database, String table) {
 		String into = "insert into " + table + " (" + COLUMNS + ") ";
-		String row = "?, ?, ?, ?, ?, ?, " + dialect.millisFromNow();
-		return switch (dialect) {
+		String row = "?, ?, ?, ?, ?, ?, " + database.millisFromNow();
+		return switch (database) {
 			case POSTGRESQL -> new Change(into + "values (" + row + ")" + UNLESS_THERE,
 					limited(into + "select " + row + " from limited" + UNLESS_THERE));
 			case MYSQL -> new Change(into + "values (" + row + ")", null);
-			case H2 -> new Change(into + h2RowUnlessThere(dialect, table), null);
+			case H2 -> new Change(into + h2RowUnlessThere(database, table), null);
 		};
 	}
 
@@ -52,27 +53,27 @@ record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String c
 	 * Fails in a race alone. Those who wait for a transaction in which a statement has
 	 * failed do so in a busy loop without end (H2 2.4.240).
 	 */
-	private static String h2RowUnlessThere(RecordDialect dialect, String table) {
+	private static String h2RowUnlessThere(Database database, String table) {
 		return "select cast(?1 as varchar), cast(?2 as varchar), cast(?3 as integer), cast(?4 as varchar), "
-				+ "cast(?5 as boolean), cast(?6 as binary large object), " + dialect.millisFromNow().replace("?", "?7")
+				+ "cast(?5 as boolean), cast(?6 as binary large object), " + database.millisFromNow().replace("?", "?7")
 				+ " where not exists (select 1 from " + table + " where key_digest = ?1)";
 	}
 
-	private static Change takeOver(RecordDialect dialect, String update) {
-		return change(dialect,
+	private static Change takeOver(Database database, String update) {
+		return change(database,
 				update + "token = ?, fingerprint_version = ?, fingerprint_digest = ?, completed = ?, response = ?, "
-						+ "expires_at = " + dialect.millisFromNow(),
-				" where key_digest = ? and token = ? and expires_at <= " + dialect.now());
+						+ "expires_at = " + database.millisFromNow(),
+				" where key_digest = ? and token = ? and expires_at <= " + database.now());
 	}
 
-	private static Change renew(RecordDialect dialect, String update) {
-		return change(dialect, update + "expires_at = " + dialect.millisFromNow(),
-				OWN_PENDING + " and expires_at > " + dialect.now());
+	private static Change renew(Database database, String update) {
+		return change(database, update + "expires_at = " + database.millisFromNow(),
+				OWN_PENDING + " and expires_at > " + database.now());
 	}
 
-	private static Change change(RecordDialect dialect, String update, String where) {
+	private static Change change(Database database, String update, String where) {
 		return new Change(update + where,
-				(dialect == RecordDialect.POSTGRESQL) ? limited(update + " from limited" + where) : null);
+				(database == Database.POSTGRESQL) ? limited(update + " from limited" + where) : null);
 	}
 
 	/**

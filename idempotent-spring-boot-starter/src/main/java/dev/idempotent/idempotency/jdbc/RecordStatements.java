@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.jdbc.ServerPlans;
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 
@@ -45,7 +45,7 @@ final class RecordStatements {
 	 * Changes one row or none.
 	 */
 	boolean change(RecordSql.Change change, @Nullable Duration lockTimeout, @Nullable Object... values) {
-		if (lockTimeout == null || this.sql.dialect() == RecordDialect.H2) {
+		if (lockTimeout == null || this.sql.database() == Database.H2) {
 			return change(change.plain(), values);
 		}
 		String limited = change.limited();
@@ -120,7 +120,7 @@ final class RecordStatements {
 			return step.take(statement);
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
+			throw Statements.translate(sql, ex);
 		}
 	}
 

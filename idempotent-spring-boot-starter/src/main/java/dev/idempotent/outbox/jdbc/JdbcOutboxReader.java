@@ -8,9 +8,9 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.EventCount;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.OutboxSummary.EventCount;
 import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -25,9 +25,7 @@ public final class JdbcOutboxReader {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-	private final NonTransactionalConnections connections;
-
-	private final DetectedDialect dialect;
+	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
 
@@ -39,8 +37,7 @@ public final class JdbcOutboxReader {
 	 * @param tables the tables of the store
 	 */
 	public JdbcOutboxReader(DataSource dataSource, OutboxTables tables) {
-		this.connections = new NonTransactionalConnections(dataSource);
-		this.dialect = new DetectedDialect(this.connections);
+		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
 	}
 
@@ -58,8 +55,8 @@ public final class JdbcOutboxReader {
 			throw new InvalidDataAccessResourceUsageException("There were no tables of the outbox", known.failure());
 		}
 		try {
-			String sql = sql(this.dialect.get());
-			OutboxSummary summary = this.connections.run((connection) -> read(connection, sql));
+			String sql = sql(this.database.kind());
+			OutboxSummary summary = this.database.run((connection) -> read(connection, sql));
 			this.missing = null;
 			return summary;
 		}
@@ -80,16 +77,15 @@ public final class JdbcOutboxReader {
 			}
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
+			throw Statements.translate(sql, ex);
 		}
 	}
 
-	private String sql(EventDialect dialect) {
+	private String sql(Database kind) {
 		return "select " + count(this.tables.event(), "") + ", " + count(this.tables.waiting(), "") + ", "
 				+ count(this.tables.dead(), "") + ", "
-				+ count(this.tables.event(),
-						" where claim_id is not null and available_at > " + dialect.nowForIndexes())
-				+ ", (select " + dialect.ageMillis("created_at") + " from " + this.tables.event()
+				+ count(this.tables.event(), " where claim_id is not null and available_at > " + kind.nowForIndexes())
+				+ ", (select " + kind.millisSince("created_at") + " from " + this.tables.event()
 				+ " order by id limit 1)";
 	}
 

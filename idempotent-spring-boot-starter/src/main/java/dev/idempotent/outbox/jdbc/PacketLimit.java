@@ -5,7 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.SerializedEvent;
 import org.springframework.dao.DataIntegrityViolationException;
 
@@ -35,7 +35,7 @@ final class PacketLimit {
 			}
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(SQL, ex);
+			throw Statements.translate(SQL, ex);
 		}
 	}
 

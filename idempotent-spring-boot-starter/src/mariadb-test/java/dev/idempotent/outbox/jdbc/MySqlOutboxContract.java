@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.OutboxStorm;
 import dev.idempotent.outbox.OutboxStormRider;
@@ -76,7 +76,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void buriesAnEventWhoseIdIsNoUuidAndDeliversTheOthers() {
+		void deadLettersAnEventWhoseIdIsNoUuidAndDeliversTheOthers() {
 			append("before");
 			tested().template()
 				.update("insert into " + tested().tables().event()

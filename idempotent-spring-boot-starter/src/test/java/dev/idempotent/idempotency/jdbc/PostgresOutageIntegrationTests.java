@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import dev.idempotent.jdbc.TableSweeper;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -122,7 +123,7 @@ class PostgresOutageIntegrationTests {
 	@Test
 	void sweepsAgainWhenTheDatabaseIsBack() {
 		RecordTable table = new RecordTable(pool, TABLE);
-		try (JdbcIdempotencySweeper sweeper = new JdbcIdempotencySweeper(pool, TABLE, Duration.ofMillis(20))) {
+		try (TableSweeper sweeper = JdbcIdempotencySweepers.sweeper(pool, TABLE, Duration.ofMillis(20))) {
 			sweeper.start();
 			postgres.kill();
 			postgres.start();

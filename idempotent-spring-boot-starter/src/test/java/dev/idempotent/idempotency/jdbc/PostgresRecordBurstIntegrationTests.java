@@ -1,11 +1,13 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
@@ -72,6 +74,7 @@ class PostgresRecordBurstIntegrationTests {
 		read(rows, "claim", () -> this.store.claim(key, REQUEST, "one", MINUTE));
 		read(rows, "claim that finds a claimant", () -> this.store.claim(key, REQUEST, "two", MINUTE));
 		read(rows, "renew", () -> this.store.renew(key, "one", MINUTE));
+		read(rows, "renewal of several", () -> this.store.renewTogether(List.of(new ClaimedKey(key, "one", MINUTE))));
 		read(rows, "complete", () -> this.store.complete(key, REQUEST, "one", Samples.response("done"), MINUTE));
 		IdempotencyKey freed = Samples.key();
 		this.store.claim(freed, REQUEST, "one", Duration.ofMillis(1));
@@ -80,7 +83,7 @@ class PostgresRecordBurstIntegrationTests {
 		read(rows, "release", () -> this.store.release(freed, "two"));
 		this.table.expire(2);
 		assertThat(read(rows, "sweep",
-				() -> new JdbcIdempotencySweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
+				() -> JdbcIdempotencySweepers.sweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
 			.isEqualTo(2);
 	}
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -19,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What {@link JdbcIdempotencySweeper} promises on every database.
+ * What {@link TableSweeper} promises on every database.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class SweeperContract {
@@ -32,7 +33,7 @@ abstract class SweeperContract {
 
 	private JdbcIdempotencyStore store;
 
-	private JdbcIdempotencySweeper sweeper;
+	private TableSweeper sweeper;
 
 	abstract RecordTable table();
 
@@ -107,7 +108,7 @@ abstract class SweeperContract {
 
 	@Test
 	void sweepsAgainAndAgainOnceStarted() {
-		try (JdbcIdempotencySweeper running = sweeper(Duration.ofMillis(10))) {
+		try (TableSweeper running = sweeper(Duration.ofMillis(10))) {
 			running.start();
 			running.start();
 			for (int i = 0; i < 3; i++) {
@@ -117,8 +118,8 @@ abstract class SweeperContract {
 		}
 	}
 
-	private JdbcIdempotencySweeper sweeper(Duration interval) {
-		return new JdbcIdempotencySweeper(table().dataSource(), table().name(), interval);
+	private TableSweeper sweeper(Duration interval) {
+		return JdbcIdempotencySweepers.sweeper(table().dataSource(), table().name(), interval);
 	}
 
 }

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,14 +19,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link JdbcIdempotencySweeper} through outages and to its end.
+ * Tests for {@link TableSweeper} through outages and to its end.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SweeperLifeTests {
 
 	private static final String FAILED = "Expired idempotency keys could not be deleted";
 
-	private static final String AGAIN = "Idempotency keys are swept again";
+	private static final String AGAIN = "Expired idempotency keys are deleted again";
 
 	private final RecordTable table = RecordTable.inMemory("sweeper-life");
 
@@ -46,7 +47,7 @@ class SweeperLifeTests {
 
 	};
 
-	private final JdbcIdempotencySweeper sweeper = new JdbcIdempotencySweeper(this.database, this.table.name(),
+	private final TableSweeper sweeper = JdbcIdempotencySweepers.sweeper(this.database, this.table.name(),
 			Duration.ofMillis(5));
 
 	@AfterEach

@@ -69,7 +69,7 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
-	class ParkingTests extends OutboxStoreWaiting {
+	class WaitingTests extends OutboxStoreWaiting {
 
 		@Override
 		protected TestedOutboxStore tested() {
@@ -114,6 +114,16 @@ abstract class JdbcOutboxStoreContract {
 		@Override
 		protected StoreOnTables tested() {
 			return tables("contract");
+		}
+
+	}
+
+	@Nested
+	class ColumnsTests extends OutboxColumnsContract {
+
+		@Override
+		protected StoreOnTables tested() {
+			return tables("columns");
 		}
 
 	}

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.Database;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
@@ -57,7 +57,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	}
 
 	/**
-	 * Buries events in the rows that follow on each other.
+	 * Dead-letters events in the rows that follow on each other.
 	 */
 	void deadLetter(int firstRow, int count, String type, String topic) {
 		String sql = "insert into " + this.names.dead() + INSERT
@@ -77,9 +77,9 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	/**
 	 * Moves what waits to the dead, as if it had failed again.
 	 */
-	void buryWaiting() {
-		template().update("insert into " + this.names.dead() + " (" + FailedRows.SAME + ", attempts) select "
-				+ FailedRows.SAME + ", 10 from " + this.names.waiting());
+	void deadLetterWaiting() {
+		template().update("insert into " + this.names.dead() + " (" + "id, " + EventColumn.MOVED + ", attempts) select "
+				+ "id, " + EventColumn.MOVED + ", 10 from " + this.names.waiting());
 		template().update("delete from " + this.names.waiting());
 	}
 
@@ -89,7 +89,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	 * @param lease for how long it is held; zero if it is not
 	 */
 	void append(Duration age, Duration lease) {
-		EventDialect dialect = dialect();
+		Database dialect = dialect();
 		template().update("insert into " + this.names.event()
 				+ " (event_id, topic, type, payload, headers, created_at, available_at, claim_id) values (?, ?, ?, ?, '{}', "
 				+ dialect.millisFromNow() + ", " + dialect.millisFromNow() + ", ?)", parameter(UUID.randomUUID()),
@@ -130,8 +130,8 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 		return dialect().now();
 	}
 
-	private EventDialect dialect() {
-		return new DetectedDialect(new NonTransactionalConnections(this.dataSource)).get();
+	private Database dialect() {
+		return new OutboxDatabase(this.dataSource).kind();
 	}
 
 }

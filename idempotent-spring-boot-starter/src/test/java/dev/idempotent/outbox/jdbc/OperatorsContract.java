@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Race;
-import dev.idempotent.outbox.DeadEvent;
-import dev.idempotent.outbox.DeadFilter;
-import dev.idempotent.outbox.EventCount;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.outbox.DeadEvents.DeadEvent;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxSummary;
+import dev.idempotent.outbox.OutboxSummary.EventCount;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -132,7 +134,7 @@ abstract class OperatorsContract {
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				OperatorsContract.this.tables.buryWaiting();
+				OperatorsContract.this.tables.deadLetterWaiting();
 				return super.getConnection();
 			}
 
@@ -144,7 +146,7 @@ abstract class OperatorsContract {
 	void deletesWhatHasBeenDeadForTooLongAndNothingElse() {
 		this.tables.deadLetter(1, 10);
 		this.tables.age(4, HOUR);
-		try (JdbcDeadEventSweeper sweeper = sweeper(HOUR.minusMinutes(1))) {
+		try (TableSweeper sweeper = sweeper(HOUR.minusMinutes(1))) {
 			assertThat(sweeper.sweep()).isEqualTo(4);
 			assertThat(sweeper.sweep()).isZero();
 		}
@@ -163,7 +165,7 @@ abstract class OperatorsContract {
 	@Test
 	void sweepsByItselfUntilClosed() {
 		this.tables.deadLetter(1, 3);
-		try (JdbcDeadEventSweeper sweeper = sweeper(Duration.ofMillis(20))) {
+		try (TableSweeper sweeper = sweeper(Duration.ofMillis(20))) {
 			sweeper.start();
 			await().until(() -> rows(DeadFilter.ALL).isEmpty());
 		}
@@ -222,17 +224,17 @@ abstract class OperatorsContract {
 	}
 
 	private int sweep() {
-		try (JdbcDeadEventSweeper sweeper = sweeper(Duration.ofMinutes(1))) {
+		try (TableSweeper sweeper = sweeper(Duration.ofMinutes(1))) {
 			return sweeper.sweep();
 		}
 	}
 
-	private JdbcDeadEventSweeper sweeper(Duration retention) {
-		return new JdbcDeadEventSweeper(this.tables.dataSource(), this.tables.names(), retention);
+	private TableSweeper sweeper(Duration retention) {
+		return this.dead.sweeper(retention);
 	}
 
-	private EventDialect dialect() {
-		return EventDialect.valueOf(database());
+	private Database dialect() {
+		return Database.valueOf(database());
 	}
 
 	abstract String database();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import org.junit.jupiter.api.Test;
@@ -40,7 +40,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	abstract void survive(Statement rival) throws SQLException;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "delivered", "release", "park", "deadLetter" })
+	@ValueSource(strings = { "delivered", "release", "moveToWaiting", "deadLetter" })
 	void settlesWhatAnotherTransactionHasJustChanged(String verb) throws SQLException {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
@@ -64,7 +64,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 				change(rival, other);
 			}
 			change(rival, held.get(1));
-			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("park", held));
+			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("moveToWaiting", held));
 			await().until(this::someoneWaits);
 			change(rival, held.get(0));
 			connection.commit();
@@ -89,7 +89,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 		return switch (verb) {
 			case "delivered" -> store().delivered(held);
 			case "release" -> store().release(held);
-			case "park" -> park(held, LONG);
+			case "moveToWaiting" -> moveToWaiting(held, LONG);
 			case "deadLetter" -> deadLetter(held);
 			default -> throw new IllegalArgumentException(verb);
 		};

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
@@ -76,14 +76,14 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	 */
 	private void idle() {
 		assertThat(claimAbove(0, BATCH)).isEmpty();
-		assertThat(claimParked(BATCH)).isEmpty();
-		store().parkDelayed(BATCH);
+		assertThat(claimWaiting(BATCH)).isEmpty();
+		store().moveDelayedToWaiting(BATCH);
 		store().delivered(appendLeased("delivered at once"));
-		append("parked");
-		park(claimAbove(0, BATCH), Duration.ZERO);
-		park(claimParked(BATCH), Duration.ZERO);
-		store().delivered(claimParked(BATCH));
-		append("buried");
+		append("waiting");
+		moveToWaiting(claimAbove(0, BATCH), Duration.ZERO);
+		moveToWaiting(claimWaiting(BATCH), Duration.ZERO);
+		store().delivered(claimWaiting(BATCH));
+		append("dead");
 		deadLetter(claimAbove(0, BATCH));
 		append("released");
 		store().release(claimAbove(0, BATCH));
@@ -111,10 +111,10 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 		for (int i = 0; i < 3; i++) {
 			List<LeasedEvent> released = claim(place);
 			assertThat(reading(place, "release", () -> store().release(released))).isEqualTo(BATCH);
-			List<LeasedEvent> parked = claim(place);
-			assertThat(reading(place, "park", () -> park(parked, LONG))).isEqualTo(BATCH);
-			List<LeasedEvent> buried = claim(place);
-			assertThat(reading(place, "deadLetter", () -> deadLetter(buried))).isEqualTo(BATCH);
+			List<LeasedEvent> waiting = claim(place);
+			assertThat(reading(place, "moveToWaiting", () -> moveToWaiting(waiting, LONG))).isEqualTo(BATCH);
+			List<LeasedEvent> dead = claim(place);
+			assertThat(reading(place, "deadLetter", () -> deadLetter(dead))).isEqualTo(BATCH);
 			List<LeasedEvent> delivered = claim(place);
 			assertThat(reading(place, "delete", () -> store().delivered(delivered))).isEqualTo(BATCH);
 		}
@@ -124,13 +124,13 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	void readsNewEventsOnceToFindThoseForLater() {
 		fill(Place.EVENT);
 		assertThat(this.reads.atMost(BURST + FEW, this.tables.table(Place.EVENT), "the search",
-				() -> store().parkDelayed(BATCH)))
+				() -> store().moveDelayedToWaiting(BATCH)))
 			.isZero();
 	}
 
 	private List<LeasedEvent> claim(Place place) {
 		List<LeasedEvent> held = reading(place, "claim",
-				() -> (place == Place.EVENT) ? claimAbove(0, BATCH) : claimParked(BATCH));
+				() -> (place == Place.EVENT) ? claimAbove(0, BATCH) : claimWaiting(BATCH));
 		assertThat(held).hasSize(BATCH);
 		return held;
 	}

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

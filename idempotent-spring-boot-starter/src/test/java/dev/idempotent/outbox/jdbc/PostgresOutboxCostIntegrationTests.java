@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
@@ -85,9 +85,9 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 		count.take();
 		List<LeasedEvent> held = claim();
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
-		park(held, Duration.ZERO);
+		moveToWaiting(held, Duration.ZERO);
 		count.take();
-		assertThat(claimParked()).hasSize(100);
+		assertThat(claimWaiting()).hasSize(100);
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
 		assertThat(claim()).isEmpty();
 		assertThat(count.take()).isEqualTo(ONE_IN_A_TRANSACTION);
@@ -111,12 +111,12 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	}
 
 	@Test
-	void readsNoParkedEventToFindThoseThatAreDue() {
+	void readsNoWaitingEventToFindThoseThatAreDue() {
 		fill(Place.WAITING, PARKED, "interval '1 hour'");
 		append(types(100));
-		park(claim(), Duration.ZERO);
-		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimParked(10)).hasSize(10), 10);
-		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimParked()).isEmpty(), 10);
+		moveToWaiting(claim(), Duration.ZERO);
+		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting(10)).hasSize(10), 10);
+		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting()).isEmpty(), 10);
 		readsAtMost(0, Place.WAITING, () -> assertThat(claim()).isEmpty(), 5);
 		append(types(100));
 		readsAtMost(MANY, Place.EVENT, () -> assertThat(claimAbove(0, 10)).hasSize(10), 10);

@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.idempotency.jdbc;
 
 import java.lang.reflect.Method;
 import java.sql.PreparedStatement;
@@ -13,7 +13,7 @@ import org.springframework.util.ReflectionUtils;
  * empty: the driver prepares what it has sent a few times on the server, where the plan
  * is kept.
  */
-public final class ServerPlans {
+final class ServerPlans {
 
 	/**
 	 * The driver's interface, without depending on the driver.
@@ -32,7 +32,7 @@ public final class ServerPlans {
 	 * @param statement a statement on any database
 	 * @throws SQLException if the driver fails
 	 */
-	public static void avoid(PreparedStatement statement) throws SQLException {
+	static void avoid(PreparedStatement statement) throws SQLException {
 		if (STATEMENT != null && THRESHOLD != null && statement.isWrapperFor(STATEMENT)) {
 			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(STATEMENT), 0);
 		}

@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,6 +7,7 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -16,7 +17,7 @@ import org.springframework.jdbc.support.JdbcUtils;
  * One connection that is kept open for one task, so that the task never waits for a pool
  * that others have emptied. Opened when it is needed first, and again when it has died.
  */
-public final class KeptConnection implements AutoCloseable {
+final class KeptConnection implements AutoCloseable {
 
 	/**
 	 * Longer than any batch takes; a server that falls silent must not hold the task up.
@@ -35,7 +36,7 @@ public final class KeptConnection implements AutoCloseable {
 	 * Creates a connection that is not open yet.
 	 * @param dataSource opens connections that are in no pool
 	 */
-	public KeptConnection(DataSource dataSource) {
+	KeptConnection(DataSource dataSource) {
 		this.dataSource = dataSource;
 	}
 
@@ -47,7 +48,7 @@ public final class KeptConnection implements AutoCloseable {
 	 * @return what the work returned
 	 * @throws DataAccessException if there is no connection, or the work failed
 	 */
-	public <T> T run(Function<Connection, T> work) {
+	<T> T run(Function<Connection, T> work) {
 		this.lock.lock();
 		try {
 			if (this.connection != null) {
@@ -62,7 +63,7 @@ public final class KeptConnection implements AutoCloseable {
 		}
 		catch (SQLException ex) {
 			drop();
-			throw StatementFailures.translate("", ex);
+			throw Statements.translate("", ex);
 		}
 		catch (RuntimeException ex) {
 			drop();
