@@ -3,9 +3,9 @@ package dev.idempotent.idempotency.jdbc;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.ClaimedKey;
@@ -152,19 +152,19 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Lets the leases of PENDING keys start anew, in one batch.
-	 * @return those of which the database says so
+	 * Restarts the leases of PENDING keys, without waiting for rows that another
+	 * transaction has locked.
+	 * @param held at least one key
+	 * @return the keys that are renewed for certain
 	 */
 	Set<ClaimedKey> renew(Connection connection, List<ClaimedKey> held) {
-		RecordSql sql = sql(connection);
-		boolean[] changed = new RecordStatements(connection, sql).changeEach(sql.renew().plain(),
-				held.stream()
-					.map((one) -> new Object[] { one.lease().toMillis(), one.key().digest(), one.token() })
-					.toList());
-		return IntStream.range(0, changed.length)
-			.filter((i) -> changed[i])
-			.mapToObj(held::get)
+		RecordStatements statements = new RecordStatements(connection, sql(connection));
+		Map<String, String> tokens = statements.lock(held.stream().map((one) -> one.key().digest()).toList());
+		Set<ClaimedKey> renewed = held.stream()
+			.filter((one) -> one.token().equals(tokens.get(one.key().digest())))
 			.collect(Collectors.toSet());
+		statements.extend(renewed);
+		return renewed;
 	}
 
 	/**

@@ -13,10 +13,13 @@ import org.jspecify.annotations.Nullable;
  * that was seen
  * @param complete version, digest, response, milliseconds, key, token
  * @param renew milliseconds, key, token
+ * @param lock keys, with {@code %s} for their places
+ * @param extend milliseconds, locked key
  * @param release key, token
  * @param find key
  */
-record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String release,
+record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String lock,
+		String extend, String release,
 		String find) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
@@ -35,7 +38,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
 				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
 		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
-				renew(database, update), release, find);
+				renew(database, update), lock(database, table),
+				update + "expires_at = " + end + " where key_digest = ?", release, find);
 	}
 
 	private static Change insert(Database database, String table) {
@@ -69,6 +73,15 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	private static Change renew(Database database, String update) {
 		return change(database, update + "expires_at = " + database.millisFromNow(),
 				OWN_PENDING + " and expires_at > " + database.now());
+	}
+
+	/**
+	 * Rows that another transaction has locked are skipped: one of them would delay the
+	 * others of a batch.
+	 */
+	private static String lock(Database database, String table) {
+		return "select key_digest, token from " + table + " where not completed and expires_at > "
+				+ database.now() + " and key_digest in (%s) for update skip locked";
 	}
 
 	private static Change change(Database database, String update, String where) {

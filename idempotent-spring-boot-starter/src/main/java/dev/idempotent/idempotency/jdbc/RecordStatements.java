@@ -6,8 +6,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
@@ -58,23 +63,30 @@ final class RecordStatements {
 	}
 
 	/**
-	 * Changes one row or none for each set of values.
+	 * Locks the unexpired PENDING rows of some keys, except for those that another
+	 * transaction has locked.
+	 * @return the tokens by the digests of the keys
 	 */
-	boolean[] changeEach(String sql, List<Object[]> rows) {
+	Map<String, String> lock(List<String> digests) {
+		String sql = this.sql.lock().formatted(String.join(", ", Collections.nCopies(digests.size(), "?")));
 		return run(sql, (statement) -> {
-			for (Object[] values : rows) {
-				for (int i = 0; i < values.length; i++) {
-					set(statement, i + 1, values[i]);
+			Map<String, String> tokens = new HashMap<>();
+			try (ResultSet rows = statement.executeQuery()) {
+				while (rows.next()) {
+					tokens.put(rows.getString("key_digest"), rows.getString("token"));
 				}
-				statement.addBatch();
 			}
-			int[] counts = statement.executeBatch();
-			boolean[] changed = new boolean[rows.size()];
-			for (int i = 0; i < changed.length; i++) {
-				changed[i] = counts[i] == 1;
-			}
-			return changed;
-		});
+			return tokens;
+		}, digests.toArray());
+	}
+
+	/**
+	 * Restarts the leases of locked rows. Does not depend on update counts, which a driver
+	 * may not report for a batch.
+	 */
+	void extend(Collection<ClaimedKey> locked) {
+		Statements.updateEach(this.connection, this.sql.extend(),
+				locked.stream().map((one) -> List.<Object>of(one.lease().toMillis(), one.key().digest())).toList());
 	}
 
 	@Nullable RecordRow find(IdempotencyKey key) {

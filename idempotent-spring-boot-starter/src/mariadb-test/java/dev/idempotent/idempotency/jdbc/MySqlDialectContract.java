@@ -4,18 +4,26 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.ClaimedKey;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreContract;
 import dev.idempotent.idempotency.IdempotencyStoreFuzz;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -30,6 +38,8 @@ abstract class MySqlDialectContract {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
 
 	private static final Map<String, RecordTable> tables = new ConcurrentHashMap<>();
 
@@ -97,6 +107,27 @@ abstract class MySqlDialectContract {
 		@Override
 		RecordTable table() {
 			return MySqlDialectContract.this.table("sweeper");
+		}
+
+	}
+
+	@Nested
+	class RenewalsTests {
+
+		private final List<ClaimedKey> held = Stream.generate(() -> new ClaimedKey(Samples.key(), "owner", MINUTE))
+			.limit(50)
+			.toList();
+
+		@ParameterizedTest
+		@ValueSource(strings = { "", "useBulkStmts=true" })
+		void reportEachRenewedKeyOfABatch(String setting) {
+			String url = url() + (url().contains("?") ? "&" : "?") + setting;
+			try (HikariDataSource pool = mariaDb.connect(url)) {
+				JdbcIdempotencyStore store = new JdbcIdempotencyStore(pool, table("renewals").name());
+				this.held.forEach((one) -> store.claim(one.key(), Samples.fingerprint("request"), "owner", MINUTE));
+				store.release(this.held.get(7).key(), "owner");
+				assertThat(store.renewTogether(this.held)).hasSize(49).doesNotContain(this.held.get(7));
+			}
 		}
 
 	}

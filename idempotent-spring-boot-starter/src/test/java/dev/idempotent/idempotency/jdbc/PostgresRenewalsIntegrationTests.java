@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -76,6 +78,21 @@ class PostgresRenewalsIntegrationTests {
 		assertThat(new JdbcTemplate(this.pool)
 			.queryForList("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'renewals'"))
 			.hasSize(1);
+		assertThat(this.store.renewTogether(this.held)).hasSize(50);
+	}
+
+	@Test
+	void renewTheOtherKeysWhileATransactionLocksOne() throws Exception {
+		try (Connection other = DriverManager.getConnection(postgres.url(), RealPostgres.USER, RealPostgres.PASSWORD)) {
+			other.setAutoCommit(false);
+			try (PreparedStatement lock = other
+				.prepareStatement("select 1 from renewals_record where key_digest = ? for update")) {
+				lock.setString(1, this.held.get(7).key().digest());
+				assertThat(lock.executeQuery().next()).isTrue();
+			}
+			assertThat(this.store.renewTogether(this.held)).hasSize(49).doesNotContain(this.held.get(7));
+			other.rollback();
+		}
 		assertThat(this.store.renewTogether(this.held)).hasSize(50);
 	}
 
