@@ -28,7 +28,7 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Transactions of one manager with the attributes of one method.
+ * The transactions of one method, begun by its transaction manager with its attributes.
  */
 final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
@@ -72,8 +72,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	/**
-	 * Within a transaction that is joined on its connection: a thread that waits for a
-	 * second one may wait for itself.
+	 * On the connection of a joined transaction: a thread that waits for a second
+	 * connection may wait for itself.
 	 */
 	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
@@ -90,9 +90,9 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	/**
-	 * Opens a transaction and looks for the table in its database.
-	 * @throws IdempotentConfigurationException if that shows a mistake; a database that
-	 * does not answer is no mistake
+	 * Opens a transaction and checks that its database has the table. Logs a warning if
+	 * the database does not answer.
+	 * @throws IdempotentConfigurationException if the manager or the table is wrong
 	 */
 	void verify(String method) {
 		try {
@@ -114,7 +114,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 					ex);
 		}
 		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so {} may or may not be able to use it", method, ex);
+			logger.warn("The database does not answer, so the transactions of {} could not be checked", method, ex);
 			return;
 		}
 		this.store.verify();
@@ -131,13 +131,13 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			throw unfit(key, "a read-only transaction, which cannot record it");
 		}
 		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-			throw unfit(key, "a transaction that has been committed already (by a listener after the commit)");
+			throw unfit(key, "a transaction that has already been committed (by a listener after the commit)");
 		}
 	}
 
 	private static IdempotencyStoreException unfit(IdempotencyKey key, String transaction) {
 		return new IdempotencyStoreException("Key " + key + " cannot be claimed: its work under Guarantee.TRANSACTION "
-				+ "is called in " + transaction + ". Let the work begin a transaction of its own "
+				+ "is called in " + transaction + ". Let the work begin its own transaction "
 				+ "(Propagation.REQUIRES_NEW), or use Guarantee.LEASE", null);
 	}
 

@@ -4,8 +4,8 @@ import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements on one table in one database. Parameters stand in the order in which
- * their names are listed.
+ * The statements for one table. The parameters of each are listed in the order of their
+ * places.
  *
  * @param database the database
  * @param insert key, token, version, digest, completed, response, milliseconds
@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param find key
  */
 record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String lock,
-		String extend, String release,
-		String find) {
+		String extend, String release, String find) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
 			+ "response, expires_at";
@@ -54,8 +53,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	}
 
 	/**
-	 * Fails in a race alone. Those who wait for a transaction in which a statement has
-	 * failed do so in a busy loop without end (H2 2.4.240).
+	 * Fails only in a race: H2 2.4.240 waits in an endless busy loop for a transaction in
+	 * which a statement has failed.
 	 */
 	private static String h2RowUnlessThere(Database database, String table) {
 		return "select cast(?1 as varchar), cast(?2 as varchar), cast(?3 as integer), cast(?4 as varchar), "
@@ -80,8 +79,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	 * others of a batch.
 	 */
 	private static String lock(Database database, String table) {
-		return "select key_digest, token from " + table + " where not completed and expires_at > "
-				+ database.now() + " and key_digest in (%s) for update skip locked";
+		return "select key_digest, token from " + table + " where not completed and expires_at > " + database.now()
+				+ " and key_digest in (%s) for update skip locked";
 	}
 
 	private static Change change(Database database, String update, String where) {
@@ -90,9 +89,9 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	}
 
 	/**
-	 * Bounds the wait for another transaction's row lock and leaves the session's own
-	 * bound as it was. The order is forced: what sets is read by what changes, and what
-	 * restores needs the count of that.
+	 * Bounds the wait for a row lock and restores the lock timeout of the session. The
+	 * order is enforced by references: the change reads the part that sets the timeout,
+	 * and the part that restores it needs the count of the change.
 	 */
 	private static String limited(String change) {
 		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
@@ -105,9 +104,9 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	/**
 	 * A statement that changes one row or none.
 	 *
-	 * @param plain waits for a lock as long as the session says
-	 * @param limited waits for as long as its first parameter says, and counts the rows
-	 * itself; {@code null} if the database has no such statement
+	 * @param plain waits for a lock up to the timeout of the session
+	 * @param limited waits for a lock up to its first parameter, in milliseconds, and
+	 * returns the number of rows; {@code null} if the database has no such statement
 	 */
 	record Change(String plain, @Nullable String limited) {
 	}

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * Carries out statements on one connection, which stays its giver's: it is neither
- * committed nor closed.
+ * Executes statements on a connection of the caller, which is neither committed nor
+ * closed.
  */
 final class RecordStatements {
 
@@ -35,7 +35,7 @@ final class RecordStatements {
 	}
 
 	/**
-	 * Inserts a row unless its key has one.
+	 * Inserts a row unless the key already has one.
 	 */
 	boolean insert(@Nullable Duration lockTimeout, @Nullable Object... values) {
 		try {
@@ -81,8 +81,8 @@ final class RecordStatements {
 	}
 
 	/**
-	 * Restarts the leases of locked rows. Does not depend on update counts, which a driver
-	 * may not report for a batch.
+	 * Restarts the leases of locked rows. Does not depend on update counts, which a
+	 * driver may not report for a batch.
 	 */
 	void extend(Collection<ClaimedKey> locked) {
 		Statements.updateEach(this.connection, this.sql.extend(),
@@ -109,7 +109,7 @@ final class RecordStatements {
 	}
 
 	/**
-	 * MySQL's limit is a setting of the session, in whole seconds.
+	 * The lock timeout of MySQL is a setting of the session, in whole seconds.
 	 */
 	private boolean changeBetween(Duration lockTimeout, String sql, @Nullable Object... values) {
 		long seconds = Math.max(1, lockTimeout.plusMillis(999).toSeconds());

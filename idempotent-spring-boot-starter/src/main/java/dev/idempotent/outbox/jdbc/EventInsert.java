@@ -18,18 +18,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 
 /**
- * Inserts events in few statements of many rows, and finds out their rows.
+ * Inserts events in few statements of many rows, and determines their rows.
  */
 final class EventInsert {
 
 	/**
-	 * Far below what drivers allow in parameters.
+	 * Far below the limits of drivers for parameters.
 	 */
 	private static final int ROWS = 500;
 
 	/**
-	 * Below what servers take in one statement unless they are told otherwise: MySQL 4 MB
-	 * at least, MariaDB 16 MB.
+	 * Below the default limits of servers for one statement: at least 4 MB for MySQL and
+	 * 16 MB for MariaDB.
 	 */
 	private static final long BYTES = 3_000_000;
 
@@ -64,7 +64,7 @@ final class EventInsert {
 	}
 
 	/**
-	 * Where a statement ends that begins with an event: behind that one at least.
+	 * The end of a statement that begins with an event and has at least that one.
 	 */
 	private static int end(List<SerializedEvent> events, int from) {
 		int to = from + 1;
@@ -77,7 +77,7 @@ final class EventInsert {
 	}
 
 	/**
-	 * At most: drivers of MySQL may write a byte as two, and a character takes four.
+	 * The largest size: drivers of MySQL may escape bytes, and a character takes up to 4.
 	 */
 	private static long bytes(SerializedEvent event) {
 		long characters = (long) event.topic().length() + event.type().length()
@@ -137,8 +137,8 @@ final class EventInsert {
 	}
 
 	/**
-	 * MySQL tells the rows of one insert in its order, but the MariaDB driver passes on
-	 * only the first unless it is told otherwise.
+	 * MySQL returns the rows of one insert in its order, but the MariaDB driver returns
+	 * only the first by default.
 	 */
 	private Map<UUID, Long> inOrder(Connection connection, ResultSet keys, List<SerializedEvent> events)
 			throws SQLException {
@@ -182,7 +182,7 @@ final class EventInsert {
 
 	private static IncorrectUpdateSemanticsDataAccessException unknownRow() {
 		return new IncorrectUpdateSemanticsDataAccessException(
-				"The database inserted an event and does not tell its row; is there a trigger on the table?");
+				"The database inserted an event without returning its row; is there a trigger on the table?");
 	}
 
 }

@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Tells how the outbox does. Counts no further than is worth it, in one statement that
- * locks nothing.
+ * Reads the state of the outbox. Counts up to a limit, in one statement without locks.
  */
 public final class JdbcOutboxReader {
 
@@ -43,16 +42,16 @@ public final class JdbcOutboxReader {
 
 	/**
 	 * Reads the summary.
-	 * @return as of now
-	 * @throws InvalidDataAccessResourceUsageException if there are no tables; their
-	 * database is not asked again for a minute
-	 * @throws org.springframework.dao.DataAccessException if the database does not
-	 * answer, or not within seconds
+	 * @return the current state
+	 * @throws InvalidDataAccessResourceUsageException if there are no tables; they are
+	 * not queried again for a minute
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * within 5 seconds
 	 */
 	public OutboxSummary read() {
 		Missing known = this.missing;
 		if (known != null && System.nanoTime() - known.since() < PATIENCE.toNanos()) {
-			throw new InvalidDataAccessResourceUsageException("There were no tables of the outbox", known.failure());
+			throw new InvalidDataAccessResourceUsageException("The tables of the outbox do not exist", known.failure());
 		}
 		try {
 			String sql = sql(this.database.kind());
@@ -90,7 +89,7 @@ public final class JdbcOutboxReader {
 	}
 
 	/**
-	 * One more than is told, to know whether that is all.
+	 * One more than the limit, to know whether the count is exact.
 	 */
 	private static String count(String table, String condition) {
 		String columns = condition.isEmpty() ? "id" : "claim_id, available_at";
@@ -99,7 +98,7 @@ public final class JdbcOutboxReader {
 	}
 
 	/**
-	 * An application that does not use the outbox is not to fill its database's log.
+	 * An application without an outbox should not fill the log of its database.
 	 */
 	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
 	}

@@ -22,8 +22,8 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
- * Keeps events in tables of the application's database: PostgreSQL, MySQL, MariaDB or H2.
- * Many instances work on them without waiting for each other.
+ * Stores events in tables of the application's database: PostgreSQL, MySQL, MariaDB or
+ * H2. Instances use them concurrently without waiting for each other.
  */
 public final class JdbcOutboxStore implements OutboxStore {
 
@@ -45,14 +45,15 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Refuses a data source that routes to several databases.
+	 * Rejects a data source that routes to several databases.
 	 * @throws IdempotentConfigurationException if it does
 	 */
 	public void requireOneDatabase() {
 		String router = RoutingDataSources.find(this.dataSource);
 		if (router != null) {
 			throw new IdempotentConfigurationException(
-					"An outbox is in the database of the application's transactions, and the DataSource " + router
+					"The outbox is stored in the database of the application's transactions, and the DataSource "
+							+ router
 							+ " routes to several databases: events would be delivered only from the default one.",
 					RoutingDataSources.REMEDY + "; or set idempotent.outbox.enabled=false.", null);
 		}
@@ -142,8 +143,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Looks for the tables.
-	 * @return whether they are there and as this library creates them
+	 * Checks that the tables exist.
+	 * @return whether they exist with the columns of the scripts
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
 	public boolean hasTables() {
@@ -157,17 +158,17 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Says which tables are missing.
+	 * Describes the missing tables.
 	 * @return a clause for operators
 	 */
 	public String missingTables() {
 		return "the database lacks the tables of the outbox (" + this.tables.event() + ", " + this.tables.waiting()
-				+ ", " + this.tables.dead() + "), or has others of these names";
+				+ ", " + this.tables.dead() + "), or they have other columns";
 	}
 
 	/**
-	 * Says what to do when the tables are missing.
-	 * @return a sentence for operators, without the full stop
+	 * Describes how to create the tables.
+	 * @return a sentence for operators, without a full stop
 	 */
 	public String howToCreateTables() {
 		return "Run the script schema-*.sql for your database (it is in the jar, in "
@@ -176,8 +177,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Runs work on the connection of the caller's transaction. Another one might never be
-	 * had.
+	 * Runs work on the connection of the caller's transaction: the pool may not have
+	 * another one.
 	 */
 	private <T> T joined(Function<Connection, T> work) {
 		Connection connection = DataSourceUtils.getConnection(this.dataSource);

@@ -9,7 +9,7 @@ import java.util.List;
 import dev.idempotent.jdbc.Statements;
 
 /**
- * Tells whether the tables are there.
+ * Checks that the tables exist.
  */
 final class TableProbe {
 
@@ -20,8 +20,8 @@ final class TableProbe {
 	}
 
 	/**
-	 * Reads nothing from each table.
-	 * @return how many tables there are
+	 * Selects no rows from each table.
+	 * @return the number of tables
 	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if one is
 	 * missing, or lacks a column
 	 */

@@ -208,7 +208,7 @@ abstract class OperatorsContract {
 		JdbcOutboxReader lost = new JdbcOutboxReader(this.tables.dataSource(), new OutboxTables("late_"));
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read)
-			.withMessage("There were no tables of the outbox");
+			.withMessage("The tables of the outbox do not exist");
 	}
 
 	private Map<String, Object> row(String table) {
