@@ -21,8 +21,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The life of an event in its plainest form: the model that stores are compared with. A
- * transaction of the calling thread decides about what it appends.
+ * The life of an event in its simplest form: the model that stores are compared with.
+ * Takes part in the transaction of the calling thread.
  */
 public final class InMemoryOutboxStore implements OutboxStore {
 
@@ -59,14 +59,14 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Inserts an event that is due after a while and held by nobody.
+	 * Inserts an event without a lease that is due after a delay.
 	 */
 	synchronized void insert(SerializedEvent event, Duration delay) {
 		add(event, null, delay, true);
 	}
 
 	private Entry add(SerializedEvent event, @Nullable EventLease lease, Duration delay, boolean committed) {
-		Entry entry = new Entry(numbered(event, ++this.rows, 0), in(delay));
+		Entry entry = new Entry(event.withRow(++this.rows, 0), in(delay));
 		entry.committed = committed;
 		if (lease != null) {
 			entry.hold(lease, in(lease.duration()));
@@ -118,7 +118,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	public synchronized int release(List<LeasedEvent> events) {
 		return each(events, (held, entry) -> {
 			entry.giveBack(in(Duration.ZERO));
-			entry.event = numbered(entry.event, entry.event.sequence(), entry.event.attempts() - 1);
+			entry.event = entry.event.withRow(entry.event.sequence(), entry.event.attempts() - 1);
 		});
 	}
 
@@ -202,11 +202,6 @@ public final class InMemoryOutboxStore implements OutboxStore {
 				event.storedHeaders(), event.attempts());
 	}
 
-	private static SerializedEvent numbered(SerializedEvent event, long row, int attempts) {
-		return new SerializedEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
-				event.storedHeaders(), attempts);
-	}
-
 	private static final class Entry {
 
 		private SerializedEvent event;
@@ -227,7 +222,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		}
 
 		private void hold(EventLease lease, Instant end) {
-			this.event = numbered(this.event, this.event.sequence(), this.event.attempts() + 1);
+			this.event = this.event.withRow(this.event.sequence(), this.event.attempts() + 1);
 			this.claimId = lease.claimId();
 			this.owner = lease.owner();
 			this.availableAt = end;

@@ -61,6 +61,7 @@ enum EventColumn {
 	 */
 	static final String READ = list(Stream.concat(Stream.of(ID), APPENDED.stream())) + ", attempts";
 
+	@SuppressWarnings("ImmutableEnumChecker")
 	private final @Nullable Function<SerializedEvent, @Nullable Object> value;
 
 	EventColumn() {

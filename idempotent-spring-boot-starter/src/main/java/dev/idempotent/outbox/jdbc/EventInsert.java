@@ -171,13 +171,8 @@ final class EventInsert {
 			if (row == null) {
 				throw unknownRow();
 			}
-			return withRow(event, row, lease);
+			return event.withRow(row, (lease != null) ? 1 : 0);
 		}).toList();
-	}
-
-	private static SerializedEvent withRow(SerializedEvent event, long row, @Nullable EventLease lease) {
-		return new SerializedEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
-				event.storedHeaders(), (lease != null) ? 1 : 0);
 	}
 
 	private static IncorrectUpdateSemanticsDataAccessException unknownRow() {
