@@ -24,8 +24,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A random sequence of steps on the events of two publishers, carried out on a store and
- * on the model. Time plays no part: leases are long, and it passes for both.
+ * A random sequence of steps on the events of two publishers, executed on a store and on
+ * the model. Does not depend on time: leases are long, and time passes for both.
  */
 final class OutboxHistory {
 
@@ -92,7 +92,7 @@ final class OutboxHistory {
 		UUID id = UUID.randomUUID();
 		String topic = oneOf(this.publishers) + ":orders";
 		tell("insert for later " + id);
-		// What other tests have left there.
+		// Events that other tests have left there.
 		while (this.tested.store().moveDelayedToWaiting(ALL) > 0) {
 			assertThat(this.model.moveDelayedToWaiting(ALL)).isZero();
 		}
@@ -216,7 +216,7 @@ final class OutboxHistory {
 	}
 
 	/**
-	 * An event as the store and as the model have it.
+	 * An event in the store and in the model.
 	 */
 	private record Twins(LeasedEvent real, LeasedEvent expected) {
 	}

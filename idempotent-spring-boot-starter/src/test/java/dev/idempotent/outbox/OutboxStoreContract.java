@@ -17,12 +17,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * What every store promises of events that go well: from their append to their delivery.
+ * What every store promises about events from their append to their delivery.
  */
 public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
-	void tellsTheRowsOfAppendedEventsInTheirOrder() {
+	void returnsTheRowsOfAppendedEventsInTheirOrder() {
 		List<SerializedEvent> rows = append("one", "two", "three");
 		assertThat(rows).extracting(SerializedEvent::type).containsExactly("one", "two", "three");
 		assertThat(rows).extracting(SerializedEvent::sequence).doesNotHaveDuplicates().isSorted();
@@ -32,7 +32,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void holdsNoEventThatIsAppendedWithoutALease() {
+	void appendsAnEventWithoutALease() {
 		assertThat(append("one")).extracting(SerializedEvent::attempts).containsExactly(0);
 		OutboxRow row = rows(Place.EVENT).get(0);
 		assertThat(row.claimId()).isNull();
@@ -41,7 +41,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void hidesAnEventThatIsLeasedAtBirthUntilItsLeaseEnds() {
+	void doesNotClaimAnEventThatWasAppendedWithALeaseUntilItEnds() {
 		appendLeased("one");
 		assertThat(claim()).isEmpty();
 		passTime();
@@ -49,7 +49,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void countsTheAttemptOfALeaseAtBirth() {
+	void countsAnAttemptForAnAppendWithALease() {
 		List<LeasedEvent> born = appendLeased("one");
 		assertThat(born.get(0).event().attempts()).isEqualTo(1);
 		OutboxRow row = rows(Place.EVENT).get(0);
@@ -61,7 +61,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void deletesAnEventThatWasLeasedAtBirthWhenItIsDelivered() {
+	void deletesADeliveredEventThatWasAppendedWithALease() {
 		List<LeasedEvent> born = appendLeased("one", "two");
 		assertThat(store().delivered(born)).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).isEmpty();
@@ -75,7 +75,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsAllThatWasAppended() {
+	void claimsAnEventWithAllItsAttributes() {
 		List<SerializedEvent> rows = append("one");
 		LeasedEvent held = claim().get(0);
 		assertThat(EventFacts.of(held.event())).isEqualTo(EventFacts.of(rows.get(0), 1));
@@ -84,7 +84,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void holdsWhatItHasClaimedUntilTheLeaseEnds() {
+	void leasesAClaimedEventUntilTheLeaseEnds() {
 		append("one");
 		EventLease lease = lease();
 		LeasedEvent held = store().claim(lease, new ClaimScope(false, 0, Set.of(this.publisher), 1)).get(0);
@@ -114,7 +114,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsOnlyWhatIsAboveARow() {
+	void claimsOnlyRowsAboveTheGivenOne() {
 		List<SerializedEvent> rows = append("one", "two", "three");
 		assertThat(types(claimAbove(rows.get(0).sequence(), 1000))).containsExactly("two", "three");
 		assertThat(types(claim())).containsExactly("one");
@@ -137,7 +137,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsNoTopicThatIsLeftOutAndNoOtherThanTheOneThatIsAskedFor() {
+	void claimsOnlyTheGivenTopicAndNoExcludedOne() {
 		for (String destination : List.of("a", "b", "c")) {
 			SerializedEvent event = OutboxSamples.event(this.publisher + ":" + destination, null, destination,
 					new byte[1], Map.of());
@@ -150,7 +150,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsNoMorePayloadThanIsAskedForButAlwaysAnEvent() {
+	void claimsPayloadsUpToALimitButAtLeastOneEvent() {
 		inTransaction(() -> store().append(
 				Stream.of("one", "two", "three", "four").map((type) -> event(type, new byte[1000], Map.of())).toList(),
 				null));
@@ -162,7 +162,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void bringsNoPayloadOfAnEventWhoseAttemptsAreUsedUp() {
+	void omitsThePayloadOfAnEventWhoseAttemptsAreUsedUp() {
 		inTransaction(() -> store().append(List.of(event("huge")), null));
 		for (int attempt = 1; attempt <= 2; attempt++) {
 			LeasedEvent held = store()
@@ -176,7 +176,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void knowsHowFarThereAreEventsOfAnyPublisher() {
+	void returnsTheLastRowOfAnyPublisher() {
 		List<SerializedEvent> held = appendLeased("one", "two").stream().map(LeasedEvent::event).toList();
 		long last = held.get(1).sequence();
 		assertThat(store().lastRow(0)).isGreaterThanOrEqualTo(last);
@@ -188,7 +188,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsNothingOfADeliveredEvent() {
+	void deletesADeliveredEvent() {
 		append("one", "two");
 		assertThat(store().delivered(claimAbove(0, 1))).isEqualTo(1);
 		assertThat(typesIn(Place.EVENT)).containsExactly("two");
@@ -197,7 +197,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesAReleasedEventBackAsIfItHadNeverBeenClaimed() {
+	void releasesAnEventWithoutCountingItsAttempt() {
 		append("one", "two");
 		assertThat(store().release(claim())).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).allSatisfy((row) -> {
@@ -209,7 +209,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesAnEventBackThatWasLeasedAtBirth() {
+	void releasesAnEventThatWasAppendedWithALease() {
 		assertThat(store().release(appendLeased("one"))).isEqualTo(1);
 		assertThat(claim()).extracting((held) -> held.event().attempts()).containsExactly(1);
 	}

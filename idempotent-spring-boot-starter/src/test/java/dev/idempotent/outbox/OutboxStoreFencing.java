@@ -11,32 +11,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * What every store promises of events that their holder has lost meanwhile, be it to
- * itself.
+ * What every store promises about events whose lease was lost, to another instance or to
+ * the same one.
  */
 public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void doesNotDeleteAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(store()::delivered);
+		ignoresEventsThatWereClaimedAgain(store()::delivered);
 	}
 
 	@Test
 	void doesNotReleaseAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(store()::release);
+		ignoresEventsThatWereClaimedAgain(store()::release);
 	}
 
 	@Test
 	void doesNotMoveAnEventToWaitingThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver((events) -> moveToWaiting(events, LONG));
+		ignoresEventsThatWereClaimedAgain((events) -> moveToWaiting(events, LONG));
 	}
 
 	@Test
 	void doesNotDeadLetterAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(this::deadLetter);
+		ignoresEventsThatWereClaimedAgain(this::deadLetter);
 	}
 
-	private void leavesAloneWhatWasTakenOver(ToIntFunction<List<LeasedEvent>> verb) {
+	private void ignoresEventsThatWereClaimedAgain(ToIntFunction<List<LeasedEvent>> verb) {
 		List<LeasedEvent> late = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		passTime();
 		List<LeasedEvent> current = both(claim(), claimWaiting());
@@ -52,13 +52,13 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void deletesThoseOfABatchThatAreStillHeld() {
+	void deletesOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(store().delivered(partlyLost())).isEqualTo(4);
 		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "waiting and lost");
 	}
 
 	@Test
-	void releasesThoseOfABatchThatAreStillHeld() {
+	void releasesOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(store().release(partlyLost())).isEqualTo(4);
 		assertThat(types(claim())).containsExactly("held", "also held");
 		assertThat(types(claimWaiting())).containsExactly("waiting and held", "waiting and also held");
@@ -74,7 +74,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void deadLettersThoseOfABatchThatAreStillHeld() {
+	void deadLettersOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(deadLetter(partlyLost())).isEqualTo(4);
 		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "waiting and lost");
 		assertThat(typesIn(Place.DEAD)).containsExactly("held", "also held", "waiting and held",
@@ -82,7 +82,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	/**
-	 * Six events under as many claims, two of which ended.
+	 * Six events of six claims, two of which have ended.
 	 */
 	private List<LeasedEvent> partlyLost() {
 		List<LeasedEvent> lost = appendLeased("lost");
@@ -107,7 +107,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void forgetsItsHolderWhenAnEventIsReleased() {
+	void clearsTheLeaseOfAReleasedEvent() {
 		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		assertThat(store().release(held)).isEqualTo(2);
 		assertThat(store().release(held)).isZero();
@@ -125,7 +125,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void forgetsItsHolderWhenAnEventIsDead() {
+	void clearsTheLeaseOfADeadEvent() {
 		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		assertThat(deadLetter(held)).isEqualTo(2);
 		assertThat(deadLetter(held)).isZero();
@@ -134,7 +134,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void acceptsALateDeliveryOfWhatNobodyHasTakenOver() {
+	void acceptsALateDeliveryOfAnEventThatWasNotClaimedAgain() {
 		List<LeasedEvent> late = appendLeased("one");
 		passTime();
 		assertThat(store().delivered(late)).isEqualTo(1);

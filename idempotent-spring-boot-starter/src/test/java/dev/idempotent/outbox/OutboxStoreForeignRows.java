@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises of events that another program inserts.
+ * What every store promises about events that other programs insert.
  */
 public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 
 	@Test
-	void deliversWhatAnotherProgramHasInserted() {
+	void claimsEventsOfOtherPrograms() {
 		UUID id = insert(Duration.ZERO);
 		List<LeasedEvent> held = claim();
 		assertThat(held).extracting((each) -> each.event().id()).containsExactly(id);
@@ -30,7 +30,7 @@ public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 	}
 
 	@Test
-	void doesNotClaimWhatAnotherProgramHasInsertedForLater() {
+	void doesNotClaimDelayedEventsOfOtherPrograms() {
 		insert(LONG);
 		assertThat(claim()).isEmpty();
 		passTime();
@@ -38,7 +38,7 @@ public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 	}
 
 	@Test
-	void movesEventsToWaitingThatAnotherProgramHasInsertedForLater() {
+	void movesDelayedEventsOfOtherProgramsToWaiting() {
 		UUID id = insert(LONG);
 		assertThat(store().moveDelayedToWaiting(1000)).isPositive();
 		assertThat(rows(Place.EVENT)).isEmpty();

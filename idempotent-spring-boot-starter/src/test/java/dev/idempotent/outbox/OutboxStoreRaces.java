@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises to relays that come at the same time.
+ * What every store promises to concurrent relays.
  */
 public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 
@@ -22,7 +22,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	private static final int RELAYS = 4;
 
 	@Test
-	void givesEachEventToOneOfManyRelays() throws InterruptedException {
+	void leasesEachEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		AtomicInteger taken = new AtomicInteger();
 		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
@@ -43,7 +43,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesEachWaitingEventToOneOfManyRelays() throws InterruptedException {
+	void leasesEachWaitingEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS / 4).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		moveToWaiting(claim(), LONG);
 		passTime();
@@ -63,7 +63,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	}
 
 	@Test
-	void letsOneVerbDecideAboutAnEvent() throws InterruptedException {
+	void settlesEachEventOnlyOnce() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
 			List<LeasedEvent> held = appendLeased("one", "two");
 			List<Integer> counts = Race.of(RELAYS, (relay) -> switch (relay) {

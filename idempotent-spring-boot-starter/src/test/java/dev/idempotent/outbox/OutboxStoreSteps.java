@@ -22,7 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What tests of a store do, each with a publisher that no other has.
+ * The steps of tests of a store. Each test has its own publisher.
  */
 @Timeout(120)
 public abstract class OutboxStoreSteps {
@@ -58,7 +58,7 @@ public abstract class OutboxStoreSteps {
 	}
 
 	/**
-	 * Appends events that nobody holds, and commits.
+	 * Appends events without a lease and commits.
 	 */
 	protected final List<SerializedEvent> append(String... types) {
 		List<SerializedEvent> events = Stream.of(types).map(this::event).toList();
@@ -90,7 +90,7 @@ public abstract class OutboxStoreSteps {
 	}
 
 	/**
-	 * Appends events and claims them from among those that wait.
+	 * Appends events, moves them to waiting and claims them.
 	 */
 	protected final List<LeasedEvent> appendAndClaimWaiting(String... types) {
 		append(types);

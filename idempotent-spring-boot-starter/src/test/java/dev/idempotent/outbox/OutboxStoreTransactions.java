@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 
 	@Test
-	void keepsNothingOfATransactionThatIsRolledBack() {
+	void dropsTheEventsOfARollback() {
 		new TransactionTemplate(tested().transactions()).executeWithoutResult((status) -> {
 			store().append(List.of(event("unleased")), null);
 			store().append(List.of(event("leased")), lease());
@@ -29,7 +29,7 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsNothingOfATransactionThatFails() {
+	void dropsTheEventsOfAFailedTransaction() {
 		assertThat(catchThrowable(() -> inTransaction(() -> {
 			store().append(List.of(event("one")), null);
 			throw new IllegalStateException("the order cannot be placed");
@@ -38,7 +38,7 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	}
 
 	@Test
-	void showsNobodyAnEventBeforeItsTransactionCommits() {
+	void hidesAnEventUntilItsTransactionCommits() {
 		inTransaction(() -> {
 			store().append(List.of(event("one")), null);
 			assertThat(claim()).isEmpty();
@@ -61,7 +61,7 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	}
 
 	@Test
-	void commitsItsVerbsWhateverBecomesOfTheCallersTransaction() {
+	void commitsIndependentlyOfTheTransactionOfItsCaller() {
 		append("claimed", "delivered", "released", "waiting", "dead");
 		List<LeasedEvent> held = claim();
 		passTime();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises of events that go wrong.
+ * What every store promises about events that could not be delivered.
  */
 public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 
@@ -74,7 +74,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesEachWaitingEventItsOwnReasonAndTime() {
+	void keepsTheReasonAndDelayOfEachWaitingEvent() {
 		append("soon", "later");
 		List<LeasedEvent> held = both(claim(), appendAndClaimWaiting("soon again", "later again"));
 		store().moveToWaiting(held.stream().map((each) -> {
@@ -87,7 +87,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	}
 
 	@Test
-	void holdsAWaitingEventThatItHasClaimedUntilTheLeaseEnds() {
+	void leasesAClaimedWaitingEventUntilTheLeaseEnds() {
 		LeasedEvent held = appendAndClaimWaiting("one").get(0);
 		OutboxRow row = rows(Place.WAITING).get(0);
 		assertThat(row.claimId()).isEqualTo(held.claimId());
@@ -98,7 +98,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsThoseThatAreDueTheLongestAndTellsThemInTheOrderOfTheirRows() {
+	void claimsTheOldestDueEventsAndReturnsThemInTheOrderOfTheirRows() {
 		append("one", "two", "three");
 		List<LeasedEvent> held = claim();
 		for (int i = held.size() - 1; i >= 0; i--) {
@@ -109,21 +109,21 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesAWaitingEventBackAsIfItHadNotBeenClaimedAgain() {
+	void releasesAWaitingEventWithoutCountingItsAttempt() {
 		assertThat(store().release(appendAndClaimWaiting("one"))).isEqualTo(1);
 		assertThat(rows(Place.WAITING)).extracting(OutboxRow::claimId).containsOnlyNulls();
 		assertThat(claimWaiting()).extracting((each) -> each.event().attempts()).containsExactly(2);
 	}
 
 	@Test
-	void deletesAWaitingEventThatIsDeliveredAtLast() {
+	void deletesAWaitingEventThatIsDelivered() {
 		assertThat(store().delivered(appendAndClaimWaiting("one"))).isEqualTo(1);
 		assertThat(rows(Place.WAITING)).isEmpty();
 		assertThat(rows(Place.DEAD)).isEmpty();
 	}
 
 	@Test
-	void keepsAllOfADeadEventAndWhyItIs() {
+	void keepsAllOfADeadEventAndItsReason() {
 		SerializedEvent fresh = append("fresh").get(0);
 		List<LeasedEvent> held = both(claim(), appendAndClaimWaiting("waiting"));
 		assertThat(store()

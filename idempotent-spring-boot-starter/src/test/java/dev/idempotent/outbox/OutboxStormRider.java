@@ -17,8 +17,8 @@ import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * One of many that work on the same events: behaves by chance, also with events that it
- * held once and those that were never committed.
+ * One of many threads that use the same events: takes random steps, even with events that
+ * it has lost and with those that were never committed.
  */
 public final class OutboxStormRider {
 
@@ -107,7 +107,7 @@ public final class OutboxStormRider {
 	}
 
 	/**
-	 * A few events in any order, no row twice, half of which it will try again.
+	 * A few events in any order, each row once. Half of them are used again.
 	 */
 	private List<LeasedEvent> batch() {
 		List<LeasedEvent> batch = new ArrayList<>();

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * All that is promised of a database, for one driver and its settings.
+ * All promises for MariaDB with one driver and its settings.
  */
 abstract class MySqlDialectContract {
 
@@ -44,7 +44,7 @@ abstract class MySqlDialectContract {
 	private static final Map<String, RecordTable> tables = new ConcurrentHashMap<>();
 
 	/**
-	 * Where the database is, with a place for its port.
+	 * The URL of the database, with a place for the port.
 	 */
 	abstract String url();
 
@@ -156,13 +156,13 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void seesTheTimeGoOnThoughItsTransactionIsOld() throws SQLException {
+		void usesTheCurrentTimeInAnOldTransaction() throws SQLException {
 			this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 			assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
 		}
 
 		@Test
-		void saysThatAnOldTransactionCannotSeeWhoHasTheKey() throws SQLException {
+		void rejectsAnOldTransactionThatCannotSeeTheClaimant() throws SQLException {
 			this.records.find(this.second, this.key, REQUEST);
 			claim(this.first, "owner", null);
 			this.first.commit();
@@ -171,7 +171,7 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
+		void restoresTheLockTimeoutForTheHandler() throws SQLException {
 			claim(this.second, "owner", shortTime());
 			assertThat(lockTimeout()).isEqualTo(600);
 			this.second.commit();
@@ -180,7 +180,7 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void leavesTheLimitAsItWasWhenTheWaitIsInVain() throws SQLException {
+		void restoresTheLockTimeoutAfterATimeout() throws SQLException {
 			claim(this.first, "owner", null);
 			assertThatExceptionOfType(CannotAcquireLockException.class)
 				.isThrownBy(() -> claim(this.second, "rival", shortTime()));
@@ -188,7 +188,7 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void renewsALeaseThatEndsWhenItDidBefore() throws SQLException {
+		void renewsALeaseThatEndsAtTheSameTime() throws SQLException {
 			execute("set timestamp = 1800000000");
 			claim(this.second, "owner", null);
 			assertThat(this.records.renew(this.second, this.key, "owner", MINUTE)).isTrue();

@@ -21,9 +21,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the statements of keys read when many keys came to a table that was empty, before
- * the database has statistics of it: the driver has prepared each statement on the server
- * by then, and the server has planned it for an empty table.
+ * The rows that statements read when many keys are inserted into an empty table, before
+ * the database has new statistics. By then, the driver has prepared each statement on the
+ * server, which has planned it for an empty table.
  */
 class PostgresRecordBurstIntegrationTests {
 
@@ -65,7 +65,7 @@ class PostgresRecordBurstIntegrationTests {
 	}
 
 	@Test
-	void readsOnlyTheKeyThatItIsAskedFor() {
+	void readsOnlyTheGivenKey() {
 		useEveryVerb(FEW);
 	}
 

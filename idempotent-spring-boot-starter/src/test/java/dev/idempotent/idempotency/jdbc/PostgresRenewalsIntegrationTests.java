@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Renewals of many keys, and second connections, beside a pool of one connection.
+ * Renewals of many keys, and second connections, with a pool of one connection.
  */
 @Timeout(60)
 class PostgresRenewalsIntegrationTests {
@@ -65,7 +65,7 @@ class PostgresRenewalsIntegrationTests {
 	}
 
 	@Test
-	void renewThoughThePoolIsEmpty() throws Exception {
+	void renewWithAnExhaustedPool() throws Exception {
 		try (Connection last = this.pool.getConnection()) {
 			assertThat(this.store.renewTogether(this.held)).containsExactlyInAnyOrderElementsOf(this.held);
 			assertThat(last.isValid(5)).isTrue();
@@ -73,7 +73,7 @@ class PostgresRenewalsIntegrationTests {
 	}
 
 	@Test
-	void renewOnANewConnectionWhenTheirOwnHasDied() {
+	void renewOnANewConnectionAfterALostOne() {
 		this.store.renewTogether(this.held);
 		assertThat(new JdbcTemplate(this.pool)
 			.queryForList("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'renewals'"))
@@ -97,13 +97,13 @@ class PostgresRenewalsIntegrationTests {
 	}
 
 	@Test
-	void leaveOutWhatIsHeldNoMore() {
+	void omitKeysThatAreNoLongerHeld() {
 		this.store.release(this.held.get(7).key(), "owner");
 		assertThat(this.store.renewTogether(this.held)).hasSize(49).doesNotContain(this.held.get(7));
 	}
 
 	@Test
-	void refuseASecondConnectionLongBeforeThePoolDoes() {
+	void rejectASecondConnectionLongBeforeThePoolTimesOut() {
 		new TransactionTemplate(new DataSourceTransactionManager(this.pool)).executeWithoutResult((status) -> {
 			long start = System.nanoTime();
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -112,7 +112,7 @@ class PostgresRenewalsIntegrationTests {
 				.isNotNull();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
 		});
-		// What came too late has been given back.
+		// The connection that came too late has been returned.
 		assertThat(this.store.claim(Samples.key(), Samples.fingerprint("request"), "owner", MINUTE))
 			.isEqualTo(new Claim.Acquired());
 		assertThat(CompletableFuture.supplyAsync(() -> this.store.release(Samples.key(), "owner")).join()).isTrue();

@@ -45,7 +45,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void deletesWhatHasExpiredAndNothingElse() {
+	void deletesOnlyExpiredKeys() {
 		table().expire(3);
 		this.store.claim(this.key, REQUEST, "owner", MINUTE);
 		this.store.complete(Samples.key(), REQUEST, "owner", Samples.response("response"), MINUTE);
@@ -56,7 +56,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void deletesEveryRowOnceWhenManySweepAtOnce() throws InterruptedException {
+	void deletesEveryRowOnceOnManyInstances() throws InterruptedException {
 		table().expire(4_500);
 		List<Integer> swept = Race.of(6, (runner) -> sweeper(MINUTE).sweep());
 		int rest = this.sweeper.sweep();
@@ -65,7 +65,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void leavesAloneWhatATransactionIsTakingOver() throws SQLException {
+	void skipsAKeyThatATransactionIsTakingOver() throws SQLException {
 		List<IdempotencyKey> expired = table().expire(2);
 		try (Connection transaction = table().dataSource().getConnection()) {
 			transaction.setAutoCommit(false);
@@ -80,7 +80,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void neverDeletesAKeyThatIsTakenOverMeanwhile() throws InterruptedException {
+	void neverDeletesAKeyThatWasTakenOver() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
 			List<IdempotencyKey> keys = table().expire(20);
 			Race.of(3, (runner) -> {
@@ -98,7 +98,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void grantsEachExpiredKeyToOneOfManyWhoTakeItOver() throws InterruptedException {
+	void grantsEachExpiredKeyToOneOfManyClaimants() throws InterruptedException {
 		for (IdempotencyKey expired : table().expire(30)) {
 			List<Claim> claims = Race.of(8, (runner) -> this.store.claim(expired, REQUEST, "token " + runner, MINUTE));
 			assertThat(claims).filteredOn(Claim.Acquired.class::isInstance).hasSize(1);
@@ -107,7 +107,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void sweepsAgainAndAgainOnceStarted() {
+	void sweepsAtAnIntervalOnceStarted() {
 		try (TableSweeper running = sweeper(Duration.ofMillis(10))) {
 			running.start();
 			running.start();

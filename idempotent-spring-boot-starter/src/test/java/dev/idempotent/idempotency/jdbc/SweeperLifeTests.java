@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link TableSweeper} through outages and to its end.
+ * Tests for the outages and the end of a {@link TableSweeper}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SweeperLifeTests {
@@ -56,7 +56,7 @@ class SweeperLifeTests {
 	}
 
 	@Test
-	void saysOncePerOutageThatItCannotSweepAndGoesOn(CapturedOutput output) {
+	void warnsOncePerOutageAndContinues(CapturedOutput output) {
 		this.away = true;
 		this.sweeper.start();
 		awaitSweeps(5);
@@ -77,7 +77,7 @@ class SweeperLifeTests {
 	}
 
 	@Test
-	void neverSweepsAgainOnceClosed() {
+	void neverSweepsAfterClose() {
 		this.sweeper.start();
 		awaitSweeps(2);
 		this.sweeper.close();
@@ -89,7 +89,7 @@ class SweeperLifeTests {
 	}
 
 	@Test
-	void leavesTheConnectionsAsTheyWere() throws SQLException {
+	void restoresTheConnections() throws SQLException {
 		this.table.expire(1);
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);

@@ -58,7 +58,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void tellsWhyAndHowLongAgoAnEventDiedAndNotWhatItCarries() {
+	void listsTheReasonAndAgeOfADeadEventWithoutItsPayload() {
 		this.tables.deadLetter(7, 1);
 		this.tables.age(7, HOUR);
 		DeadEvent event = this.dead.list(DeadFilter.ALL, 0, 1).get(0);
@@ -69,7 +69,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void meansTheEventsThatHaveAllThatIsStated() {
+	void selectsEventsThatMatchAllValuesOfAFilter() {
 		this.tables.deadLetter(1, 2, "order.created", "test:orders");
 		this.tables.deadLetter(3, 2, "order.paid", "test:orders");
 		this.tables.deadLetter(5, 2, "order.paid", "test:payments");
@@ -84,7 +84,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void retriesEventsAsIfTheyHadNeverBeenTried() {
+	void retriesEventsWithAllTheirAttempts() {
 		this.tables.deadLetter(1, 1);
 		Map<String, Object> before = row(this.tables.names().dead());
 		assertThat(this.dead.retry(DeadFilter.ALL)).isEqualTo(1);
@@ -102,7 +102,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void movesAndDeletesEachEventOnceWhenManyOperatorsWantTo() throws InterruptedException {
+	void movesAndDeletesEachEventOnceForManyOperators() throws InterruptedException {
 		this.tables.deadLetter(1, 2_200);
 		List<int[]> done = Race.of(4,
 				(operator) -> (operator % 2 == 0) ? new int[] { this.dead.retry(DeadFilter.ALL), 0 }
@@ -115,7 +115,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void leavesAnEventToWhoeverHoldsIt() throws SQLException {
+	void skipsALockedEvent() throws SQLException {
 		this.tables.deadLetter(1, 2);
 		try (Connection other = this.tables.dataSource().getConnection()) {
 			other.setAutoCommit(false);
@@ -128,7 +128,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void retriesAnEventOnceThoughItDiesAgainMeanwhile() {
+	void retriesAnEventOnceEvenIfItDiesAgain() {
 		this.tables.deadLetter(1, 501);
 		JdbcDeadEvents fruitless = new JdbcDeadEvents(new DelegatingDataSource(this.tables.dataSource()) {
 
@@ -143,7 +143,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void deletesWhatHasBeenDeadForTooLongAndNothingElse() {
+	void sweepsOnlyEventsThatHaveBeenDeadForTooLong() {
 		this.tables.deadLetter(1, 10);
 		this.tables.age(4, HOUR);
 		try (TableSweeper sweeper = sweeper(HOUR.minusMinutes(1))) {
@@ -154,7 +154,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void deletesEachEventOnceWhenManySweepAtOnce() throws InterruptedException {
+	void sweepsEachEventOnceOnManyInstances() throws InterruptedException {
 		this.tables.deadLetter(1, 1_800);
 		this.tables.age(1_800, HOUR);
 		List<Integer> swept = Race.of(4, (instance) -> sweep());
@@ -163,7 +163,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void sweepsByItselfUntilClosed() {
+	void sweepsAtAnIntervalUntilClosed() {
 		this.tables.deadLetter(1, 3);
 		try (TableSweeper sweeper = sweeper(Duration.ofMillis(20))) {
 			sweeper.start();
@@ -174,13 +174,13 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void summarisesAnEmptyOutbox() {
+	void summarizesAnEmptyOutbox() {
 		EventCount none = new EventCount(0, true);
 		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, Duration.ZERO));
 	}
 
 	@Test
-	void summarisesWhatThereIs() {
+	void summarizesTheEventsOfEachTable() {
 		this.tables.append(HOUR, HOUR);
 		this.tables.append(Duration.ofDays(1), Duration.ZERO);
 		this.tables.append(Duration.ZERO, Duration.ofMillis(-1));
@@ -193,7 +193,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void countsNoFurtherThanIsWorthIt() {
+	void countsUpToALimit() {
 		this.tables.append(Duration.ZERO, Duration.ZERO);
 		for (int i = 0; i < 14; i++) {
 			this.tables.doublePending();
@@ -204,7 +204,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void asksADatabaseWithoutTablesOnce() {
+	void doesNotQueryMissingTablesAgain() {
 		JdbcOutboxReader lost = new JdbcOutboxReader(this.tables.dataSource(), new OutboxTables("late_"));
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read)

@@ -25,12 +25,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is promised of the columns of an event, as the metadata of the tables lists them.
+ * What is promised about the columns of an event, by the metadata of the tables.
  */
 abstract class OutboxColumnsContract extends OutboxStoreSteps {
 
 	/**
-	 * The state of a delivery, which changes.
+	 * The state of a delivery, which is not an attribute of the event.
 	 */
 	private static final Set<String> STATE = Set.of("available_at", "attempts", "claim_id", "claimed_by", "last_error",
 			"died_at");

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What is promised of settlements that meet another transaction, where the application's
- * pool gives out connections that are neither autocommit nor READ COMMITTED.
+ * What is promised about settlements that conflict with another transaction, with a pool
+ * whose connections are neither in auto-commit mode nor READ COMMITTED.
  */
 abstract class OutboxConflictsContract extends OutboxStoreSteps {
 
@@ -35,13 +35,13 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	abstract boolean someoneWaits();
 
 	/**
-	 * Sees to it that the other one is the victim of a deadlock.
+	 * Ensures that the other transaction is the victim of a deadlock.
 	 */
 	abstract void survive(Statement rival) throws SQLException;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "delivered", "release", "moveToWaiting", "deadLetter" })
-	void settlesWhatAnotherTransactionHasJustChanged(String verb) throws SQLException {
+	void settlesRowsThatAnotherTransactionHasJustChanged(String verb) throws SQLException {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			change(rival, held.get(0));
@@ -54,7 +54,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void settlesAgainWhenItWasTheVictimOfADeadlock() throws SQLException {
+	void repeatsASettlementAfterADeadlock() throws SQLException {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		List<LeasedEvent> others = appendLeased(
 				IntStream.range(0, 50).mapToObj((i) -> "other " + i).toArray(String[]::new));

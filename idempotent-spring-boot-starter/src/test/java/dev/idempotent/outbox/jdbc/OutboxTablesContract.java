@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is promised of a store whose events are rows of tables.
+ * What is promised about a store whose events are rows of tables.
  */
 abstract class OutboxTablesContract extends OutboxStoreSteps {
 
@@ -30,14 +30,14 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	protected abstract StoreOnTables tested();
 
 	@Test
-	void skipsRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+	void skipsLockedRows() throws SQLException {
 		List<SerializedEvent> rows = append("one", "two", "three", "four");
 		whileLocked(Place.EVENT, rows.subList(0, 2), () -> assertThat(types(claim())).containsExactly("three", "four"));
 		assertThat(types(claim())).containsExactly("one", "two");
 	}
 
 	@Test
-	void skipsWaitingRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+	void skipsLockedWaitingRows() throws SQLException {
 		List<SerializedEvent> rows = append("one", "two", "three", "four");
 		moveToWaiting(claim(), LONG);
 		passTime();
@@ -47,7 +47,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void skipsDelayedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+	void skipsLockedDelayedRows() throws SQLException {
 		tested().insert(UUID.randomUUID(), this.publisher + ":orders", LONG);
 		List<SerializedEvent> rows = List.of(rows(Place.EVENT).get(0).event());
 		whileLocked(Place.EVENT, rows, () -> {
@@ -76,7 +76,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "no JSON", "null", "[]", "\"text\"", "{\"a\": {\"b\": 1}}", "{\"a\": null}", "{} {}" })
-	void deadLettersAnEventWithUnreadableHeadersAndDeliversTheOthers(String headers) {
+	void deadLettersAnEventWithUnreadableHeadersAndClaimsTheOthers(String headers) {
 		append("before");
 		tested().insertWithHeaders(this.publisher + ":orders", headers);
 		append("behind");
@@ -133,14 +133,14 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void takesPartInTheTransactionsOfItsDataSource() {
+	void joinsTheTransactionsOfItsDataSource() {
 		assertThat(store().transactionResource()).isSameAs(tested().dataSource());
 		inTransaction(() -> assertThat(TransactionSynchronizationManager.hasResource(store().transactionResource()))
 			.isTrue());
 	}
 
 	@Test
-	void commitsByItselfBehindAProxyThatJoinsTransactions() {
+	void commitsIndependentlyBehindAProxyThatJoinsTransactions() {
 		JdbcOutboxStore store = new JdbcOutboxStore(new TransactionAwareDataSourceProxy(tested().dataSource()),
 				tested().tables());
 		assertThat(store.transactionResource()).isSameAs(tested().dataSource());
@@ -153,7 +153,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void tellsWhetherTheTablesAreThere() {
+	void knowsWhetherTheTablesExist() {
 		assertThat(tested().store().hasTables()).isTrue();
 		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), new OutboxTables("missing_"));
 		assertThat(without.hasTables()).isFalse();

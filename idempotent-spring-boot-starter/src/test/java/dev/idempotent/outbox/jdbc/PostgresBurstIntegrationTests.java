@@ -21,9 +21,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the statements of an outbox read that was idle when many events came, before the
- * database has statistics of them: the driver has prepared each statement on the server
- * by then, and the server has planned it for an empty table.
+ * The rows that statements read when many events are appended to an idle outbox, before
+ * the database has new statistics. By then, the driver has prepared each statement on the
+ * server, which has planned it for an empty table.
  */
 class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 
@@ -31,8 +31,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	/**
-	 * More than it takes the driver and the server, five each, to keep a statement's
-	 * plan.
+	 * More executions than the driver and the server need to cache a plan: five each.
 	 */
 	private static final int IDLE = 12;
 
@@ -41,7 +40,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	private static final int BATCH = 500;
 
 	/**
-	 * For each row of a batch, by each of a verb's statements, and those that are gone.
+	 * For each row of a batch, by each statement of a method, and for deleted rows.
 	 */
 	private static final long FEW = 10 * BATCH;
 
@@ -72,7 +71,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	}
 
 	/**
-	 * Does all that there is to do with one event at a time.
+	 * Calls each method with one event at a time.
 	 */
 	private void idle() {
 		assertThat(claimAbove(0, BATCH)).isEmpty();
@@ -121,7 +120,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	}
 
 	@Test
-	void readsNewEventsOnceToFindThoseForLater() {
+	void readsPendingEventsOnceToFindDelayedOnes() {
 		fill(Place.EVENT);
 		assertThat(this.reads.atMost(BURST + FEW, this.tables.table(Place.EVENT), "the search",
 				() -> store().moveDelayedToWaiting(BATCH)))

@@ -34,9 +34,9 @@ import org.springframework.transaction.support.TransactionTemplate;
  *
  * @param dataSource the database that they are in
  * @param database the kind of database
- * @param tables what they are called
+ * @param tables the names of the tables
  * @param store the store
- * @param transactions what the store takes part in
+ * @param transactions the manager of the transactions that the store joins
  */
 record StoreOnTables(DataSource dataSource, Database database, OutboxTables tables, JdbcOutboxStore store,
 		PlatformTransactionManager transactions) implements TestedOutboxStore {
@@ -44,8 +44,8 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 	private static final String DEFAULT = "outbox_";
 
 	/**
-	 * Creates tables unless they are there.
-	 * @param platform what the script is called after
+	 * Creates tables unless they exist.
+	 * @param platform the suffix of the script
 	 */
 	static StoreOnTables create(DataSource dataSource, String platform, String prefix) {
 		try {
@@ -64,7 +64,7 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 	}
 
 	/**
-	 * Creates tables in an H2 of their own, which ends with the JVM.
+	 * Creates tables in a new H2 database, which ends with the JVM.
 	 */
 	static StoreOnTables inMemory(String database) {
 		HikariDataSource pool = new HikariDataSource();
@@ -118,7 +118,7 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 	}
 
 	/**
-	 * Inserts an event as a careless program does.
+	 * Inserts an event with invalid headers.
 	 */
 	void insertWithHeaders(String topic, String headers) {
 		template().update(
