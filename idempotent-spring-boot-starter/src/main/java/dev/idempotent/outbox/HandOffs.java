@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Hands events over to the relay of the same process at their commit: they are inserted
- * with a lease, so that no relay has to look for them. A seam between the rooms of this
- * library.
+ * with a lease, so that no relay has to look for them. Internal to this library.
  */
 public interface HandOffs {
 

@@ -8,8 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores events from their append until their delivery. The seam between the rooms of
- * this library: applications cannot replace it. Each method is one atomic step.
+ * Stores events from their append until their delivery. Internal to this library:
+ * applications cannot replace it. Each method is one atomic step.
  * {@link #append} takes part in the transaction of the calling thread. The others commit
  * in a transaction of their own and change only events whose lease still has the given
  * claim id; other events are left unchanged and not counted. Failures are
