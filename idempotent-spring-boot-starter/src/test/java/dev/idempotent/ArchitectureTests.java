@@ -111,7 +111,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, "java..", "javax.sql..",
-			"org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.util..");
+			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..");
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");

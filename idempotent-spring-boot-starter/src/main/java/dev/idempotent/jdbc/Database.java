@@ -4,28 +4,38 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * The databases that this library has statements for, and how they tell the time. Their
- * own clock is the only one, and none of its values depends on the time zone of a
- * session.
+ * The supported databases and their SQL expressions for time. All times come from the
+ * clock of the database and do not depend on the time zone of a session.
  */
 public enum Database {
 
 	/**
-	 * PostgreSQL. A transaction may be old, so {@code now()} would be in the past.
+	 * PostgreSQL. Its {@code now()} is the begin of the transaction, which may be old.
 	 */
-	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'"),
+	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
+			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)",
+			"cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint)"),
 
 	/**
-	 * MySQL and MariaDB. {@code utc_timestamp} is that of the statement.
+	 * MySQL and MariaDB. {@code utc_timestamp} is the begin of the statement.
 	 */
-	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))"),
+	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
+			"timestampdiff(microsecond, %s, utc_timestamp(6)) div 1000",
+			"timestampdiff(microsecond, utc_timestamp(6), %s)"),
 
 	/**
 	 * H2. Its clock stands still within a transaction.
 	 */
-	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))");
+	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
+			"datediff(millisecond, %s, current_timestamp(6))", "datediff(microsecond, current_timestamp(6), %s)");
+
+	private static final Pattern TABLE = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*");
 
 	private final String now;
 
@@ -33,19 +43,42 @@ public enum Database {
 
 	private final String millisFromNow;
 
-	Database(String now, String nowForIndexes, String millisFromNow) {
+	private final String millisSince;
+
+	private final String microsUntil;
+
+	Database(String now, String nowForIndexes, String millisFromNow, String millisSince, String microsUntil) {
 		this.now = now;
 		this.nowForIndexes = nowForIndexes;
 		this.millisFromNow = millisFromNow;
+		this.millisSince = millisSince;
+		this.microsUntil = microsUntil;
 	}
 
 	/**
-	 * Finds out which database it is.
-	 * @param connection a connection to it
-	 * @return empty if it is another one
-	 * @throws SQLException if it does not tell
+	 * Detects the database of a connection.
+	 * @param connection a connection
+	 * @param stored what is stored there, the subject of the message
+	 * @param alternative what to do with another database, the end of the message
+	 * @return the database
+	 * @throws InvalidDataAccessResourceUsageException if it is not supported
 	 */
-	public static Optional<Database> of(Connection connection) throws SQLException {
+	public static Database of(Connection connection, String stored, String alternative) {
+		try {
+			Optional<Database> database = find(connection);
+			if (database.isEmpty()) {
+				throw new InvalidDataAccessResourceUsageException(
+						stored + " cannot be kept in " + connection.getMetaData().getDatabaseProductName()
+								+ ": use PostgreSQL, MySQL, MariaDB or H2, or " + alternative);
+			}
+			return database.get();
+		}
+		catch (SQLException ex) {
+			throw Statements.translate("", ex);
+		}
+	}
+
+	static Optional<Database> find(Connection connection) throws SQLException {
 		return switch (connection.getMetaData().getDatabaseProductName().toLowerCase(Locale.ROOT)) {
 			case "postgresql" -> Optional.of(POSTGRESQL);
 			case "mysql", "mariadb" -> Optional.of(MYSQL);
@@ -55,7 +88,18 @@ public enum Database {
 	}
 
 	/**
-	 * Now, once for each row.
+	 * Whether a text can be used as the name of a table, or as its prefix, without
+	 * quotes.
+	 * @param name letters, digits and underscores, after the name of a schema and a dot
+	 * if need be
+	 * @return {@code false} if it could contain other SQL
+	 */
+	public static boolean isTableName(String name) {
+		return TABLE.matcher(name).matches();
+	}
+
+	/**
+	 * The current time, evaluated for each row.
 	 * @return an expression
 	 */
 	public String now() {
@@ -63,7 +107,8 @@ public enum Database {
 	}
 
 	/**
-	 * Now, once for a statement, so that an index helps.
+	 * The current time, evaluated once for a statement, so that it can be compared by an
+	 * index.
 	 * @return an expression
 	 */
 	public String nowForIndexes() {
@@ -71,11 +116,38 @@ public enum Database {
 	}
 
 	/**
-	 * The moment that is as many milliseconds away as its one parameter says.
-	 * @return an expression
+	 * The current time plus a number of milliseconds.
+	 * @return an expression whose only parameter is that number
 	 */
 	public String millisFromNow() {
 		return this.millisFromNow;
+	}
+
+	/**
+	 * The age of a time in milliseconds.
+	 * @param column the column of the time
+	 * @return an expression
+	 */
+	public String millisSince(String column) {
+		return this.millisSince.formatted(column);
+	}
+
+	/**
+	 * The microseconds until a time.
+	 * @param column the column of the time
+	 * @return an expression, not positive for a time that has passed
+	 */
+	public String microsUntil(String column) {
+		return this.microsUntil.formatted(column);
+	}
+
+	/**
+	 * Converts an id to a parameter.
+	 * @param id an id
+	 * @return its text for MySQL, which has no type for ids
+	 */
+	public Object parameter(UUID id) {
+		return (this == MYSQL) ? id.toString() : id;
 	}
 
 }

@@ -15,15 +15,15 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
- * Connections that take no part in a transaction of the calling thread, and are given
- * back as they came.
+ * Connections that do not participate in a transaction of the calling thread. They are
+ * returned with their original settings.
  */
 public final class NonTransactionalConnections {
 
 	/**
-	 * The tables can be empty for hours and full a moment later, before PostgreSQL has
-	 * statistics of them. A plan that was kept from the empty table reads the full one
-	 * from end to end, and a new one that relies on the statistics may do so as well.
+	 * The tables can be empty for hours and fill within moments, before PostgreSQL has
+	 * new statistics. A plan that was cached for the empty table then scans the whole
+	 * table, and so may a new plan that relies on the old statistics.
 	 */
 	private static final List<String> POSTGRESQL_TRANSACTION = List.of("set transaction isolation level read committed",
 			"set local plan_cache_mode = force_custom_plan", "set local enable_seqscan = off",
@@ -33,48 +33,48 @@ public final class NonTransactionalConnections {
 
 	/**
 	 * Creates a source of connections.
-	 * @param dataSource where they come from; of a proxy that joins transactions, what is
-	 * behind it
+	 * @param dataSource provides the connections; a proxy that participates in
+	 * transactions is unwrapped
 	 */
 	public NonTransactionalConnections(DataSource dataSource) {
 		this.dataSource = withoutTransactions(dataSource);
 	}
 
 	/**
-	 * Runs work of which each statement commits by itself.
+	 * Runs work whose statements commit one by one.
 	 * @param <T> the type of the work's result
 	 * @param work what to do with a connection
 	 * @return what the work returned
-	 * @throws DataAccessException if a connection cannot be had, or the work failed
+	 * @throws DataAccessException if there is no connection, or the work failed
 	 */
 	public <T extends @Nullable Object> T run(Function<Connection, T> work) {
 		return run(true, work);
 	}
 
 	/**
-	 * Runs work in one transaction at READ COMMITTED, whose statements PostgreSQL plans
-	 * each time, by indexes.
+	 * Runs work in one transaction at READ COMMITTED. PostgreSQL plans its statements
+	 * each time and uses indexes.
 	 * @param <T> the type of the work's result
 	 * @param work what to do with a connection
 	 * @return what the work returned
-	 * @throws DataAccessException if a connection cannot be had, or the work failed
+	 * @throws DataAccessException if there is no connection, or the work failed
 	 */
 	public <T extends @Nullable Object> T runInTransaction(Function<Connection, T> work) {
 		return run(false, (connection) -> {
 			try {
-				return Database.of(connection).equals(Optional.of(Database.POSTGRESQL))
+				return Database.find(connection).equals(Optional.of(Database.POSTGRESQL))
 						? commit(connection, (begun) -> work.apply(prepared(begun)))
 						: commitReadCommitted(connection, work);
 			}
 			catch (SQLException ex) {
-				throw StatementFailures.translate("", ex);
+				throw Statements.translate("", ex);
 			}
 		});
 	}
 
 	/**
-	 * Sends all settings at once. They end with the transaction, so that they also hold
-	 * behind a pooler, and the next user of the session does not have them.
+	 * Sends all settings in one batch. They end with the transaction, so they apply
+	 * behind a connection pooler, too, and do not affect the next user of the session.
 	 */
 	private static Connection prepared(Connection connection) {
 		try (Statement statement = connection.createStatement()) {
@@ -85,7 +85,7 @@ public final class NonTransactionalConnections {
 			return connection;
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate("", ex);
+			throw Statements.translate("", ex);
 		}
 	}
 
@@ -121,7 +121,7 @@ public final class NonTransactionalConnections {
 		try (Connection connection = open()) {
 			boolean before = connection.getAutoCommit();
 			if (!before) {
-				// A pool's test query may have begun a transaction.
+				// The test query of a pool may have begun a transaction.
 				connection.rollback();
 			}
 			if (before == autoCommit) {
@@ -136,7 +136,7 @@ public final class NonTransactionalConnections {
 			}
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate("", ex);
+			throw Statements.translate("", ex);
 		}
 	}
 
@@ -144,16 +144,16 @@ public final class NonTransactionalConnections {
 		try {
 			return this.dataSource.getConnection();
 		}
-		// A pool that never reached its database fails with an exception of its own.
+		// A pool that never reached its database throws an exception of its own type.
 		catch (SQLException | RuntimeException ex) {
 			throw new DataAccessResourceFailureException("There is no connection to the database", ex);
 		}
 	}
 
 	/**
-	 * Looks behind proxies that join transactions.
-	 * @param dataSource any
-	 * @return what transaction managers bind connections of
+	 * Unwraps proxies that participate in transactions.
+	 * @param dataSource a data source
+	 * @return the data source whose connections transaction managers bind
 	 */
 	public static DataSource withoutTransactions(DataSource dataSource) {
 		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)

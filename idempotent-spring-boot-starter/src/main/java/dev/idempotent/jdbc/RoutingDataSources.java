@@ -9,24 +9,24 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /**
- * Finds data sources that stand for several databases, such as one for each tenant. What
- * happens on threads of this library would only reach the default one.
+ * Detects data sources that route to several databases, such as one for each tenant. The
+ * threads of this library would only reach the default database.
  */
 public final class RoutingDataSources {
 
 	/**
-	 * What to do where one is refused, as the end of a sentence.
+	 * The solution where a router is rejected, as the end of a message.
 	 */
-	public static final String REMEDY = "Let each database have an application of its own, or mark the DataSource of one "
-			+ "database as @Primary. If it only tells readers from writers, use Spring's LazyConnectionDataSourceProxy "
-			+ "with a read-only DataSource in its place";
+	public static final String REMEDY = "Run one application for each database, or mark the DataSource of one "
+			+ "database as @Primary. If it only separates readers from writers, use Spring's "
+			+ "LazyConnectionDataSourceProxy with a read-only DataSource instead";
 
 	private RoutingDataSources() {
 	}
 
 	/**
-	 * Looks for a router, behind whatever stands before it.
-	 * @param dataSource any
+	 * Finds a router, behind any delegates.
+	 * @param dataSource a data source
 	 * @return the name of the router's class, or {@code null} if there is none
 	 */
 	public static @Nullable String find(DataSource dataSource) {

@@ -1,6 +1,6 @@
 /**
- * What the promises' tables have in common: connections of their own, and names for what
- * databases complain of.
+ * Shared JDBC infrastructure of idempotency and outbox: connections, statements and the
+ * differences between databases.
  */
 @NullMarked
 package dev.idempotent.jdbc;

@@ -36,7 +36,7 @@ public final class OutboxMetrics implements OutboxObserver {
 	public void published(String publisher, BatchResult batch, Duration took) {
 		Meters of = of(publisher);
 		of.delivered().increment(batch.delivered());
-		of.retried().increment(batch.retried());
+		of.retried().increment(batch.waiting());
 		of.dead().increment(batch.dead());
 		of.unavailable().increment(batch.unavailable());
 		of.leaseLost().increment(batch.lost());

@@ -1,37 +1,73 @@
 package dev.idempotent.outbox;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
+
+import org.jspecify.annotations.Nullable;
 
 /**
- * The events that were given up, for operators. Each event is moved or deleted once,
- * however many operators want to at once. Failures are
- * {@link org.springframework.dao.DataAccessException}s; what was done before one stays
- * done, and the step can be repeated.
+ * The dead events, for operators: those whose attempts are used up or that their
+ * publisher rejected. Each event is moved or deleted once, even if several operators do
+ * so concurrently. Failures are {@link org.springframework.dao.DataAccessException}s;
+ * completed batches stay committed, and the call can be repeated.
  */
 public interface DeadEvents {
 
 	/**
 	 * Lists events.
-	 * @param filter which ones
-	 * @param after the row behind which to begin; 0 for the first page
+	 * @param filter which events
+	 * @param after only rows above this one; 0 for the first page
 	 * @param limit how many at most
 	 * @return in the order of their rows
 	 */
 	List<DeadEvent> list(DeadFilter filter, long after, int limit);
 
 	/**
-	 * Gives events all their attempts again, from now on. An event that dies anew
-	 * meanwhile stays dead.
-	 * @param filter which ones
-	 * @return how many there were
+	 * Moves events to the waiting ones, due now and with all their attempts. An event
+	 * that dies again during the call stays dead.
+	 * @param filter which events
+	 * @return how many were moved
 	 */
 	int retry(DeadFilter filter);
 
 	/**
-	 * Deletes events for ever.
-	 * @param filter which ones
-	 * @return how many there were
+	 * Deletes events.
+	 * @param filter which events
+	 * @return how many were deleted
 	 */
 	int discard(DeadFilter filter);
+
+	/**
+	 * A dead event, without its payload and its key.
+	 *
+	 * @param id the id of the event
+	 * @param row its row, for paging
+	 * @param type the type of the event
+	 * @param topic the topic of the event
+	 * @param attempts how many attempts were made
+	 * @param deadFor how long ago it died, by the clock of the database
+	 * @param lastError why, or {@code null} if no reason is known
+	 * @param payloadBytes the size of the payload in bytes
+	 */
+	record DeadEvent(UUID id, long row, String type, String topic, int attempts, Duration deadFor,
+			@Nullable String lastError, long payloadBytes) {
+	}
+
+	/**
+	 * Selects the dead events that match all of the given values.
+	 *
+	 * @param id the id of one event, or {@code null} for any
+	 * @param type the type, or {@code null} for any
+	 * @param topic the topic, or {@code null} for any
+	 */
+	record DeadFilter(@Nullable UUID id, @Nullable String type, @Nullable String topic) {
+
+		/**
+		 * Matches all dead events.
+		 */
+		public static final DeadFilter ALL = new DeadFilter(null, null, null);
+
+	}
 
 }

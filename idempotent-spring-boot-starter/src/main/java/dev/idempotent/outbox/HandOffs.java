@@ -2,30 +2,32 @@ package dev.idempotent.outbox;
 
 import java.util.List;
 
+import dev.idempotent.outbox.OutboxStore.EventLease;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The short way from a commit to the relay of the same process: events are born leased
- * and handed over, so that nobody has to look for them.
+ * Hands events over to the relay of the same process at their commit: they are inserted
+ * with a lease, so that no relay has to look for them. Internal to this library.
  */
 public interface HandOffs {
 
 	/**
-	 * Reserves room in memory for events that are about to be inserted.
-	 * @return {@code null} if they are to be inserted without a lease: there is no room,
-	 * or their publisher is unavailable
+	 * Reserves memory for events that are about to be inserted.
+	 * @param events without rows yet
+	 * @return {@code null} if the events are to be inserted without a lease, because the
+	 * queue is full or their publisher is unavailable
 	 */
 	@Nullable HandOff reserve(List<SerializedEvent> events);
 
 	/**
-	 * Says that events without a lease have been committed.
+	 * Notifies the relay of committed events without a lease.
 	 * @param events with their rows
 	 */
 	void wake(List<SerializedEvent> events);
 
 	/**
-	 * For a process without a relay.
-	 * @return never takes anything
+	 * Creates hand-offs for a process without a relay.
+	 * @return never reserves anything
 	 */
 	static HandOffs none() {
 		return new HandOffs() {
@@ -43,22 +45,24 @@ public interface HandOffs {
 	}
 
 	/**
-	 * Room for the events of one transaction. Ends with one of its verbs.
+	 * The reservation of one transaction. Ends with one of its methods that return
+	 * nothing.
 	 */
 	interface HandOff {
 
 		/**
-		 * What to insert the events with.
+		 * The lease to insert the events with.
 		 */
 		EventLease lease();
 
 		/**
-		 * Hands events over that have been committed.
+		 * Hands committed events over.
 		 */
 		void committed(List<SerializedEvent> events);
 
 		/**
-		 * Gives the room back: the events are not there, or it is not known.
+		 * Releases the reservation: the events were rolled back, or the outcome of the
+		 * transaction is unknown.
 		 */
 		void cancel();
 

@@ -5,19 +5,19 @@ import java.util.List;
 
 /**
  * Appends events in the transaction of the calling thread. They are delivered at least
- * once if it commits, never if it does not. Part of a transaction that is rolled back to
- * a savepoint takes its events with it; one that is suspended keeps them for itself.
+ * once if it commits, and never if it rolls back. A rollback to a savepoint drops the
+ * events that were appended after it. A suspended transaction keeps its events.
  */
 public interface Outbox {
 
 	/**
-	 * Appends events, in this order. Their payloads are written here and now: later
+	 * Appends events in this order. Their payloads are written immediately, so later
 	 * changes to them have no effect.
 	 * @param events may be empty
-	 * @throws OutboxTransactionException if the calling thread has no transaction that
-	 * writes to the outbox's database, or has committed it
-	 * @throws IllegalArgumentException if an event has no topic that a publisher serves,
-	 * or a payload that cannot be written; then none of them is appended
+	 * @throws OutboxTransactionException if the calling thread has no active transaction
+	 * on the database of the outbox
+	 * @throws IllegalArgumentException if no publisher serves the topic of an event, or
+	 * its payload cannot be written; none of the events is appended then
 	 */
 	void append(Collection<OutboxEvent> events);
 
@@ -32,7 +32,7 @@ public interface Outbox {
 	}
 
 	/**
-	 * Makes sure that events could be appended here and now.
+	 * Checks that events can be appended in the calling thread.
 	 * @throws OutboxTransactionException if not, as {@link #append(Collection)}
 	 */
 	void requireTransaction();

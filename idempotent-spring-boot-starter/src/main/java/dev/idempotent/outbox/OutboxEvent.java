@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an application appends. Immutable: each verb gives another event.
+ * An event to append. Immutable: each method returns a new event.
  */
 public final class OutboxEvent {
 
@@ -36,43 +36,44 @@ public final class OutboxEvent {
 
 	/**
 	 * Creates an event for the default topic, without a key.
-	 * @param type what has happened, such as {@code order.created}; not blank
-	 * @param payload what the event carries: {@code byte[]} as it is, anything else is
-	 * written as JSON
+	 * @param type the type, such as {@code order.created}; not blank
+	 * @param payload a {@code byte[]}, which is stored as it is, or an object to write as
+	 * JSON
 	 * @return the event
 	 * @throws IllegalArgumentException if the type is blank
 	 */
 	public static OutboxEvent of(String type, Object payload) {
 		if (type.isBlank()) {
-			throw new IllegalArgumentException("An event has a type, such as order.created; this one's is blank");
+			throw new IllegalArgumentException(
+					"The type of an event must not be blank: use a name such as order.created");
 		}
 		return new OutboxEvent(type, null, null, payload, Map.of());
 	}
 
 	/**
-	 * Says where the event goes.
+	 * Sets the topic.
 	 * @param topic such as {@code redis-stream:orders}
-	 * @return another event
+	 * @return a new event
 	 */
 	public OutboxEvent toTopic(String topic) {
 		return new OutboxEvent(this.type, topic, this.key, this.payload, this.headers);
 	}
 
 	/**
-	 * Says what the event is about.
-	 * @param key such as an order's id
-	 * @return another event
+	 * Sets the key, the subject of the event.
+	 * @param key such as the id of an order
+	 * @return a new event
 	 */
 	public OutboxEvent withKey(String key) {
 		return new OutboxEvent(this.type, this.topic, key, this.payload, this.headers);
 	}
 
 	/**
-	 * Adds a header, which is delivered beside those of CloudEvents, or replaces it.
-	 * {@code content-type} says what a {@code byte[]} payload is.
+	 * Sets a header, which is delivered in addition to those of CloudEvents. The header
+	 * {@code content-type} describes a {@code byte[]} payload.
 	 * @param name in any case; it is sent in lower case
-	 * @param value its value
-	 * @return another event
+	 * @param value the value
+	 * @return a new event
 	 * @throws IllegalArgumentException if the name is blank, begins with {@code ce_}, or
 	 * is {@code payload}
 	 */
@@ -80,8 +81,8 @@ public final class OutboxEvent {
 		String header = name.toLowerCase(Locale.ROOT);
 		if (header.isBlank() || header.startsWith(RESERVED) || header.equals(PAYLOAD)) {
 			throw new IllegalArgumentException(
-					"An event's header has a name that does not begin with ce_, which is for "
-							+ "CloudEvents, and is not payload");
+					"The name of an event's header must not be blank, begin with ce_ (reserved for "
+							+ "CloudEvents) or be payload");
 		}
 		Map<String, String> more = new LinkedHashMap<>(this.headers);
 		more.put(header, value);
@@ -89,7 +90,7 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * What has happened.
+	 * The type.
 	 * @return never blank
 	 */
 	public String type() {
@@ -97,32 +98,32 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * Where the event goes.
-	 * @return the topic, or {@code null} for the default one
+	 * The topic.
+	 * @return {@code null} for the default topic
 	 */
 	public @Nullable String topic() {
 		return this.topic;
 	}
 
 	/**
-	 * What the event is about.
-	 * @return the key, or {@code null} if there is none
+	 * The key.
+	 * @return {@code null} if there is none
 	 */
 	public @Nullable String key() {
 		return this.key;
 	}
 
 	/**
-	 * What the event carries.
-	 * @return not yet written
+	 * The payload.
+	 * @return the object before it is written
 	 */
 	public Object payload() {
 		return this.payload;
 	}
 
 	/**
-	 * Headers that the application has added.
-	 * @return by name in lower case
+	 * The headers that the application has set.
+	 * @return values by names in lower case
 	 */
 	public Map<String, String> headers() {
 		return this.headers;

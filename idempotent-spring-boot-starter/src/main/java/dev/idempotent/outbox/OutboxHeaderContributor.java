@@ -3,15 +3,15 @@ package dev.idempotent.outbox;
 import java.util.function.BiConsumer;
 
 /**
- * Adds headers to each event at its append, on the appending thread. Any bean of this
- * type takes part.
+ * Adds headers to each event when it is appended, on the appending thread. All beans of
+ * this type are called.
  */
 @FunctionalInterface
 public interface OutboxHeaderContributor {
 
 	/**
-	 * Adds headers. Those that an event states itself win.
-	 * @param headers takes name, in lower case, and value
+	 * Adds headers. Headers of the event itself take precedence.
+	 * @param headers accepts a name in lower case and a value
 	 */
 	void contribute(BiConsumer<String, String> headers);
 

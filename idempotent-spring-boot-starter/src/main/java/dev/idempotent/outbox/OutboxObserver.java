@@ -3,45 +3,46 @@ package dev.idempotent.outbox;
 import java.time.Duration;
 
 /**
- * Is told what relays do, on their threads. Must return at once and throw nothing.
+ * Observes relays. All beans of this type are called, on the threads of the relays; they
+ * must return quickly and must not throw.
  */
 public interface OutboxObserver {
 
 	/**
-	 * A batch has been published and settled.
+	 * Called when a batch has been published and its outcomes have been stored.
 	 * @param publisher the prefix of its topics
-	 * @param batch what became of it
-	 * @param took how long publishing took
+	 * @param batch the result
+	 * @param took the duration of publishing
 	 */
 	default void published(String publisher, BatchResult batch, Duration took) {
 	}
 
 	/**
-	 * An event that was handed over at its commit has been delivered.
+	 * Called when an event has been delivered that was handed over at its commit.
 	 * @param publisher the prefix of its topic
-	 * @param sinceCommit how long that took
+	 * @param sinceCommit the time since the commit
 	 */
 	default void delivered(String publisher, Duration sinceCommit) {
 	}
 
 	/**
-	 * What became of the events of a batch.
+	 * The result of a batch, as numbers of events.
 	 *
-	 * @param delivered those that the broker has
-	 * @param retried those that are tried again
-	 * @param dead those that were given up
+	 * @param delivered those that the broker has confirmed
+	 * @param waiting those that wait for their next attempt
+	 * @param dead those without a next attempt
 	 * @param unavailable those whose publisher was unavailable
-	 * @param lost those whose lease had ended, so that another instance may deliver them
+	 * @param lost those whose lease had ended, so that another instance may deliver them,
 	 * too
 	 */
-	record BatchResult(int delivered, int retried, int dead, int unavailable, int lost) {
+	record BatchResult(int delivered, int waiting, int dead, int unavailable, int lost) {
 
 		/**
 		 * The size of the batch.
-		 * @return all but the lost, which are among the others
+		 * @return the sum of all but the lost events, which are counted elsewhere, too
 		 */
 		public int size() {
-			return this.delivered + this.retried + this.dead + this.unavailable;
+			return this.delivered + this.waiting + this.dead + this.unavailable;
 		}
 
 	}

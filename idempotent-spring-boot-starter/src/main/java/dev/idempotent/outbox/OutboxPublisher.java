@@ -3,28 +3,28 @@ package dev.idempotent.outbox;
 import java.util.List;
 
 /**
- * The door to a broker. Any bean of this type takes part.
+ * Publishes events to a broker. All beans of this type are used.
  */
 public interface OutboxPublisher {
 
 	/**
-	 * Which topics it serves.
-	 * @return what stands before the colon of a topic, such as {@code redis-stream};
+	 * The prefix of the topics that it serves.
+	 * @return the part of a topic before the colon, such as {@code redis-stream}:
 	 * letters, digits and hyphens
 	 */
 	String prefix();
 
 	/**
-	 * Sends events and waits until the broker has them. Called by several threads at
-	 * once, outside any transaction, and to return well within the lease of the events
-	 * ({@code idempotent.outbox.lease}): another instance takes them when it has ended.
+	 * Sends events and waits until the broker has confirmed them. Called concurrently and
+	 * outside of a transaction. Must return well within the lease of the events
+	 * ({@code idempotent.outbox.relay.lease}), after which another instance takes them.
 	 * <p>
-	 * An exception is taken for the fault of one of the events: they are tried again in
-	 * halves until it is found, so that some may be sent twice. A broker that does not
-	 * answer is not to be thrown but told as {@link Outcome.Unavailable}.
+	 * An exception is attributed to one of the events: the batch is halved and sent again
+	 * until that event is found, so some events may be sent twice. Return
+	 * {@link Outcome.Unavailable} instead if the broker does not answer.
 	 * @param events at least one, all with this publisher's prefix, in the order in which
 	 * to send them
-	 * @return what became of each, in the same order
+	 * @return the outcome of each event, in the same order
 	 */
 	List<Outcome> publish(List<SerializedEvent> events);
 

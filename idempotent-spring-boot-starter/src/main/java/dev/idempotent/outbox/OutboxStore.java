@@ -1,27 +1,31 @@
 package dev.idempotent.outbox;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps events from their append until their delivery. Each verb is one atomic step.
- * {@link #append} takes part in the transaction of the calling thread; the others commit
- * by themselves and touch only events that are still held under the claim that they name:
- * what has been taken over meanwhile is left alone and not counted. Failures are
+ * Stores events from their append until their delivery. Internal to this library:
+ * applications cannot replace it. Each method is one atomic step.
+ * {@link #append} takes part in the transaction of the calling thread. The others commit
+ * in a transaction of their own and change only events whose lease still has the given
+ * claim id; other events are left unchanged and not counted. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
 public interface OutboxStore {
 
 	/**
-	 * What a transaction that can take events binds to its thread: the key of its
-	 * resource.
-	 * @return such as a {@code DataSource}
+	 * The key under which the transactions of this store bind their resource to the
+	 * thread.
+	 * @return usually the {@code DataSource}
 	 */
 	Object transactionResource();
 
 	/**
-	 * Whether a lease that is given at {@link #append} begins then.
+	 * Whether a lease that is given at {@link #append} begins at the append.
 	 * @return {@code false} if it would begin with the transaction
 	 */
 	boolean leasesAtBirth();
@@ -30,59 +34,148 @@ public interface OutboxStore {
 	 * Inserts events in the transaction of the calling thread, in this order and in one
 	 * round trip.
 	 * @param events without rows yet
-	 * @param lease holds them from now on, its attempt being counted; {@code null} to
-	 * leave them to whoever claims them
+	 * @param lease leases the events from now on and counts an attempt; {@code null} to
+	 * append them without a lease
 	 * @return the same events with their rows
 	 */
 	List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease);
 
 	/**
-	 * Takes events that are due and held by nobody, and counts an attempt for each, which
-	 * stays counted if they cannot be read.
-	 * @param lease holds them from now on
-	 * @param scope which ones
+	 * Leases events that are due and not leased. Counts an attempt for each, which stays
+	 * counted if the event cannot be read.
+	 * @param lease begins now
+	 * @param scope which events
 	 * @return in the order of their rows
 	 */
 	List<LeasedEvent> claim(EventLease lease, ClaimScope scope);
 
 	/**
-	 * Tells how far there are events, of any publisher, held or not.
+	 * The last row of a pending event, of any publisher, leased or not.
 	 * @param above a row
-	 * @return the last row that is above it, or itself if there is none
+	 * @return the last row above the given one, or the given one if there is none
 	 */
 	long lastRow(long above);
 
 	/**
 	 * Deletes events that have been delivered.
-	 * @return how many were still held
+	 * @return how many were still leased
 	 */
 	int delivered(List<LeasedEvent> events);
 
 	/**
-	 * Gives events back as if they had never been claimed: their attempts are not
-	 * counted.
-	 * @return how many were still held
+	 * Ends the leases of events that were not attempted. Their attempts are not counted.
+	 * @return how many were still leased
 	 */
 	int release(List<LeasedEvent> events);
 
 	/**
-	 * Keeps events for a later attempt, where nobody has to read past them to find those
-	 * that are due.
-	 * @return how many were still held
+	 * Moves events to the waiting ones until their next attempt is due, so that a claim
+	 * of pending events does not have to skip them.
+	 * @return how many were still leased
 	 */
-	int park(List<WaitingEvent> events);
+	int moveToWaiting(List<FailedEvent> events);
 
 	/**
-	 * Moves events to the dead.
-	 * @return how many were still held
+	 * Moves events to the dead ones.
+	 * @return how many were still leased
 	 */
 	int deadLetter(List<FailedEvent> events);
 
 	/**
-	 * Parks events that other programs have inserted for later.
+	 * Moves pending events to the waiting ones that other programs have inserted for
+	 * later.
 	 * @param limit how many at most
-	 * @return how many there were
+	 * @return how many were moved
 	 */
-	int parkDelayed(int limit);
+	int moveDelayedToWaiting(int limit);
+
+	/**
+	 * A lease of events.
+	 *
+	 * @param claimId unique for each claim or hand-off: the fencing token
+	 * @param owner the name of the instance, for operators
+	 * @param duration how long the lease lasts
+	 */
+	record EventLease(UUID claimId, String owner, Duration duration) {
+
+		/**
+		 * Creates a lease with a new claim id.
+		 * @param owner the name of the instance
+		 * @param duration how long the lease lasts
+		 * @return the lease
+		 */
+		public static EventLease by(String owner, Duration duration) {
+			return new EventLease(UUID.randomUUID(), owner, duration);
+		}
+
+	}
+
+	/**
+	 * Which due events a claim takes.
+	 *
+	 * @param waiting {@code true} for waiting events, {@code false} for pending ones
+	 * @param above only rows above this one, of pending events; 0 for all of them
+	 * @param publishers the prefixes of the topics
+	 * @param except topics to leave out
+	 * @param topic the only topic, or {@code null} for all topics of the publishers
+	 * @param limit how many events at most
+	 * @param bytes no further event is claimed once the payloads have this many bytes; at
+	 * least one event is claimed
+	 * @param attempts an event with more attempts than this comes without its payload
+	 */
+	record ClaimScope(boolean waiting, long above, Set<String> publishers, Set<String> except, @Nullable String topic,
+			int limit, long bytes, int attempts) {
+
+		/**
+		 * All topics of some publishers, with payloads of any size.
+		 * @param waiting {@code true} for waiting events, {@code false} for pending ones
+		 * @param above only rows above this one, of pending events
+		 * @param publishers the prefixes of the topics
+		 * @param limit how many events at most
+		 */
+		public ClaimScope(boolean waiting, long above, Set<String> publishers, int limit) {
+			this(waiting, above, publishers, Set.of(), null, limit, Long.MAX_VALUE, Integer.MAX_VALUE);
+		}
+
+	}
+
+	/**
+	 * An event and the claim that leases it.
+	 *
+	 * @param event the event
+	 * @param claimId the claim
+	 * @param waiting whether it is a waiting event or a pending one
+	 */
+	record LeasedEvent(SerializedEvent event, UUID claimId, boolean waiting) {
+
+		/**
+		 * The row of the event.
+		 * @return within the table of its state
+		 */
+		public long row() {
+			return this.event.sequence();
+		}
+
+	}
+
+	/**
+	 * A leased event that could not be delivered.
+	 *
+	 * @param leased the event
+	 * @param reason a sentence for operators
+	 * @param delay the time until the next attempt; without effect on a dead event
+	 */
+	record FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+
+		/**
+		 * An event without a next attempt.
+		 * @param leased the event
+		 * @param reason a sentence for operators
+		 */
+		public FailedEvent(LeasedEvent leased, String reason) {
+			this(leased, reason, Duration.ZERO);
+		}
+
+	}
 
 }

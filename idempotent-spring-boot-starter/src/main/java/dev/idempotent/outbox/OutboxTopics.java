@@ -10,7 +10,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topics that events can go to.
+ * The publishers of an application and the topics that they serve.
  */
 public final class OutboxTopics {
 
@@ -24,16 +24,16 @@ public final class OutboxTopics {
 
 	/**
 	 * Creates the topics.
-	 * @param publishers all that there are
-	 * @param defaultTopic where events go that name no topic, or {@code null}
-	 * @throws IdempotentConfigurationException if two publishers serve the same topics,
-	 * or none serves the default topic
+	 * @param publishers all publishers
+	 * @param defaultTopic the topic of events that do not name one, or {@code null}
+	 * @throws IdempotentConfigurationException if two publishers have the same prefix, or
+	 * no publisher serves the default topic
 	 */
 	public OutboxTopics(Collection<? extends OutboxPublisher> publishers, @Nullable String defaultTopic) {
 		for (OutboxPublisher publisher : publishers) {
 			if (!PREFIX.matcher(publisher.prefix()).matches()) {
 				throw new IdempotentConfigurationException(
-						publisher.getClass().getName() + " serves the prefix '" + publisher.prefix() + "'.",
+						publisher.getClass().getName() + " has the prefix '" + publisher.prefix() + "'.",
 						"Give it a prefix of letters, digits and hyphens.", null);
 			}
 			if (this.publishers.put(publisher.prefix(), publisher) != null) {
@@ -49,16 +49,16 @@ public final class OutboxTopics {
 	}
 
 	/**
-	 * Finds where an event goes.
-	 * @param stated the topic that it names, if any
+	 * Determines the topic of an event.
+	 * @param stated the topic that the event names, or {@code null} for the default topic
 	 * @return the topic
-	 * @throws IllegalArgumentException if there is none, or nobody serves it
+	 * @throws IllegalArgumentException if there is no topic, or no publisher serves it
 	 */
 	public String resolve(@Nullable String stated) {
 		String topic = (stated != null) ? stated : this.defaultTopic;
 		if (topic == null) {
 			throw new IllegalArgumentException(
-					"The event names no topic: state one, or set idempotent.outbox.default-topic to one that begins with "
+					"The event has no topic: set one, or set idempotent.outbox.default-topic to a topic that begins with "
 							+ prefixes());
 		}
 		if (!this.publishers.containsKey(Topics.publisher(topic)) || Topics.destination(topic).isBlank()
@@ -72,7 +72,7 @@ public final class OutboxTopics {
 
 	/**
 	 * All publishers.
-	 * @return in alphabetical order of their prefixes
+	 * @return in the alphabetical order of their prefixes
 	 */
 	public Collection<OutboxPublisher> publishers() {
 		return this.publishers.values();
@@ -80,8 +80,8 @@ public final class OutboxTopics {
 
 	/**
 	 * Finds the publisher of an event.
-	 * @param event any
-	 * @return {@code null} if this application has none for it
+	 * @param event an event
+	 * @return {@code null} if this application has no publisher for it
 	 */
 	public @Nullable OutboxPublisher publisherOf(SerializedEvent event) {
 		return this.publishers.get(event.publisher());

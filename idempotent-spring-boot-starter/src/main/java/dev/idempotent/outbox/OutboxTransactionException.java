@@ -1,14 +1,14 @@
 package dev.idempotent.outbox;
 
 /**
- * The calling thread is in no transaction that could take an event. It says why, and what
- * to do.
+ * Thrown when an event cannot be appended because the calling thread has no suitable
+ * transaction. The message says why and what to do.
  */
 public class OutboxTransactionException extends IllegalStateException {
 
 	/**
 	 * Creates an exception.
-	 * @param message what is wrong with the transaction and how to mend it
+	 * @param message the problem and its solution
 	 */
 	public OutboxTransactionException(String message) {
 		super(message);

@@ -5,47 +5,48 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one attempt to deliver an event. The reasons are kept and shown to
- * operators: they must not hold payloads or credentials.
+ * The outcome of one attempt to deliver an event. Reasons are stored and shown to
+ * operators; they must not contain payloads or credentials.
  */
 public sealed interface Outcome {
 
 	/**
-	 * The broker has the event: it is deleted.
+	 * The broker has confirmed the event, which is deleted from the outbox.
 	 */
 	record Delivered() implements Outcome {
 	}
 
 	/**
-	 * The event could not be delivered this time; it is tried again until its attempts
-	 * are used up.
+	 * The event could not be delivered. It waits for its next attempt, or dies if its
+	 * attempts are used up.
 	 *
-	 * @param reason why, in a sentence
-	 * @param after when to try again, or {@code null} for the relay's backoff
+	 * @param reason a sentence for operators
+	 * @param after the delay until the next attempt, or {@code null} for the backoff of
+	 * the relay
 	 */
 	record Retry(String reason, @Nullable Duration after) implements Outcome {
 	}
 
 	/**
-	 * The event can never be delivered: it is dead.
+	 * The event can never be delivered and is dead.
 	 *
-	 * @param reason why, in a sentence
+	 * @param reason a sentence for operators
 	 */
 	record Reject(String reason) implements Outcome {
 	}
 
 	/**
-	 * The broker did not answer, which is not the event's fault: the attempt is not
-	 * counted, and little more is sent there until it answers again.
+	 * The broker did not answer. The attempt is not counted, and only a few events are
+	 * sent there until the broker answers again.
 	 *
-	 * @param reason why, in a sentence
-	 * @param scope how much is unavailable
+	 * @param reason a sentence for operators
+	 * @param scope what is unavailable
 	 */
 	record Unavailable(String reason, Scope scope) implements Outcome {
 
 		/**
-		 * Says that the whole publisher is unavailable.
-		 * @param reason why, in a sentence
+		 * The whole publisher is unavailable.
+		 * @param reason a sentence for operators
 		 */
 		public Unavailable(String reason) {
 			this(reason, Scope.PUBLISHER);
@@ -54,18 +55,18 @@ public sealed interface Outcome {
 	}
 
 	/**
-	 * How much is unavailable.
+	 * What is unavailable.
 	 */
 	enum Scope {
 
 		/**
-		 * Everything that the publisher serves, such as the whole broker. If other events
-		 * of the same batch were answered, it is taken for {@link #DESTINATION}.
+		 * Everything that the publisher serves, such as the whole broker. Treated as
+		 * {@link #DESTINATION} if the broker has answered for other events of the batch.
 		 */
 		PUBLISHER,
 
 		/**
-		 * The event's topic: others of the publisher go on being served.
+		 * The topic of the event. Other topics of the publisher are still served.
 		 */
 		DESTINATION
 

@@ -1,17 +1,18 @@
 package dev.idempotent.outbox;
 
 /**
- * Writes payloads.
+ * Writes payloads as JSON. Jackson does so unless the application has a bean of this
+ * type.
  */
 @FunctionalInterface
 public interface PayloadWriter {
 
 	/**
 	 * Writes a payload as JSON.
-	 * @param payload any but {@code byte[]}
+	 * @param payload any object but a {@code byte[]}, which is stored as it is
 	 * @return UTF-8
-	 * @throws IllegalArgumentException if it cannot be written; the message tells its
-	 * type and why, not what it holds
+	 * @throws IllegalArgumentException if it cannot be written; the message must not
+	 * contain its values
 	 */
 	byte[] write(Object payload);
 

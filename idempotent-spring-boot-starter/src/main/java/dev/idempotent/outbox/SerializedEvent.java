@@ -7,12 +7,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event as it is kept and delivered. Whoever is given one twice finds the same id.
+ * An event as it is stored and delivered. Its id is the same at each delivery.
  */
 public final class SerializedEvent {
 
 	/**
-	 * The header that says what the payload is.
+	 * The header with the media type of the payload.
 	 */
 	public static final String CONTENT_TYPE = "content-type";
 
@@ -34,14 +34,14 @@ public final class SerializedEvent {
 
 	/**
 	 * Creates an event.
-	 * @param id names the event; the same at each delivery
-	 * @param sequence its row in the store; 0 before it has one
-	 * @param topic where it goes, as {@code <publisher>:<destination>}
-	 * @param key what it is about, or {@code null}
-	 * @param type what has happened
-	 * @param payload what it carries; not copied
-	 * @param storedHeaders those that do not follow from the other parts
-	 * @param attempts how many attempts at its delivery have begun
+	 * @param id the id
+	 * @param sequence the row in the store; 0 before it has one
+	 * @param topic the topic, as {@code <publisher>:<destination>}
+	 * @param key the key, or {@code null}
+	 * @param type the type
+	 * @param payload the payload; not copied
+	 * @param storedHeaders the headers that are not derived from the other parameters
+	 * @param attempts how many attempts at delivery have begun
 	 */
 	public SerializedEvent(UUID id, long sequence, String topic, @Nullable String key, String type, byte[] payload,
 			Map<String, String> storedHeaders, int attempts) {
@@ -56,7 +56,18 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * Names the event.
+	 * Returns a copy with another row and number of attempts.
+	 * @param newSequence the row in the store
+	 * @param newAttempts how many attempts at delivery have begun
+	 * @return a new event that shares the payload
+	 */
+	public SerializedEvent withRow(long newSequence, int newAttempts) {
+		return new SerializedEvent(this.id, newSequence, this.topic, this.key, this.type, this.payload,
+				this.storedHeaders, newAttempts);
+	}
+
+	/**
+	 * The id of the event.
 	 * @return the same at each delivery
 	 */
 	public UUID id() {
@@ -64,8 +75,8 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * The event's row: larger than that of any event that was appended before by a
-	 * transaction that it could see.
+	 * The row of the event. It is larger than the rows of all events whose transactions
+	 * had committed before this event was appended.
 	 * @return 0 before it has one
 	 */
 	public long sequence() {
@@ -73,7 +84,7 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * Where the event goes.
+	 * The topic.
 	 * @return {@code <publisher>:<destination>}
 	 */
 	public String topic() {
@@ -81,31 +92,31 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * Which publisher serves the event.
-	 * @return the topic's part before its first colon
+	 * The prefix of the publisher.
+	 * @return the part of the topic before its first colon
 	 */
 	public String publisher() {
 		return Topics.publisher(this.topic);
 	}
 
 	/**
-	 * Where the publisher is to send the event.
-	 * @return the topic's part behind its first colon
+	 * The destination within the broker.
+	 * @return the part of the topic after its first colon
 	 */
 	public String destination() {
 		return Topics.destination(this.topic);
 	}
 
 	/**
-	 * What the event is about.
-	 * @return the key, or {@code null}
+	 * The key, the subject of the event.
+	 * @return {@code null} if there is none
 	 */
 	public @Nullable String key() {
 		return this.key;
 	}
 
 	/**
-	 * What has happened.
+	 * The type.
 	 * @return such as {@code order.created}
 	 */
 	public String type() {
@@ -113,15 +124,15 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * What the event carries.
-	 * @return the bytes themselves, not to be changed
+	 * The payload.
+	 * @return the array itself, which must not be changed
 	 */
 	public byte[] payload() {
 		return this.payload;
 	}
 
 	/**
-	 * How many attempts at delivery have begun, with this one.
+	 * How many attempts at delivery have begun, including this one.
 	 * @return at least 1 where an event is published
 	 */
 	public int attempts() {
@@ -129,7 +140,7 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * The headers that do not follow from the other parts.
+	 * The headers that are not derived from the other properties.
 	 * @return as given
 	 */
 	public Map<String, String> storedHeaders() {
@@ -139,7 +150,7 @@ public final class SerializedEvent {
 	/**
 	 * All headers to send: the attributes of CloudEvents 1.0 as {@code ce_<name>} (as in
 	 * its protocol binding for Kafka), {@code content-type}, {@code traceparent} where
-	 * there was a trace, and those of the application.
+	 * there was a trace, and the headers of the application.
 	 * @return name and value, in a fixed order
 	 * @see <a href=
 	 * "https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md">CloudEvents

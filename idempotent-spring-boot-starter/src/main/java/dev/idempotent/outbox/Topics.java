@@ -1,7 +1,7 @@
 package dev.idempotent.outbox;
 
 /**
- * The two parts of a topic.
+ * Splits a topic into its publisher and its destination.
  */
 final class Topics {
 

@@ -10,13 +10,13 @@ import java.lang.annotation.Target;
 /**
  * Appends an event when the method returns, in the transaction that the method runs in:
  * the event is delivered at least once if that transaction commits, and never if it does
- * not. A call without a transaction that writes fails before the method runs; a method
+ * not. A call without a read-write transaction fails before the method runs; a method
  * that throws appends nothing.
  * <p>
- * The expressions are SpEL. They see the arguments by name and {@code #result}, and reach
- * no types, beans or constructors. The payload is written as JSON when the method
- * returns: before JPA flushes, so that values of {@code @Version} or
- * {@code @UpdateTimestamp} are the old ones.
+ * The expressions are SpEL. They can use the arguments by name and {@code #result}, but
+ * not types, beans or constructors. The payload is written as JSON when the method
+ * returns, before JPA flushes: values of {@code @Version} or {@code @UpdateTimestamp} are
+ * the old ones.
  *
  * @see Outbox
  */
@@ -27,41 +27,40 @@ import java.lang.annotation.Target;
 public @interface TransactionalOutbox {
 
 	/**
-	 * What has happened, such as {@code order.created}: the type of the CloudEvent.
+	 * The type of the event, such as {@code order.created}.
 	 * @return never blank
 	 */
 	String type();
 
 	/**
-	 * Where the event goes, as {@code <publisher>:<destination>}, such as
+	 * The topic of the event, as {@code <publisher>:<destination>}, such as
 	 * {@code redis-stream:orders}.
 	 * @return the topic; empty for {@code idempotent.outbox.default-topic}
 	 */
 	String topic() default "";
 
 	/**
-	 * An expression for what the event is about, such as {@code #result.id}: the subject
-	 * of the CloudEvent.
+	 * An expression for the key of the event, such as {@code #result.id}: the subject of
+	 * the CloudEvent.
 	 * @return the expression; empty for none
 	 */
 	String key() default "";
 
 	/**
-	 * An expression for what the event carries. Its value must not be null.
+	 * An expression for the payload of the event. Its value must not be null.
 	 * @return the expression
 	 */
 	String payload() default "#result";
 
 	/**
-	 * Whether the payload is a collection or array, of which each element becomes an
-	 * event of its own. The expressions for key and condition then see it as
-	 * {@code #item}.
+	 * Whether the payload is a collection or an array whose elements each become an
+	 * event. The expressions for key and condition can use the element as {@code #item}.
 	 * @return {@code false} by default
 	 */
 	boolean forEach() default false;
 
 	/**
-	 * An expression for whether there is an event at all, such as
+	 * An expression for whether to append the event, such as
 	 * {@code #result.amount > 100}.
 	 * @return the expression; empty for always
 	 */

@@ -1,7 +1,7 @@
 /**
- * What commits gets delivered: events that an application appends in its own database
- * transaction, and that relays deliver at least once. Knows no store, broker or
- * framework.
+ * The transactional outbox: events that an application appends in its own database
+ * transaction are delivered at least once if it commits. Does not depend on a store, a
+ * broker or a web framework.
  */
 @NullMarked
 package dev.idempotent.outbox;

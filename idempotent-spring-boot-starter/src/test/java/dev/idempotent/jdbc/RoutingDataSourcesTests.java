@@ -32,12 +32,12 @@ public class RoutingDataSourcesTests {
 
 	@ParameterizedTest
 	@MethodSource("routers")
-	void findARouterBehindWhatStandsBeforeIt(DataSource dataSource) {
+	void findARouterBehindItsDelegates(DataSource dataSource) {
 		assertThat(RoutingDataSources.find(dataSource)).isEqualTo(ByTenant.class.getName());
 	}
 
 	@Test
-	void findNoneWhereThereIsOneDatabase() {
+	void findNoRouterOfASingleDatabase() {
 		DataSource one = new DriverManagerDataSource("jdbc:h2:mem:one");
 		LazyConnectionDataSourceProxy readersApart = new LazyConnectionDataSourceProxy();
 		readersApart.setTargetDataSource(one);

@@ -5,10 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All of an event but its row, to be compared.
+ * All attributes of an event except for its row, for comparison.
  *
  * @param id names the event
  * @param topic where it goes
@@ -26,7 +27,7 @@ public record EventFacts(UUID id, String topic, @Nullable String key, String typ
 	}
 
 	/**
-	 * The facts as they would be after so many attempts.
+	 * The facts with a number of attempts.
 	 */
 	public static EventFacts of(SerializedEvent event, int attempts) {
 		List<Map.Entry<String, String>> headers = event.storedHeaders()

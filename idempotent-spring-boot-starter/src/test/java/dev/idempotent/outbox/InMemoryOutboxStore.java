@@ -21,8 +21,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The life of an event in its plainest form: the model that stores are compared with. A
- * transaction of the calling thread decides about what it appends.
+ * The life of an event in its simplest form: the model that stores are compared with.
+ * Takes part in the transaction of the calling thread.
  */
 public final class InMemoryOutboxStore implements OutboxStore {
 
@@ -59,14 +59,14 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	/**
-	 * Inserts an event that is due after a while and held by nobody.
+	 * Inserts an event without a lease that is due after a delay.
 	 */
 	synchronized void insert(SerializedEvent event, Duration delay) {
 		add(event, null, delay, true);
 	}
 
 	private Entry add(SerializedEvent event, @Nullable EventLease lease, Duration delay, boolean committed) {
-		Entry entry = new Entry(numbered(event, ++this.rows, 0), in(delay));
+		Entry entry = new Entry(event.withRow(++this.rows, 0), in(delay));
 		entry.committed = committed;
 		if (lease != null) {
 			entry.hold(lease, in(lease.duration()));
@@ -83,12 +83,12 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	@Override
 	public synchronized List<LeasedEvent> claim(EventLease lease, ClaimScope scope) {
 		Predicate<Entry> due = (entry) -> entry.committed && !entry.availableAt.isAfter(in(Duration.ZERO))
-				&& entry.event.sequence() > (scope.parked() ? 0 : scope.above())
+				&& entry.event.sequence() > (scope.waiting() ? 0 : scope.above())
 				&& scope.publishers().contains(entry.event.publisher()) && !scope.except().contains(entry.event.topic())
 				&& (scope.topic() == null || scope.topic().equals(entry.event.topic()));
-		Stream<Entry> found = at(scope.parked() ? Place.WAITING : Place.EVENT).values().stream().filter(due);
+		Stream<Entry> found = at(scope.waiting() ? Place.WAITING : Place.EVENT).values().stream().filter(due);
 		long[] bytes = { 0 };
-		List<Entry> taken = (scope.parked() ? found.sorted(Comparator.comparing((entry) -> entry.availableAt)) : found)
+		List<Entry> taken = (scope.waiting() ? found.sorted(Comparator.comparing((entry) -> entry.availableAt)) : found)
 			.limit(scope.limit())
 			.takeWhile((entry) -> {
 				long before = bytes[0];
@@ -100,7 +100,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		taken.forEach((entry) -> entry.hold(lease, in(lease.duration())));
 		return taken.stream()
 			.map((entry) -> (entry.event.attempts() > scope.attempts()) ? withoutPayload(entry.event) : entry.event)
-			.map((event) -> new LeasedEvent(event, lease.claimId(), scope.parked()))
+			.map((event) -> new LeasedEvent(event, lease.claimId(), scope.waiting()))
 			.toList();
 	}
 
@@ -118,23 +118,23 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	public synchronized int release(List<LeasedEvent> events) {
 		return each(events, (held, entry) -> {
 			entry.giveBack(in(Duration.ZERO));
-			entry.event = numbered(entry.event, entry.event.sequence(), entry.event.attempts() - 1);
+			entry.event = entry.event.withRow(entry.event.sequence(), entry.event.attempts() - 1);
 		});
 	}
 
 	@Override
-	public synchronized int park(List<WaitingEvent> events) {
-		return events.stream().mapToInt((parked) -> each(List.of(parked.failed().held()), (held, entry) -> {
+	public synchronized int moveToWaiting(List<FailedEvent> events) {
+		return events.stream().mapToInt((waiting) -> each(List.of(waiting.leased()), (held, entry) -> {
 			remove(held);
-			entry.giveBack(in(parked.delay()));
-			entry.reason = parked.failed().reason();
+			entry.giveBack(in(waiting.delay()));
+			entry.reason = waiting.reason();
 			at(Place.WAITING).put(entry.event.sequence(), entry);
 		})).sum();
 	}
 
 	@Override
 	public synchronized int deadLetter(List<FailedEvent> events) {
-		return events.stream().mapToInt((failed) -> each(List.of(failed.held()), (held, entry) -> {
+		return events.stream().mapToInt((failed) -> each(List.of(failed.leased()), (held, entry) -> {
 			remove(held);
 			entry.giveBack(in(Duration.ZERO));
 			entry.reason = failed.reason();
@@ -143,7 +143,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized int parkDelayed(int limit) {
+	public synchronized int moveDelayedToWaiting(int limit) {
 		List<Entry> delayed = at(Place.EVENT).values()
 			.stream()
 			.filter((entry) -> entry.committed && entry.claimId == null && entry.availableAt.isAfter(in(Duration.ZERO)))
@@ -186,7 +186,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	private SortedMap<Long, Entry> table(LeasedEvent held) {
-		return at(held.parked() ? Place.WAITING : Place.EVENT);
+		return at(held.waiting() ? Place.WAITING : Place.EVENT);
 	}
 
 	private SortedMap<Long, Entry> at(Place place) {
@@ -200,11 +200,6 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	private static SerializedEvent withoutPayload(SerializedEvent event) {
 		return new SerializedEvent(event.id(), event.sequence(), event.topic(), event.key(), event.type(), new byte[0],
 				event.storedHeaders(), event.attempts());
-	}
-
-	private static SerializedEvent numbered(SerializedEvent event, long row, int attempts) {
-		return new SerializedEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
-				event.storedHeaders(), attempts);
 	}
 
 	private static final class Entry {
@@ -227,7 +222,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		}
 
 		private void hold(EventLease lease, Instant end) {
-			this.event = numbered(this.event, this.event.sequence(), this.event.attempts() + 1);
+			this.event = this.event.withRow(this.event.sequence(), this.event.attempts() + 1);
 			this.claimId = lease.claimId();
 			this.owner = lease.owner();
 			this.availableAt = end;

@@ -12,7 +12,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Tests for {@link InMemoryOutboxStore}, and with it for the tests of stores themselves.
+ * Tests for {@link InMemoryOutboxStore}, and so for the tests of stores themselves.
  */
 class InMemoryOutboxStoreTests {
 
@@ -49,7 +49,7 @@ class InMemoryOutboxStoreTests {
 	}
 
 	@Nested
-	class ParkingTests extends OutboxStoreWaiting {
+	class WaitingTests extends OutboxStoreWaiting {
 
 		@Override
 		protected TestedOutboxStore tested() {

@@ -24,8 +24,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Applications with an outbox, a broker in memory, and what a test adds to them. Without
- * more properties, their database is H2.
+ * Applications with an outbox, a broker in memory and the configuration of a test.
+ * Without further properties, their database is H2.
  */
 public final class OutboxApplication {
 

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class OutboxEventTests {
 
 	@Test
-	void areMadeOneFromAnother() {
+	void areImmutable() {
 		OutboxEvent event = OutboxEvent.of("order.created", 1);
 		OutboxEvent other = event.toTopic("test:orders")
 			.withKey("o-1")
@@ -28,12 +28,12 @@ class OutboxEventTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "ce_id", "CE_Type", "payload" })
-	void keepTheNamesThatMeanSomethingElse(String name) {
+	void rejectReservedHeaderNames(String name) {
 		assertThatIllegalArgumentException().isThrownBy(() -> OutboxEvent.of("order.created", 1).withHeader(name, "x"));
 	}
 
 	@Test
-	void haveAType() {
+	void requireAType() {
 		assertThatIllegalArgumentException().isThrownBy(() -> OutboxEvent.of(" ", 1));
 	}
 

@@ -14,14 +14,18 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A random sequence of steps on the events of two publishers, carried out on a store and
- * on the model. Time plays no part: leases are long, and it passes for both.
+ * A random sequence of steps on the events of two publishers, executed on a store and on
+ * the model. Does not depend on time: leases are long, and time passes for both.
  */
 final class OutboxHistory {
 
@@ -61,7 +65,7 @@ final class OutboxHistory {
 	void play() {
 		for (int i = 0; i < STEPS; i++) {
 			int chance = this.random.nextInt(20);
-			// Another history's events are parked by whoever asks first.
+			// Any history moves the delayed events of the others, too.
 			Lock turn = (chance == 0) ? this.others.writeLock() : this.others.readLock();
 			turn.lock();
 			try {
@@ -88,14 +92,15 @@ final class OutboxHistory {
 		UUID id = UUID.randomUUID();
 		String topic = oneOf(this.publishers) + ":orders";
 		tell("insert for later " + id);
-		// What other tests have left there.
-		while (this.tested.store().parkDelayed(ALL) > 0) {
-			assertThat(this.model.parkDelayed(ALL)).isZero();
+		// Events that other tests have left there.
+		while (this.tested.store().moveDelayedToWaiting(ALL) > 0) {
+			assertThat(this.model.moveDelayedToWaiting(ALL)).isZero();
 		}
 		this.model.insert(new SerializedEvent(id, 0, topic, null, "foreign", new byte[] { 1 },
 				Map.of(SerializedEvent.CONTENT_TYPE, "application/json"), 0), LONG);
 		this.tested.insert(id, topic, LONG);
-		assertThat(this.tested.store().parkDelayed(ALL)).as(this::history).isEqualTo(this.model.parkDelayed(ALL));
+		assertThat(this.tested.store().moveDelayedToWaiting(ALL)).as(this::history)
+			.isEqualTo(this.model.moveDelayedToWaiting(ALL));
 	}
 
 	private void passTime(String publisher) {
@@ -130,14 +135,14 @@ final class OutboxHistory {
 	}
 
 	private void claim() {
-		boolean parked = this.random.nextBoolean();
+		boolean waiting = this.random.nextBoolean();
 		long[] above = this.random.nextInt(3) == 0 ? oneOf(this.rows) : this.rows.get(0);
 		Set<String> some = this.random.nextBoolean() ? Set.copyOf(this.publishers) : Set.of(oneOf(this.publishers));
-		int limit = parked ? ALL : 1 + this.random.nextInt(5);
+		int limit = waiting ? ALL : 1 + this.random.nextInt(5);
 		EventLease lease = EventLease.by("owner", LONG);
-		tell("claim " + (parked ? "parked" : limit + " above " + above[1]) + " of " + some);
-		List<LeasedEvent> expected = this.model.claim(lease, new ClaimScope(parked, above[1], some, limit));
-		List<LeasedEvent> real = this.tested.store().claim(lease, new ClaimScope(parked, above[0], some, limit));
+		tell("claim " + (waiting ? "waiting" : limit + " above " + above[1]) + " of " + some);
+		List<LeasedEvent> expected = this.model.claim(lease, new ClaimScope(waiting, above[1], some, limit));
+		List<LeasedEvent> real = this.tested.store().claim(lease, new ClaimScope(waiting, above[0], some, limit));
 		assertThat(EventFacts.ofHeld(real)).as(this::history).isEqualTo(EventFacts.ofHeld(expected));
 		for (int i = 0; i < real.size(); i++) {
 			this.held.add(new Twins(real.get(i), expected.get(i)));
@@ -150,11 +155,11 @@ final class OutboxHistory {
 			case 0 -> compare("release", batch, (store, events) -> store.release(events));
 			case 1, 2 -> {
 				Duration delay = this.random.nextBoolean() ? LONG : Duration.ZERO;
-				compare("park", batch, (store, events) -> store
-					.park(events.stream().map((event) -> new WaitingEvent(failed(event), delay)).toList()));
+				compare("moveToWaiting", batch, (store, events) -> store
+					.moveToWaiting(events.stream().map((event) -> failed(event, delay)).toList()));
 			}
-			case 3 -> compare("deadLetter", batch,
-					(store, events) -> store.deadLetter(events.stream().map(OutboxHistory::failed).toList()));
+			case 3 -> compare("deadLetter", batch, (store, events) -> store
+				.deadLetter(events.stream().map((event) -> failed(event, Duration.ZERO)).toList()));
 			default -> compare("delivered", batch, (store, events) -> store.delivered(events));
 		}
 	}
@@ -190,8 +195,8 @@ final class OutboxHistory {
 		return batch;
 	}
 
-	private static FailedEvent failed(LeasedEvent event) {
-		return new FailedEvent(event, "why " + event.event().attempts());
+	private static FailedEvent failed(LeasedEvent event, Duration delay) {
+		return new FailedEvent(event, "why " + event.event().attempts(), delay);
 	}
 
 	private static List<EventFacts> facts(List<SerializedEvent> events) {
@@ -211,7 +216,7 @@ final class OutboxHistory {
 	}
 
 	/**
-	 * An event as the store and as the model have it.
+	 * An event in the store and in the model.
 	 */
 	private record Twins(LeasedEvent real, LeasedEvent expected) {
 	}

@@ -5,7 +5,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store keeps of an event.
+ * An event in a store.
  *
  * @param event the event; without headers if they are unreadable
  * @param claimId the last claim, if it was not given back
@@ -16,22 +16,22 @@ public record OutboxRow(SerializedEvent event, @Nullable UUID claimId, @Nullable
 		@Nullable String reason) {
 
 	/**
-	 * Where an event can be.
+	 * The table of an event.
 	 */
 	public enum Place {
 
 		/**
-		 * Among those that nobody has failed to deliver.
+		 * Pending events.
 		 */
 		EVENT,
 
 		/**
-		 * Among those that wait for another attempt.
+		 * Waiting events.
 		 */
 		WAITING,
 
 		/**
-		 * Among those that were given up.
+		 * Dead events.
 		 */
 		DEAD
 

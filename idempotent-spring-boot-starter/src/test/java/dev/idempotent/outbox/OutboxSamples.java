@@ -7,7 +7,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Events that have no row yet.
+ * Events without a row.
  */
 public final class OutboxSamples {
 

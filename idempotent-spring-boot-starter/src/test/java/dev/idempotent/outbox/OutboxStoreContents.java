@@ -9,13 +9,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises about what is in an event, and about how many there are.
+ * What every store promises about the contents and the number of events.
  */
 public abstract class OutboxStoreContents extends OutboxStoreSteps {
 
@@ -34,12 +35,12 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsOddCharacters() {
+	void keepsUnusualCharacters() {
 		keeps(OutboxSamples.event(this.publisher + ":" + ODD, ODD, ODD, new byte[1], Map.of(ODD, ODD, "", "")));
 	}
 
 	@Test
-	void keepsHeadersThatNoColumnCouldHold() {
+	void keepsHeadersOfAnyLength() {
 		keeps(event("nul", new byte[1], Map.of("nul", "\u0000", "long", "x".repeat(100_000))));
 	}
 
@@ -49,7 +50,7 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsATypeWithoutAskingForItsClass() {
+	void keepsATypeThatIsNotAClass() {
 		keeps(event("com.example.deleted.OrderCreated$V1", new byte[] { 1 }, Map.of()));
 	}
 
@@ -72,7 +73,7 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsTheOrderOfMoreEventsThanOneStatementTakes() {
+	void keepsTheOrderOfMoreEventsThanFitIntoOneStatement() {
 		String[] types = IntStream.range(0, 1200).mapToObj((i) -> "event " + i).toArray(String[]::new);
 		List<SerializedEvent> rows = append(types);
 		assertThat(rows).extracting(SerializedEvent::sequence).doesNotHaveDuplicates().isSorted();
@@ -86,10 +87,10 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	}
 
 	/**
-	 * Of bytes that drivers of MySQL write as two.
+	 * With bytes that drivers of MySQL escape.
 	 */
 	@Test
-	void keepsMoreBytesThanOneStatementTakes() {
+	void keepsMoreBytesThanFitIntoOneStatement() {
 		byte[] payload = new byte[40_000];
 		Arrays.fill(payload, (byte) '\'');
 		List<SerializedEvent> events = IntStream.range(0, 400)
@@ -105,17 +106,17 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 	}
 
 	/**
-	 * Lets the event fail once, and then be given up.
+	 * Lets the event fail once and then die.
 	 */
 	private void keeps(SerializedEvent event) {
 		SerializedEvent appended = inTransaction(() -> store().append(List.of(event), null)).get(0);
 		assertThat(EventFacts.of(appended)).isEqualTo(EventFacts.of(event));
 		List<LeasedEvent> claimed = claim();
 		assertThat(EventFacts.ofHeld(claimed)).containsExactly(EventFacts.of(event, 1));
-		park(claimed, Duration.ZERO);
-		List<LeasedEvent> parked = claimParked();
-		assertThat(EventFacts.ofHeld(parked)).containsExactly(EventFacts.of(event, 2));
-		deadLetter(parked);
+		moveToWaiting(claimed, Duration.ZERO);
+		List<LeasedEvent> waiting = claimWaiting();
+		assertThat(EventFacts.ofHeld(waiting)).containsExactly(EventFacts.of(event, 2));
+		deadLetter(waiting);
 		assertThat(rows(Place.DEAD)).extracting((row) -> EventFacts.of(row.event()))
 			.containsExactly(EventFacts.of(event, 2));
 	}

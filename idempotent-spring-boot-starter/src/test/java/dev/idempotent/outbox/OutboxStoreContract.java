@@ -6,6 +6,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -14,12 +17,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * What every store promises of events that go well: from their append to their delivery.
+ * What every store promises about events from their append to their delivery.
  */
 public abstract class OutboxStoreContract extends OutboxStoreSteps {
 
 	@Test
-	void tellsTheRowsOfAppendedEventsInTheirOrder() {
+	void returnsTheRowsOfAppendedEventsInTheirOrder() {
 		List<SerializedEvent> rows = append("one", "two", "three");
 		assertThat(rows).extracting(SerializedEvent::type).containsExactly("one", "two", "three");
 		assertThat(rows).extracting(SerializedEvent::sequence).doesNotHaveDuplicates().isSorted();
@@ -29,7 +32,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void holdsNoEventThatIsAppendedWithoutALease() {
+	void appendsAnEventWithoutALease() {
 		assertThat(append("one")).extracting(SerializedEvent::attempts).containsExactly(0);
 		OutboxRow row = rows(Place.EVENT).get(0);
 		assertThat(row.claimId()).isNull();
@@ -38,7 +41,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void hidesAnEventThatIsLeasedAtBirthUntilItsLeaseEnds() {
+	void doesNotClaimAnEventThatWasAppendedWithALeaseUntilItEnds() {
 		appendLeased("one");
 		assertThat(claim()).isEmpty();
 		passTime();
@@ -46,7 +49,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void countsTheAttemptOfALeaseAtBirth() {
+	void countsAnAttemptForAnAppendWithALease() {
 		List<LeasedEvent> born = appendLeased("one");
 		assertThat(born.get(0).event().attempts()).isEqualTo(1);
 		OutboxRow row = rows(Place.EVENT).get(0);
@@ -58,7 +61,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void deletesAnEventThatWasLeasedAtBirthWhenItIsDelivered() {
+	void deletesADeliveredEventThatWasAppendedWithALease() {
 		List<LeasedEvent> born = appendLeased("one", "two");
 		assertThat(store().delivered(born)).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).isEmpty();
@@ -72,16 +75,16 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsAllThatWasAppended() {
+	void claimsAnEventWithAllItsAttributes() {
 		List<SerializedEvent> rows = append("one");
 		LeasedEvent held = claim().get(0);
 		assertThat(EventFacts.of(held.event())).isEqualTo(EventFacts.of(rows.get(0), 1));
 		assertThat(held.event().sequence()).isEqualTo(rows.get(0).sequence());
-		assertThat(held.parked()).isFalse();
+		assertThat(held.waiting()).isFalse();
 	}
 
 	@Test
-	void holdsWhatItHasClaimedUntilTheLeaseEnds() {
+	void leasesAClaimedEventUntilTheLeaseEnds() {
 		append("one");
 		EventLease lease = lease();
 		LeasedEvent held = store().claim(lease, new ClaimScope(false, 0, Set.of(this.publisher), 1)).get(0);
@@ -111,7 +114,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsOnlyWhatIsAboveARow() {
+	void claimsOnlyRowsAboveTheGivenOne() {
 		List<SerializedEvent> rows = append("one", "two", "three");
 		assertThat(types(claimAbove(rows.get(0).sequence(), 1000))).containsExactly("two", "three");
 		assertThat(types(claim())).containsExactly("one");
@@ -134,7 +137,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsNoTopicThatIsLeftOutAndNoOtherThanTheOneThatIsAskedFor() {
+	void claimsOnlyTheGivenTopicAndNoExcludedOne() {
 		for (String destination : List.of("a", "b", "c")) {
 			SerializedEvent event = OutboxSamples.event(this.publisher + ":" + destination, null, destination,
 					new byte[1], Map.of());
@@ -147,7 +150,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void claimsNoMorePayloadThanIsAskedForButAlwaysAnEvent() {
+	void claimsPayloadsUpToALimitButAtLeastOneEvent() {
 		inTransaction(() -> store().append(
 				Stream.of("one", "two", "three", "four").map((type) -> event(type, new byte[1000], Map.of())).toList(),
 				null));
@@ -159,7 +162,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void bringsNoPayloadOfAnEventWhoseAttemptsAreUsedUp() {
+	void omitsThePayloadOfAnEventWhoseAttemptsAreUsedUp() {
 		inTransaction(() -> store().append(List.of(event("huge")), null));
 		for (int attempt = 1; attempt <= 2; attempt++) {
 			LeasedEvent held = store()
@@ -173,7 +176,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void knowsHowFarThereAreEventsOfAnyPublisher() {
+	void returnsTheLastRowOfAnyPublisher() {
 		List<SerializedEvent> held = appendLeased("one", "two").stream().map(LeasedEvent::event).toList();
 		long last = held.get(1).sequence();
 		assertThat(store().lastRow(0)).isGreaterThanOrEqualTo(last);
@@ -185,7 +188,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsNothingOfADeliveredEvent() {
+	void deletesADeliveredEvent() {
 		append("one", "two");
 		assertThat(store().delivered(claimAbove(0, 1))).isEqualTo(1);
 		assertThat(typesIn(Place.EVENT)).containsExactly("two");
@@ -194,7 +197,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesAReleasedEventBackAsIfItHadNeverBeenClaimed() {
+	void releasesAnEventWithoutCountingItsAttempt() {
 		append("one", "two");
 		assertThat(store().release(claim())).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).allSatisfy((row) -> {
@@ -206,7 +209,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesAnEventBackThatWasLeasedAtBirth() {
+	void releasesAnEventThatWasAppendedWithALease() {
 		assertThat(store().release(appendLeased("one"))).isEqualTo(1);
 		assertThat(claim()).extracting((held) -> held.event().attempts()).containsExactly(1);
 	}
@@ -216,7 +219,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 		append("one");
 		assertThat(store().delivered(List.of())).isZero();
 		assertThat(store().release(List.of())).isZero();
-		assertThat(store().park(List.of())).isZero();
+		assertThat(store().moveToWaiting(List.of())).isZero();
 		assertThat(store().deadLetter(List.of())).isZero();
 		assertThat(typesIn(Place.EVENT)).containsExactly("one");
 	}

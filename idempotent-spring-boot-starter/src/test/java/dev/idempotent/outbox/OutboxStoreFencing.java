@@ -3,6 +3,7 @@ package dev.idempotent.outbox;
 import java.util.List;
 import java.util.function.ToIntFunction;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 
@@ -10,35 +11,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
- * What every store promises of events that their holder has lost meanwhile, be it to
- * itself.
+ * What every store promises about events whose lease was lost, to another instance or to
+ * the same one.
  */
 public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void doesNotDeleteAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(store()::delivered);
+		ignoresEventsThatWereClaimedAgain(store()::delivered);
 	}
 
 	@Test
 	void doesNotReleaseAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(store()::release);
+		ignoresEventsThatWereClaimedAgain(store()::release);
 	}
 
 	@Test
-	void doesNotParkAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver((events) -> park(events, LONG));
+	void doesNotMoveAnEventToWaitingThatWasClaimedAgain() {
+		ignoresEventsThatWereClaimedAgain((events) -> moveToWaiting(events, LONG));
 	}
 
 	@Test
-	void doesNotBuryAnEventThatWasClaimedAgain() {
-		leavesAloneWhatWasTakenOver(this::deadLetter);
+	void doesNotDeadLetterAnEventThatWasClaimedAgain() {
+		ignoresEventsThatWereClaimedAgain(this::deadLetter);
 	}
 
-	private void leavesAloneWhatWasTakenOver(ToIntFunction<List<LeasedEvent>> verb) {
-		List<LeasedEvent> late = both(appendLeased("one"), appendAndClaimParked("two"));
+	private void ignoresEventsThatWereClaimedAgain(ToIntFunction<List<LeasedEvent>> verb) {
+		List<LeasedEvent> late = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		passTime();
-		List<LeasedEvent> current = both(claim(), claimParked());
+		List<LeasedEvent> current = both(claim(), claimWaiting());
 		assertThat(verb.applyAsInt(late)).isZero();
 		assertThat(typesIn(Place.DEAD)).isEmpty();
 		assertThat(both(rows(Place.EVENT), rows(Place.WAITING)))
@@ -46,67 +47,68 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 			.containsExactlyElementsOf(current.stream()
 				.map((held) -> tuple(held.event().type(), held.claimId(), held.event().attempts()))
 				.toList());
-		assertThat(both(claim(), claimParked())).isEmpty();
+		assertThat(both(claim(), claimWaiting())).isEmpty();
 		assertThat(verb.applyAsInt(current)).isEqualTo(2);
 	}
 
 	@Test
-	void deletesThoseOfABatchThatAreStillHeld() {
+	void deletesOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(store().delivered(partlyLost())).isEqualTo(4);
-		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "parked and lost");
+		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "waiting and lost");
 	}
 
 	@Test
-	void releasesThoseOfABatchThatAreStillHeld() {
+	void releasesOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(store().release(partlyLost())).isEqualTo(4);
 		assertThat(types(claim())).containsExactly("held", "also held");
-		assertThat(types(claimParked())).containsExactly("parked and held", "parked and also held");
+		assertThat(types(claimWaiting())).containsExactly("waiting and held", "waiting and also held");
 	}
 
 	@Test
-	void parksThoseOfABatchThatAreStillHeld() {
-		assertThat(park(partlyLost(), LONG)).isEqualTo(4);
+	void movesToWaitingOnlyTheEventsOfABatchThatAreStillLeased() {
+		assertThat(moveToWaiting(partlyLost(), LONG)).isEqualTo(4);
 		assertThat(typesIn(Place.EVENT)).containsExactly("lost");
 		assertThat(rows(Place.WAITING)).filteredOn((row) -> row.claimId() == null)
 			.extracting((row) -> row.event().type())
-			.containsExactly("held", "also held", "parked and held", "parked and also held");
+			.containsExactly("held", "also held", "waiting and held", "waiting and also held");
 	}
 
 	@Test
-	void buriesThoseOfABatchThatAreStillHeld() {
+	void deadLettersOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(deadLetter(partlyLost())).isEqualTo(4);
-		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "parked and lost");
-		assertThat(typesIn(Place.DEAD)).containsExactly("held", "also held", "parked and held", "parked and also held");
+		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "waiting and lost");
+		assertThat(typesIn(Place.DEAD)).containsExactly("held", "also held", "waiting and held",
+				"waiting and also held");
 	}
 
 	/**
-	 * Six events under as many claims, two of which ended.
+	 * Six events of six claims, two of which have ended.
 	 */
 	private List<LeasedEvent> partlyLost() {
 		List<LeasedEvent> lost = appendLeased("lost");
-		List<LeasedEvent> parkedAndLost = appendAndClaimParked("parked and lost");
+		List<LeasedEvent> waitingAndLost = appendAndClaimWaiting("waiting and lost");
 		passTime();
-		assertThat(both(claim(), claimParked())).hasSize(2);
+		assertThat(both(claim(), claimWaiting())).hasSize(2);
 		List<LeasedEvent> held = both(appendLeased("held"), appendLeased("also held"));
-		List<LeasedEvent> parked = both(appendAndClaimParked("parked and held"),
-				appendAndClaimParked("parked and also held"));
-		return both(both(parked, lost), both(parkedAndLost, held));
+		List<LeasedEvent> waiting = both(appendAndClaimWaiting("waiting and held"),
+				appendAndClaimWaiting("waiting and also held"));
+		return both(both(waiting, lost), both(waitingAndLost, held));
 	}
 
 	@Test
 	void countsADeliveryOnce() {
-		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		assertThat(store().delivered(held)).isEqualTo(2);
 		assertThat(store().delivered(held)).isZero();
 		assertThat(store().release(held)).isZero();
-		assertThat(park(held, LONG)).isZero();
+		assertThat(moveToWaiting(held, LONG)).isZero();
 		assertThat(deadLetter(held)).isZero();
 		assertThat(both(both(rows(Place.EVENT), rows(Place.WAITING)), rows(Place.DEAD))).isEmpty();
 	}
 
 	@Test
-	void forgetsItsHolderWhenAnEventIsReleased() {
-		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+	void clearsTheLeaseOfAReleasedEvent() {
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		assertThat(store().release(held)).isEqualTo(2);
 		assertThat(store().release(held)).isZero();
 		assertThat(store().delivered(held)).isZero();
@@ -114,17 +116,17 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void forgetsItsHolderWhenAnEventIsParked() {
-		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
-		assertThat(park(held, LONG)).isEqualTo(2);
-		assertThat(park(held, LONG)).isZero();
+	void clearsTheLeaseOfAWaitingEvent() {
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
+		assertThat(moveToWaiting(held, LONG)).isEqualTo(2);
+		assertThat(moveToWaiting(held, LONG)).isZero();
 		assertThat(store().delivered(held)).isZero();
 		assertThat(typesIn(Place.WAITING)).containsExactly("one", "two");
 	}
 
 	@Test
-	void forgetsItsHolderWhenAnEventIsBuried() {
-		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimParked("two"));
+	void clearsTheLeaseOfADeadEvent() {
+		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
 		assertThat(deadLetter(held)).isEqualTo(2);
 		assertThat(deadLetter(held)).isZero();
 		assertThat(store().delivered(held)).isZero();
@@ -132,7 +134,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
-	void acceptsALateDeliveryOfWhatNobodyHasTakenOver() {
+	void acceptsALateDeliveryOfAnEventThatWasNotClaimedAgain() {
 		List<LeasedEvent> late = appendLeased("one");
 		passTime();
 		assertThat(store().delivered(late)).isEqualTo(1);

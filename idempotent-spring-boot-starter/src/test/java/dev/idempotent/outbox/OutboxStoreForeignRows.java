@@ -5,18 +5,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises of events that another program inserts.
+ * What every store promises about events that other programs insert.
  */
 public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 
 	@Test
-	void deliversWhatAnotherProgramHasInserted() {
+	void claimsEventsOfOtherPrograms() {
 		UUID id = insert(Duration.ZERO);
 		List<LeasedEvent> held = claim();
 		assertThat(held).extracting((each) -> each.event().id()).containsExactly(id);
@@ -29,7 +30,7 @@ public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 	}
 
 	@Test
-	void doesNotClaimWhatAnotherProgramHasInsertedForLater() {
+	void doesNotClaimDelayedEventsOfOtherPrograms() {
 		insert(LONG);
 		assertThat(claim()).isEmpty();
 		passTime();
@@ -37,40 +38,40 @@ public abstract class OutboxStoreForeignRows extends OutboxStoreSteps {
 	}
 
 	@Test
-	void parksWhatAnotherProgramHasInsertedForLater() {
+	void movesDelayedEventsOfOtherProgramsToWaiting() {
 		UUID id = insert(LONG);
-		assertThat(store().parkDelayed(1000)).isPositive();
+		assertThat(store().moveDelayedToWaiting(1000)).isPositive();
 		assertThat(rows(Place.EVENT)).isEmpty();
 		OutboxRow waiting = rows(Place.WAITING).get(0);
 		assertThat(waiting.event().id()).isEqualTo(id);
 		assertThat(waiting.event().attempts()).isZero();
-		assertThat(claimParked()).isEmpty();
+		assertThat(claimWaiting()).isEmpty();
 		passTime();
-		List<LeasedEvent> held = claimParked();
+		List<LeasedEvent> held = claimWaiting();
 		assertThat(EventFacts.ofHeld(held)).containsExactly(EventFacts.of(waiting.event(), 1));
 		assertThat(held.get(0).event().sequence()).isEqualTo(waiting.event().sequence());
 	}
 
 	@Test
-	void parksNeitherWhatIsDueNorWhatIsHeld() {
+	void movesNeitherDueNorLeasedEventsToWaiting() {
 		append("due");
 		appendLeased("held");
-		store().parkDelayed(1000);
+		store().moveDelayedToWaiting(1000);
 		assertThat(typesIn(Place.EVENT)).containsExactly("due", "held");
 		claim();
-		store().parkDelayed(1000);
+		store().moveDelayedToWaiting(1000);
 		assertThat(typesIn(Place.EVENT)).containsExactly("due", "held");
 		assertThat(rows(Place.WAITING)).isEmpty();
 	}
 
 	@Test
-	void parksNoMoreThanTheLimit() {
-		store().parkDelayed(1000);
+	void movesNoMoreDelayedEventsThanTheLimit() {
+		store().moveDelayedToWaiting(1000);
 		List<UUID> ids = List.of(insert(LONG), insert(LONG), insert(LONG));
-		assertThat(store().parkDelayed(2)).isEqualTo(2);
+		assertThat(store().moveDelayedToWaiting(2)).isEqualTo(2);
 		assertThat(rows(Place.WAITING)).extracting((row) -> row.event().id()).isEqualTo(ids.subList(0, 2));
-		assertThat(store().parkDelayed(2)).isEqualTo(1);
-		assertThat(store().parkDelayed(2)).isZero();
+		assertThat(store().moveDelayedToWaiting(2)).isEqualTo(1);
+		assertThat(store().moveDelayedToWaiting(2)).isZero();
 		assertThat(rows(Place.WAITING)).extracting((row) -> row.event().id()).isEqualTo(ids);
 	}
 

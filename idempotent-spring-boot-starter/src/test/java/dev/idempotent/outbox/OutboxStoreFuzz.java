@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What no store may be led into by chance. {@code -Dfuzz.histories=100000} plays more,
- * {@code -Dfuzz.seed=17 -Dfuzz.histories=1} plays one again.
+ * Compares stores with the model in random histories. {@code -Dfuzz.histories=100000}
+ * plays more of them, {@code -Dfuzz.seed=17 -Dfuzz.histories=1} repeats one.
  */
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 public abstract class OutboxStoreFuzz {
@@ -30,7 +30,7 @@ public abstract class OutboxStoreFuzz {
 	protected abstract TestedOutboxStore tested();
 
 	/**
-	 * How many histories a claim tells apart: each has publishers of its own.
+	 * How many histories can run concurrently: each has its own publishers.
 	 */
 	protected int historiesAtOnce() {
 		return THREADS;
@@ -52,7 +52,7 @@ public abstract class OutboxStoreFuzz {
 	}
 
 	@Test
-	void hasEachEventInOnePlaceWhateverHappensToIt() throws InterruptedException {
+	void keepsEachEventInExactlyOneTable() throws InterruptedException {
 		for (int i = 0; i < Math.max(4, HISTORIES / 10); i++) {
 			int seed = FIRST_SEED + i;
 			OutboxStorm storm = new OutboxStorm(tested());
@@ -61,7 +61,7 @@ public abstract class OutboxStoreFuzz {
 				return rider;
 			});
 			assertThat(storm.failures()).isEmpty();
-			storm.endsWithEachEventInOnePlace();
+			storm.endsWithEachEventInExactlyOneTable();
 		}
 	}
 

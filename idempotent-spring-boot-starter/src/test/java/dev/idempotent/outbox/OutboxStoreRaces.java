@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises to relays that come at the same time.
+ * What every store promises to concurrent relays.
  */
 public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 
@@ -21,7 +22,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	private static final int RELAYS = 4;
 
 	@Test
-	void givesEachEventToOneOfManyRelays() throws InterruptedException {
+	void leasesEachEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS).mapToObj((i) -> "event " + i).toArray(String[]::new));
 		AtomicInteger taken = new AtomicInteger();
 		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
@@ -42,15 +43,15 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	}
 
 	@Test
-	void givesEachParkedEventToOneOfManyRelays() throws InterruptedException {
+	void leasesEachWaitingEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS / 4).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		park(claim(), LONG);
+		moveToWaiting(claim(), LONG);
 		passTime();
 		AtomicInteger taken = new AtomicInteger();
 		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
 			List<LeasedEvent> share = new ArrayList<>();
 			while (taken.get() < EVENTS / 4) {
-				List<LeasedEvent> claimed = claimParked(7);
+				List<LeasedEvent> claimed = claimWaiting(7);
 				taken.addAndGet(claimed.size());
 				share.addAll(claimed);
 			}
@@ -62,13 +63,13 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	}
 
 	@Test
-	void letsOneVerbDecideAboutAnEvent() throws InterruptedException {
+	void settlesEachEventOnlyOnce() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
 			List<LeasedEvent> held = appendLeased("one", "two");
 			List<Integer> counts = Race.of(RELAYS, (relay) -> switch (relay) {
 				case 0 -> store().delivered(held);
 				case 1 -> store().release(held);
-				case 2 -> park(held, LONG);
+				case 2 -> moveToWaiting(held, LONG);
 				default -> deadLetter(held);
 			});
 			assertThat(counts.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);

@@ -10,6 +10,10 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.transaction.TransactionDefinition;
@@ -18,7 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What tests of a store do, each with a publisher that no other has.
+ * The steps of tests of a store. Each test has its own publisher.
  */
 @Timeout(120)
 public abstract class OutboxStoreSteps {
@@ -54,7 +58,7 @@ public abstract class OutboxStoreSteps {
 	}
 
 	/**
-	 * Appends events that nobody holds, and commits.
+	 * Appends events without a lease and commits.
 	 */
 	protected final List<SerializedEvent> append(String... types) {
 		List<SerializedEvent> events = Stream.of(types).map(this::event).toList();
@@ -77,26 +81,25 @@ public abstract class OutboxStoreSteps {
 		return store().claim(lease(), new ClaimScope(false, row, Set.of(this.publisher), limit));
 	}
 
-	protected final List<LeasedEvent> claimParked() {
-		return claimParked(1000);
+	protected final List<LeasedEvent> claimWaiting() {
+		return claimWaiting(1000);
 	}
 
-	protected final List<LeasedEvent> claimParked(int limit) {
+	protected final List<LeasedEvent> claimWaiting(int limit) {
 		return store().claim(lease(), new ClaimScope(true, 0, Set.of(this.publisher), limit));
 	}
 
 	/**
-	 * Appends events and claims them from among those that wait.
+	 * Appends events, moves them to waiting and claims them.
 	 */
-	protected final List<LeasedEvent> appendAndClaimParked(String... types) {
+	protected final List<LeasedEvent> appendAndClaimWaiting(String... types) {
 		append(types);
-		assertThat(park(claim(), Duration.ZERO)).isEqualTo(types.length);
-		return claimParked();
+		assertThat(moveToWaiting(claim(), Duration.ZERO)).isEqualTo(types.length);
+		return claimWaiting();
 	}
 
-	protected final int park(List<LeasedEvent> events, Duration delay) {
-		return store()
-			.park(events.stream().map((held) -> new WaitingEvent(new FailedEvent(held, "broken"), delay)).toList());
+	protected final int moveToWaiting(List<LeasedEvent> events, Duration delay) {
+		return store().moveToWaiting(events.stream().map((held) -> new FailedEvent(held, "broken", delay)).toList());
 	}
 
 	protected final int deadLetter(List<LeasedEvent> events) {

@@ -3,6 +3,7 @@ package dev.idempotent.outbox;
 import java.util.List;
 import java.util.function.Supplier;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -16,7 +17,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 
 	@Test
-	void keepsNothingOfATransactionThatIsRolledBack() {
+	void dropsTheEventsOfARollback() {
 		new TransactionTemplate(tested().transactions()).executeWithoutResult((status) -> {
 			store().append(List.of(event("unleased")), null);
 			store().append(List.of(event("leased")), lease());
@@ -28,7 +29,7 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsNothingOfATransactionThatFails() {
+	void dropsTheEventsOfAFailedTransaction() {
 		assertThat(catchThrowable(() -> inTransaction(() -> {
 			store().append(List.of(event("one")), null);
 			throw new IllegalStateException("the order cannot be placed");
@@ -37,7 +38,7 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	}
 
 	@Test
-	void showsNobodyAnEventBeforeItsTransactionCommits() {
+	void hidesAnEventUntilItsTransactionCommits() {
 		inTransaction(() -> {
 			store().append(List.of(event("one")), null);
 			assertThat(claim()).isEmpty();
@@ -60,8 +61,8 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 	}
 
 	@Test
-	void commitsItsVerbsWhateverBecomesOfTheCallersTransaction() {
-		append("claimed", "delivered", "released", "parked", "buried");
+	void commitsIndependentlyOfTheTransactionOfItsCaller() {
+		append("claimed", "delivered", "released", "waiting", "dead");
 		List<LeasedEvent> held = claim();
 		passTime();
 		List<LeasedEvent> mine = rolledBack(this::claim);
@@ -69,12 +70,12 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 		rolledBack(() -> {
 			store().delivered(mine.subList(1, 2));
 			store().release(mine.subList(2, 3));
-			park(mine.subList(3, 4), LONG);
+			moveToWaiting(mine.subList(3, 4), LONG);
 			return deadLetter(mine.subList(4, 5));
 		});
 		assertThat(typesIn(Place.EVENT)).containsExactly("claimed", "released");
-		assertThat(typesIn(Place.WAITING)).containsExactly("parked");
-		assertThat(typesIn(Place.DEAD)).containsExactly("buried");
+		assertThat(typesIn(Place.WAITING)).containsExactly("waiting");
+		assertThat(typesIn(Place.DEAD)).containsExactly("dead");
 		assertThat(types(claim())).containsExactly("released");
 	}
 

@@ -3,49 +3,51 @@ package dev.idempotent.outbox;
 import java.time.Duration;
 import java.util.List;
 
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What every store promises of events that go wrong.
+ * What every store promises about events that could not be delivered.
  */
 public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 
 	@Test
-	void letsAParkedEventWaitAmongThoseThatWait() {
+	void movesAFailedEventToTheWaitingOnes() {
 		append("one", "two");
-		assertThat(park(claimAbove(0, 1), LONG)).isEqualTo(1);
+		assertThat(moveToWaiting(claimAbove(0, 1), LONG)).isEqualTo(1);
 		assertThat(typesIn(Place.EVENT)).containsExactly("two");
 		assertThat(typesIn(Place.WAITING)).containsExactly("one");
 		assertThat(types(claim())).containsExactly("two");
 	}
 
 	@Test
-	void claimsAParkedEventWhenItsTimeHasComeAndNotBefore() {
+	void claimsAWaitingEventOnlyOnceItIsDue() {
 		append("one");
-		park(claim(), LONG);
-		assertThat(claimParked()).isEmpty();
+		moveToWaiting(claim(), LONG);
+		assertThat(claimWaiting()).isEmpty();
 		passTime();
 		assertThat(claim()).isEmpty();
-		List<LeasedEvent> held = claimParked();
+		List<LeasedEvent> held = claimWaiting();
 		assertThat(types(held)).containsExactly("one");
-		assertThat(held.get(0).parked()).isTrue();
+		assertThat(held.get(0).waiting()).isTrue();
 	}
 
 	@Test
-	void claimsAParkedEventAtOnceThatIsNotToWait() {
+	void claimsAWaitingEventWithoutADelayAtOnce() {
 		append("one");
-		park(claim(), Duration.ZERO);
-		assertThat(types(claimParked())).containsExactly("one");
+		moveToWaiting(claim(), Duration.ZERO);
+		assertThat(types(claimWaiting())).containsExactly("one");
 	}
 
 	@Test
-	void keepsAllOfAParkedEventAndWhyItIs() {
+	void keepsAllOfAWaitingEventAndItsReason() {
 		SerializedEvent appended = append("one").get(0);
 		LeasedEvent held = claim().get(0);
-		store().park(List.of(new WaitingEvent(new FailedEvent(held, "the broker said no"), LONG)));
+		store().moveToWaiting(List.of(new FailedEvent(held, "the broker said no", LONG)));
 		OutboxRow row = rows(Place.WAITING).get(0);
 		assertThat(EventFacts.of(row.event())).isEqualTo(EventFacts.of(appended, 1));
 		assertThat(row.event().sequence()).isEqualTo(appended.sequence());
@@ -53,84 +55,83 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 		assertThat(row.claimId()).isNull();
 		assertThat(row.owner()).isNull();
 		passTime();
-		LeasedEvent again = claimParked().get(0);
+		LeasedEvent again = claimWaiting().get(0);
 		assertThat(EventFacts.of(again.event())).isEqualTo(EventFacts.of(appended, 2));
 		assertThat(again.event().sequence()).isEqualTo(appended.sequence());
 	}
 
 	@Test
-	void parksAnEventAgain() {
-		LeasedEvent held = appendAndClaimParked("one").get(0);
-		assertThat(store().park(List.of(new WaitingEvent(new FailedEvent(held, "no again"), LONG)))).isEqualTo(1);
-		assertThat(claimParked()).isEmpty();
+	void letsAWaitingEventWaitAgain() {
+		LeasedEvent held = appendAndClaimWaiting("one").get(0);
+		assertThat(store().moveToWaiting(List.of(new FailedEvent(held, "no again", LONG)))).isEqualTo(1);
+		assertThat(claimWaiting()).isEmpty();
 		OutboxRow row = rows(Place.WAITING).get(0);
 		assertThat(row.reason()).isEqualTo("no again");
 		assertThat(row.claimId()).isNull();
 		assertThat(row.owner()).isNull();
 		passTime();
-		assertThat(claimParked()).extracting((each) -> each.event().attempts()).containsExactly(3);
+		assertThat(claimWaiting()).extracting((each) -> each.event().attempts()).containsExactly(3);
 	}
 
 	@Test
-	void givesEachParkedEventItsOwnReasonAndTime() {
+	void keepsTheReasonAndDelayOfEachWaitingEvent() {
 		append("soon", "later");
-		List<LeasedEvent> held = both(claim(), appendAndClaimParked("soon again", "later again"));
-		store().park(held.stream().map((each) -> {
+		List<LeasedEvent> held = both(claim(), appendAndClaimWaiting("soon again", "later again"));
+		store().moveToWaiting(held.stream().map((each) -> {
 			String type = each.event().type();
-			return new WaitingEvent(new FailedEvent(each, "why " + type),
-					type.startsWith("soon") ? Duration.ZERO : LONG);
+			return new FailedEvent(each, "why " + type, type.startsWith("soon") ? Duration.ZERO : LONG);
 		}).toList());
 		assertThat(rows(Place.WAITING)).hasSize(4)
 			.allSatisfy((row) -> assertThat(row.reason()).isEqualTo("why " + row.event().type()));
-		assertThat(types(claimParked())).containsExactly("soon", "soon again");
+		assertThat(types(claimWaiting())).containsExactly("soon", "soon again");
 	}
 
 	@Test
-	void holdsAParkedEventThatItHasClaimedUntilTheLeaseEnds() {
-		LeasedEvent held = appendAndClaimParked("one").get(0);
+	void leasesAClaimedWaitingEventUntilTheLeaseEnds() {
+		LeasedEvent held = appendAndClaimWaiting("one").get(0);
 		OutboxRow row = rows(Place.WAITING).get(0);
 		assertThat(row.claimId()).isEqualTo(held.claimId());
 		assertThat(row.owner()).isEqualTo(lease().owner());
-		assertThat(claimParked()).isEmpty();
+		assertThat(claimWaiting()).isEmpty();
 		passTime();
-		assertThat(claimParked()).extracting((each) -> each.event().attempts()).containsExactly(3);
+		assertThat(claimWaiting()).extracting((each) -> each.event().attempts()).containsExactly(3);
 	}
 
 	@Test
-	void claimsThoseThatAreDueTheLongestAndTellsThemInTheOrderOfTheirRows() {
+	void claimsTheOldestDueEventsAndReturnsThemInTheOrderOfTheirRows() {
 		append("one", "two", "three");
 		List<LeasedEvent> held = claim();
 		for (int i = held.size() - 1; i >= 0; i--) {
-			park(held.subList(i, i + 1), Duration.ZERO);
+			moveToWaiting(held.subList(i, i + 1), Duration.ZERO);
 		}
-		assertThat(types(claimParked(2))).containsExactly("two", "three");
-		assertThat(types(claimParked(2))).containsExactly("one");
+		assertThat(types(claimWaiting(2))).containsExactly("two", "three");
+		assertThat(types(claimWaiting(2))).containsExactly("one");
 	}
 
 	@Test
-	void givesAParkedEventBackAsIfItHadNotBeenClaimedAgain() {
-		assertThat(store().release(appendAndClaimParked("one"))).isEqualTo(1);
+	void releasesAWaitingEventWithoutCountingItsAttempt() {
+		assertThat(store().release(appendAndClaimWaiting("one"))).isEqualTo(1);
 		assertThat(rows(Place.WAITING)).extracting(OutboxRow::claimId).containsOnlyNulls();
-		assertThat(claimParked()).extracting((each) -> each.event().attempts()).containsExactly(2);
+		assertThat(claimWaiting()).extracting((each) -> each.event().attempts()).containsExactly(2);
 	}
 
 	@Test
-	void deletesAParkedEventThatIsDeliveredAtLast() {
-		assertThat(store().delivered(appendAndClaimParked("one"))).isEqualTo(1);
+	void deletesAWaitingEventThatIsDelivered() {
+		assertThat(store().delivered(appendAndClaimWaiting("one"))).isEqualTo(1);
 		assertThat(rows(Place.WAITING)).isEmpty();
 		assertThat(rows(Place.DEAD)).isEmpty();
 	}
 
 	@Test
-	void keepsAllOfADeadEventAndWhyItIs() {
+	void keepsAllOfADeadEventAndItsReason() {
 		SerializedEvent fresh = append("fresh").get(0);
-		List<LeasedEvent> held = both(claim(), appendAndClaimParked("parked"));
+		List<LeasedEvent> held = both(claim(), appendAndClaimWaiting("waiting"));
 		assertThat(store()
 			.deadLetter(held.stream().map((each) -> new FailedEvent(each, "why " + each.event().type())).toList()))
 			.isEqualTo(2);
 		assertThat(both(rows(Place.EVENT), rows(Place.WAITING))).isEmpty();
 		List<OutboxRow> dead = rows(Place.DEAD);
-		assertThat(dead).extracting(OutboxRow::reason).containsExactly("why fresh", "why parked");
+		assertThat(dead).extracting(OutboxRow::reason).containsExactly("why fresh", "why waiting");
 		assertThat(dead).extracting((row) -> row.event().attempts()).containsExactly(1, 2);
 		assertThat(dead.get(0).event().sequence()).isEqualTo(fresh.sequence());
 		assertThat(EventFacts.of(dead.get(0).event())).isEqualTo(EventFacts.of(fresh, 1));
@@ -141,7 +142,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	void neverClaimsADeadEvent() {
 		deadLetter(appendLeased("one"));
 		passTime();
-		assertThat(both(claim(), claimParked())).isEmpty();
+		assertThat(both(claim(), claimWaiting())).isEmpty();
 		assertThat(typesIn(Place.DEAD)).containsExactly("one");
 	}
 
@@ -156,7 +157,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	void keepsAReasonWithAnyCharacters() {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		FailedEvent failed = new FailedEvent(held.get(0), "unexpected byte \u0000 in '\u20AC\uD83D\uDE00'");
-		assertThat(store().park(List.of(new WaitingEvent(failed, LONG)))).isEqualTo(1);
+		assertThat(store().moveToWaiting(List.of(new FailedEvent(held.get(0), failed.reason(), LONG)))).isEqualTo(1);
 		assertThat(store().deadLetter(List.of(new FailedEvent(held.get(1), failed.reason())))).isEqualTo(1);
 		assertThat(both(rows(Place.WAITING), rows(Place.DEAD))).hasSize(2)
 			.allSatisfy((row) -> assertThat(row.reason()).startsWith("unexpected byte ")

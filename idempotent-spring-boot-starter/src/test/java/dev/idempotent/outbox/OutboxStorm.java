@@ -11,13 +11,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Events that many work on at once, and what they were told.
+ * Events that many threads use concurrently, and the results that they got.
  */
 public final class OutboxStorm {
 
@@ -57,7 +58,7 @@ public final class OutboxStorm {
 	}
 
 	/**
-	 * Does a step that a conflict in the database may prevent.
+	 * Takes a step that may fail with a conflict in the database.
 	 * @return what the step returned, 0 if it was prevented
 	 */
 	int attempt(String verb, IntSupplier step) {
@@ -71,16 +72,17 @@ public final class OutboxStorm {
 	}
 
 	/**
-	 * The steps that were prevented.
+	 * The steps that have failed.
 	 */
 	public Collection<String> failures() {
 		return this.failures;
 	}
 
 	/**
-	 * Each event that was committed is where it must be, once, and nothing else is there.
+	 * Checks that each committed event is in exactly one table, and that there are no
+	 * others.
 	 */
-	public void endsWithEachEventInOnePlace() {
+	public void endsWithEachEventInExactlyOneTable() {
 		List<UUID> kept = Stream.of(Place.values())
 			.flatMap((place) -> this.tested.rows(place, this.publisher).stream())
 			.map((row) -> row.event().id())

@@ -10,11 +10,15 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * One of many that work on the same events: behaves by chance, also with events that it
- * held once and those that were never committed.
+ * One of many threads that use the same events: takes random steps, even with events that
+ * it has lost and with those that were never committed.
  */
 public final class OutboxStormRider {
 
@@ -48,7 +52,7 @@ public final class OutboxStormRider {
 			case 0, 1, 2, 3 -> this.storm.attempt("append", this::append);
 			case 4, 5, 6, 7, 8 -> this.storm.attempt("claim", this::claim);
 			case 9 -> this.storm.tested().passTime(this.storm.publisher());
-			case 10 -> this.storm.attempt("parkDelayed", () -> this.store.parkDelayed(10));
+			case 10 -> this.storm.attempt("moveDelayedToWaiting", () -> this.store.moveDelayedToWaiting(10));
 			case 11 -> insert();
 			default -> settle();
 		}
@@ -93,11 +97,9 @@ public final class OutboxStormRider {
 		List<LeasedEvent> batch = batch();
 		switch (this.random.nextInt(7)) {
 			case 0 -> this.storm.attempt("release", () -> this.store.release(batch));
-			case 1, 2 -> this.storm.attempt("park",
-					() -> this.store.park(batch.stream()
-						.map((event) -> new WaitingEvent(new FailedEvent(event, "broken"),
-								this.random.nextBoolean() ? LONG : Duration.ZERO))
-						.toList()));
+			case 1, 2 -> this.storm.attempt("moveToWaiting", () -> this.store.moveToWaiting(batch.stream()
+				.map((event) -> new FailedEvent(event, "broken", this.random.nextBoolean() ? LONG : Duration.ZERO))
+				.toList()));
 			case 3 -> this.storm.attempt("deadLetter", () -> this.store
 				.deadLetter(batch.stream().map((event) -> new FailedEvent(event, "broken")).toList()));
 			default -> this.storm.isDeleted(batch, this.storm.attempt("delivered", () -> this.store.delivered(batch)));
@@ -105,7 +107,7 @@ public final class OutboxStormRider {
 	}
 
 	/**
-	 * A few events in any order, no row twice, half of which it will try again.
+	 * A few events in any order, each row once. Half of them are used again.
 	 */
 	private List<LeasedEvent> batch() {
 		List<LeasedEvent> batch = new ArrayList<>();

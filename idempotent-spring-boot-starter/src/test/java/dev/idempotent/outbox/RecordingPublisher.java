@@ -39,21 +39,21 @@ public final class RecordingPublisher implements OutboxPublisher {
 	}
 
 	/**
-	 * Says what becomes of an event from now on.
+	 * Sets the outcome of each event from now on.
 	 */
 	public void answer(Function<SerializedEvent, Outcome> behaviour) {
 		this.behaviour = behaviour;
 	}
 
 	/**
-	 * Says who is told the size of each batch from now on.
+	 * Sets a consumer of the size of each batch from now on.
 	 */
 	public void watchBatches(IntConsumer watcher) {
 		this.batches = watcher;
 	}
 
 	/**
-	 * The events that the broker has, in order of arrival.
+	 * The events that the broker has received, in order of arrival.
 	 */
 	public List<SerializedEvent> published() {
 		return this.published;

@@ -7,32 +7,31 @@ import java.util.UUID;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * A store under test, and what happens to it that is none of its verbs.
+ * A store under test, and the actions on it that are not methods of the store.
  */
 public interface TestedOutboxStore {
 
 	OutboxStore store();
 
 	/**
-	 * Begins the transactions that the store takes part in.
+	 * The manager of the transactions that the store joins.
 	 */
 	PlatformTransactionManager transactions();
 
 	/**
-	 * Ends all leases and waits of a publisher's events, in the order of their rows,
-	 * except those that are locked.
+	 * Ends the leases and delays of all events of a publisher, in the order of their
+	 * rows, except for locked rows.
 	 */
 	void passTime(String publisher);
 
 	/**
-	 * Inserts an event as another program does, which leaves to the table whatever it
-	 * can.
-	 * @param delay until when it is not to be delivered; zero if it does not matter
+	 * Inserts an event like another program that relies on the defaults of the table.
+	 * @param delay the time until it is due; zero for the default of the table
 	 */
 	void insert(UUID id, String topic, Duration delay);
 
 	/**
-	 * What there is of a publisher's events, in the order of their rows.
+	 * The events of a publisher, in the order of their rows.
 	 */
 	List<OutboxRow> rows(OutboxRow.Place place, String publisher);
 

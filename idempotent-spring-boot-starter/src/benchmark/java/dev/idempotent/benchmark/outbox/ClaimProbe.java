@@ -9,7 +9,7 @@ interface ClaimProbe {
 
 	void addDue(int rows);
 
-	void addParked(int rows);
+	void addWaiting(int rows);
 
 	int claim(int limit);
 

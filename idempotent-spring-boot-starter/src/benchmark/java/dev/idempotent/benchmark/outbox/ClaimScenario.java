@@ -64,17 +64,17 @@ final class ClaimScenario implements Scenario {
 		beside(this.size.rest(), 0);
 		relate("due backlog", claims("due backlog", report), alone, report);
 		beside(0, this.size.rest());
-		relate("parked rows", claims("parked rows", report), alone, report);
+		relate("waiting rows", claims("waiting rows", report), alone, report);
 		relate(BURST, afterIdling(report), alone, report);
 		beside(0, 0);
 		relate(SNAPSHOT, underSnapshot(report), alone, report);
 		this.probe.empty();
 	}
 
-	private void beside(int due, int parked) {
+	private void beside(int due, int waiting) {
 		this.probe.empty();
 		this.probe.addDue(due);
-		this.probe.addParked(parked);
+		this.probe.addWaiting(waiting);
 		this.database.tidy();
 	}
 

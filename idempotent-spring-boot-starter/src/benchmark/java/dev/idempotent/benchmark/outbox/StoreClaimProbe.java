@@ -6,9 +6,9 @@ import java.util.Set;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.outbox.ClaimScope;
-import dev.idempotent.outbox.EventLease;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import org.springframework.core.io.ClassPathResource;
@@ -59,7 +59,7 @@ final class StoreClaimProbe implements ClaimProbe {
 	}
 
 	@Override
-	public void addParked(int rows) {
+	public void addWaiting(int rows) {
 		this.jdbc.update("insert into outbox_waiting (id, attempts, " + COLUMNS + ") select n, 1, "
 				+ ROW.replaceAll("clock_timestamp\\(\\)$", "clock_timestamp() + interval '1 day'")
 				+ " from generate_series(1, ?) n", rows);

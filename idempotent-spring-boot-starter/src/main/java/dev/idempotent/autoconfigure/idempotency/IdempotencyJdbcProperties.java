@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.time.Duration;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -37,7 +38,7 @@ record IdempotencyJdbcProperties(@DefaultValue("embedded") DatabaseInitializatio
 			throw new IdempotentConfigurationException("idempotent.jdbc.max-waiters is %d.".formatted(maxWaiters),
 					"Set it to the number of connections that may wait, at least 1, or leave it out.", null);
 		}
-		if (!table.matches("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*")) {
+		if (!Database.isTableName(table)) {
 			throw new IdempotentConfigurationException("idempotent.jdbc.table is no name of a table.",
 					"Set it to a name of letters, digits and underscores, with a schema if need be.", null);
 		}

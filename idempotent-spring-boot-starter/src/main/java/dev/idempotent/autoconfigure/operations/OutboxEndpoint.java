@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import dev.idempotent.outbox.DeadEvent;
+import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.outbox.DeadFilter;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;

@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.util.UUID;
 
-import dev.idempotent.outbox.DeadFilter;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,6 +17,7 @@ import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.OutboxTables;
+import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
@@ -83,13 +84,15 @@ public final class OutboxAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	Outbox outbox(OutboxTopics topics, ObjectProvider<JsonMapper> mappers,
+	Outbox outbox(OutboxTopics topics, ObjectProvider<PayloadWriter> writers, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
 			@Value("${spring.application.name:}") String applicationName) {
 		String source = (properties.source() != null) ? properties.source() : "/" + applicationName;
 		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
-		return new TransactionBoundOutbox(topics, new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)),
-				source, (headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system());
+		PayloadWriter writer = writers
+			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
+		return new TransactionBoundOutbox(topics, writer, source,
+				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system());
 	}
 
 	@Bean

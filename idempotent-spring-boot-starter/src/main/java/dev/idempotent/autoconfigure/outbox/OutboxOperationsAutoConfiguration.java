@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.outbox;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.outbox.jdbc.JdbcDeadEventSweeper;
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.OutboxTables;
@@ -30,9 +30,8 @@ public final class OutboxOperationsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnProperty("idempotent.outbox.dead-retention")
-	JdbcDeadEventSweeper outboxDeadEventSweeper(DataSource dataSource, OutboxTables tables,
-			OutboxProperties properties) {
-		JdbcDeadEventSweeper sweeper = new JdbcDeadEventSweeper(dataSource, tables, properties.requireDeadRetention());
+	TableSweeper outboxDeadEventSweeper(JdbcDeadEvents deadEvents, OutboxProperties properties) {
+		TableSweeper sweeper = deadEvents.sweeper(properties.requireDeadRetention());
 		sweeper.start();
 		return sweeper;
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -29,9 +30,8 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	static final String DEFAULT_TABLE_PREFIX = "outbox_";
 
 	OutboxProperties {
-		if (!tablePrefix.matches("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*")) {
-			throw new IdempotentConfigurationException(
-					"idempotent.outbox.table-prefix is no beginning of a table's name.",
+		if (!Database.isTableName(tablePrefix)) {
+			throw new IdempotentConfigurationException("idempotent.outbox.table-prefix is not a valid table prefix.",
 					"Set it to letters, digits and underscores, with a schema if need be.", null);
 		}
 		if (deadRetention != null && deadRetention.toMillis() < 1) {

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.jdbc;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -7,7 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
-import dev.idempotent.jdbc.KeptConnection;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +21,11 @@ import org.springframework.dao.DataAccessException;
 final class BatchedRenewals implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(BatchedRenewals.class);
+
+	/**
+	 * The number of keys in one statement, far below the limits of drivers.
+	 */
+	private static final int BATCH = 500;
 
 	private final NonTransactionalConnections pooled;
 
@@ -37,15 +42,16 @@ final class BatchedRenewals implements AutoCloseable {
 	}
 
 	/**
-	 * Renews what it can.
-	 * @return the keys of which the database says so; none, with a warning once per
-	 * outage, if it does not answer
+	 * Renews leases.
+	 * @return the keys that are renewed for certain; none, with one warning per outage,
+	 * if the database does not answer
 	 */
 	Set<Renewal> renew(List<Renewal> held) {
 		try {
-			Set<Renewal> renewed = (this.kept != null)
-					? this.kept.run((connection) -> this.records.renew(connection, held))
-					: this.pooled.runInTransaction((connection) -> this.records.renew(connection, held));
+			Set<Renewal> renewed = new HashSet<>();
+			for (int from = 0; from < held.size(); from += BATCH) {
+				renewed.addAll(renewBatch(held.subList(from, Math.min(from + BATCH, held.size()))));
+			}
 			this.failing.set(false);
 			return renewed;
 		}
@@ -56,6 +62,11 @@ final class BatchedRenewals implements AutoCloseable {
 			}
 			return Set.of();
 		}
+	}
+
+	private Set<Renewal> renewBatch(List<Renewal> held) {
+		return (this.kept != null) ? this.kept.run((connection) -> this.records.renew(connection, held))
+				: this.pooled.runInTransaction((connection) -> this.records.renew(connection, held));
 	}
 
 	@Override

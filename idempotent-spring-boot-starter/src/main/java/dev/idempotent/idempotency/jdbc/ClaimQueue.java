@@ -8,13 +8,13 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 
 /**
- * Lets few claims at a time hold a connection that may have to wait for another
- * transaction, so that the pool stays free for work. The others wait without one.
+ * Limits how many claims hold a connection while they wait for another transaction, so
+ * that the pool is not exhausted. Further claims wait without a connection.
  */
 final class ClaimQueue {
 
 	/**
-	 * Room for a row of claims that each wait in vain.
+	 * Covers several consecutive lock timeouts.
 	 */
 	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -24,8 +24,8 @@ final class ClaimQueue {
 
 	/**
 	 * Creates a queue.
-	 * @param places how many claims may wait at a time
-	 * @param lockTimeout how long each waits at most
+	 * @param places how many claims may wait concurrently
+	 * @param lockTimeout how long each may wait
 	 */
 	ClaimQueue(int places, Duration lockTimeout) {
 		this.places = new Semaphore(places, true);
@@ -38,7 +38,7 @@ final class ClaimQueue {
 
 	/**
 	 * Waits for a place.
-	 * @throws IdempotencyStoreUnavailableException if there is none in time
+	 * @throws IdempotencyStoreUnavailableException if no place becomes free in time
 	 */
 	void enter(IdempotencyKey key) {
 		try {
@@ -57,7 +57,8 @@ final class ClaimQueue {
 	}
 
 	private static IdempotencyStoreUnavailableException busy(IdempotencyKey key) {
-		return new IdempotencyStoreUnavailableException("Too many claims wait before that of key " + key, null);
+		return new IdempotencyStoreUnavailableException("Too many claims are waiting before the claim of key " + key,
+				null);
 	}
 
 }

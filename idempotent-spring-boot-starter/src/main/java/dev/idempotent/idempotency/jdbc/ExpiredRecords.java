@@ -1,69 +1,39 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 
 /**
- * The rows whose time has ended.
+ * The rows whose lease or retention has ended.
  */
 final class ExpiredRecords {
 
 	private final String table;
 
 	ExpiredRecords(String table) {
-		this.table = RecordDialect.requireTable(table);
+		this.table = IdempotencyRecords.requireTable(table);
 	}
 
 	/**
-	 * Locks some of the rows that no transaction holds and deletes them, one by one: for
-	 * a list of keys, MySQL may read the whole table and wait for what others hold.
+	 * Locks rows that no transaction has locked and deletes them one by one: with a list
+	 * of keys, MySQL may read the whole table and wait for the locks of others.
 	 * @return how many
 	 */
 	int delete(Connection connection, int atMost) {
-		String sql = "";
-		try {
-			RecordDialect dialect = RecordDialect.of(connection);
-			sql = select(this.table, dialect, atMost);
-			List<String> keys = lock(connection, sql);
-			sql = "delete from " + this.table + " where key_digest = ?";
-			delete(connection, sql, keys);
-			return keys.size();
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
+		List<String> keys = Statements.query(connection,
+				select(this.table, IdempotencyRecords.databaseOf(connection), atMost), List.of(),
+				(row, number) -> row.getString("key_digest"));
+		Statements.updateEach(connection, "delete from " + this.table + " where key_digest = ?",
+				keys.stream().map(List::of).toList());
+		return keys.size();
 	}
 
-	static String select(String table, RecordDialect dialect, int atMost) {
-		return "select key_digest from " + table + " where expires_at <= " + dialect.nowForIndexes()
+	static String select(String table, Database database, int atMost) {
+		return "select key_digest from " + table + " where expires_at <= " + database.nowForIndexes()
 				+ " order by expires_at limit " + atMost + " for update skip locked";
-	}
-
-	private static List<String> lock(Connection connection, String sql) throws SQLException {
-		try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
-			List<String> keys = new ArrayList<>();
-			while (rows.next()) {
-				keys.add(rows.getString(1));
-			}
-			return keys;
-		}
-	}
-
-	private static void delete(Connection connection, String sql, List<String> keys) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (String key : keys) {
-				statement.setString(1, key);
-				statement.addBatch();
-			}
-			statement.executeBatch();
-		}
 	}
 
 }

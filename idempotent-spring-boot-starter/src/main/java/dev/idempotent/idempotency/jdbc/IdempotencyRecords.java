@@ -1,33 +1,31 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
- * The state machine of a key as rows of a table, on connections and in transactions of
- * others: nothing is committed or closed. Statements are counted in
- * {@code RecordStatementsContract}; failures are {@link DataAccessException}s, of which
- * only a {@link PessimisticLockingFailureException} speaks of another transaction.
+ * The state machine of a key as rows of a table. Neither commits nor closes the
+ * connections of its callers. Failures are {@link DataAccessException}s; a
+ * {@link PessimisticLockingFailureException} is a conflict with another transaction.
  */
 final class IdempotencyRecords {
 
 	/**
-	 * How often a key may change between two statements of one verb.
+	 * How often a key may change between two statements of one method.
 	 */
 	private static final int ATTEMPTS = 20;
 
@@ -36,19 +34,19 @@ final class IdempotencyRecords {
 	private volatile @Nullable RecordSql sql;
 
 	/**
-	 * Takes the name of a table, which may be in a schema. The database's dialect is
-	 * found with the first connection.
+	 * Creates the records of a table. The database is detected with the first connection.
+	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 */
 	IdempotencyRecords(String table) {
-		this.table = RecordDialect.requireTable(table);
+		this.table = requireTable(table);
 	}
 
 	/**
-	 * Takes an absent key, or tells who has it.
-	 * @param lockTimeout how long to wait for a transaction that has taken the key and
-	 * not ended yet; {@code null} for as long as the connection waits for locks. H2
-	 * always does the latter. The connection's own limit is as before afterwards
-	 * @throws org.springframework.dao.CannotAcquireLockException if the time is over
+	 * Claims an absent or expired key, or returns its state.
+	 * @param lockTimeout how long to wait for another transaction that has claimed the
+	 * key; {@code null} for the lock timeout of the connection, which is restored
+	 * afterwards. H2 always uses the latter
+	 * @throws org.springframework.dao.CannotAcquireLockException after that time
 	 */
 	Claim claim(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 			@Nullable Duration lockTimeout) {
@@ -77,7 +75,7 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Keeps the response of a key that the token owns, or that is absent.
+	 * Stores the response of a key that the token owns, or that is absent or expired.
 	 */
 	boolean complete(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
@@ -107,8 +105,8 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Keeps the response of a key whose record the same transaction has inserted.
-	 * @return {@code false} if that record is no longer there
+	 * Stores the response of a key whose record was inserted by the same transaction.
+	 * @return {@code false} if that record no longer exists
 	 */
 	boolean completeOwn(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
@@ -118,7 +116,7 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Frees a PENDING key.
+	 * Releases a PENDING key.
 	 */
 	boolean release(Connection connection, IdempotencyKey key, String token) {
 		RecordSql sql = sql(connection);
@@ -139,7 +137,7 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Lets the lease of a PENDING key start anew.
+	 * Restarts the lease of a PENDING key.
 	 */
 	boolean renew(Connection connection, IdempotencyKey key, String token, Duration lease) {
 		RecordSql sql = sql(connection);
@@ -147,31 +145,32 @@ final class IdempotencyRecords {
 		if (statements.change(sql.renew(), null, lease.toMillis(), key.digest(), token)) {
 			return true;
 		}
-		// MySQL may count a row as unchanged whose new lease ends when the old one did.
+		// MySQL does not count a row whose new lease ends at the same time as the old
+		// one.
 		RecordRow row = statements.find(key);
 		return row != null && !row.isExpired() && row.isHeldBy(token);
 	}
 
 	/**
-	 * Lets the leases of PENDING keys start anew, in one batch.
-	 * @return those of which the database says so
+	 * Restarts the leases of PENDING keys, without waiting for rows that another
+	 * transaction has locked.
+	 * @param held at least one key
+	 * @return the keys that are renewed for certain
 	 */
 	Set<Renewal> renew(Connection connection, List<Renewal> held) {
-		RecordSql sql = sql(connection);
-		boolean[] changed = new RecordStatements(connection, sql).changeEach(sql.renew().plain(),
-				held.stream()
-					.map((one) -> new Object[] { one.lease().toMillis(), one.key().digest(), one.token() })
-					.toList());
-		return IntStream.range(0, changed.length)
-			.filter((i) -> changed[i])
-			.mapToObj(held::get)
+		RecordStatements statements = new RecordStatements(connection, sql(connection));
+		Map<String, String> tokens = statements.lock(held.stream().map((one) -> one.key().digest()).toList());
+		Set<Renewal> renewed = held.stream()
+			.filter((one) -> one.token().equals(tokens.get(one.key().digest())))
 			.collect(Collectors.toSet());
+		statements.extend(renewed);
+		return renewed;
 	}
 
 	/**
-	 * Looks a key up without waiting for anybody.
-	 * @return what a claimant with another token would be told; {@code null} if it would
-	 * get the key
+	 * Looks a key up without waiting for locks.
+	 * @return the result of a claim with another token; {@code null} if it would acquire
+	 * the key
 	 */
 	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
 		RecordRow row = new RecordStatements(connection, sql(connection)).find(key);
@@ -179,29 +178,35 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Tells whether a claim with a limit takes no more statements than one without.
+	 * Whether a claim with a lock timeout takes no more statements than one without.
 	 */
 	boolean limitsInOneStatement(Connection connection) {
 		return sql(connection).insert().limited() != null;
 	}
 
+	static Database databaseOf(Connection connection) {
+		return Database.of(connection, "Idempotency keys", "keep them in Redis (idempotent.store=redis)");
+	}
+
+	static String requireTable(String name) {
+		if (!Database.isTableName(name)) {
+			throw new IllegalArgumentException("'%s' is not a valid table name".formatted(name));
+		}
+		return name;
+	}
+
 	private RecordSql sql(Connection connection) {
 		RecordSql sql = this.sql;
 		if (sql == null) {
-			try {
-				sql = RecordSql.of(RecordDialect.of(connection), this.table);
-				this.sql = sql;
-			}
-			catch (SQLException ex) {
-				throw StatementFailures.translate("", ex);
-			}
+			sql = RecordSql.of(databaseOf(connection), this.table);
+			this.sql = sql;
 		}
 		return sql;
 	}
 
 	private static PessimisticLockingFailureException restless(IdempotencyKey key) {
 		return new PessimisticLockingFailureException(
-				"Key %s changed hands %d times while it was asked for".formatted(key, ATTEMPTS));
+				"Key %s was claimed and released %d times during one call".formatted(key, ATTEMPTS));
 	}
 
 }

@@ -29,9 +29,9 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
- * Keeps each key as a row of a table in the application's database: PostgreSQL, MySQL,
- * MariaDB or H2. Every verb commits by itself on a connection of its own and takes no
- * part in a transaction of its caller.
+ * Stores each key as a row of a table in the application's database: PostgreSQL, MySQL,
+ * MariaDB or H2. Each method commits on a connection of its own and does not participate
+ * in a transaction of its caller.
  */
 public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseable {
 
@@ -40,8 +40,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	private static final int ATTEMPTS = 5;
 
 	/**
-	 * How long a claim waits for a transaction that has taken its key in the same table,
-	 * where that costs nothing (PostgreSQL); the other databases have a limit anyway.
+	 * How long a claim waits for another transaction that has claimed the key, on
+	 * PostgreSQL. The other databases have a lock timeout by default.
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
@@ -55,19 +55,19 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	/**
 	 * Creates a store on a table that one of the scripts beside this class has created.
-	 * @param dataSource where the connections come from; its time-outs are how long a
-	 * request waits for an unreachable database
-	 * @param table the name of the table, in its schema if need be
+	 * @param dataSource provides the connections; its timeouts bound the wait for an
+	 * unreachable database
+	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table) {
 		this(dataSource, table, null);
 	}
 
 	/**
-	 * Creates a store that renews leases on a connection outside of the pool, which the
-	 * work that is renewed may have emptied.
-	 * @param dataSource where all other connections come from
-	 * @param table the name of the table, in its schema if need be
+	 * Creates a store that renews leases on a connection outside of the pool, because the
+	 * leased work may have exhausted the pool.
+	 * @param dataSource provides all other connections
+	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 * @param unpooled opens connections to the same database; {@code null} to renew
 	 * through the pool
 	 * @throws IdempotentConfigurationException if the data source routes to several
@@ -83,7 +83,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	private static DataSource oneDatabase(DataSource dataSource) {
 		String router = RoutingDataSources.find(dataSource);
 		if (router != null) {
-			throw new IdempotentConfigurationException("Idempotency keys are kept in a database, and the DataSource "
+			throw new IdempotentConfigurationException("Idempotency keys are stored in a database, and the DataSource "
 					+ router
 					+ " routes to several databases: they would be renewed, looked up and deleted only in the default one.",
 					RoutingDataSources.REMEDY + "; or keep the keys in Redis, under Guarantee.LEASE.", null);
@@ -142,7 +142,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Looks for the table. A database that does not answer is only warned of.
+	 * Checks that the table exists. Logs a warning if the database does not answer.
 	 * @throws IdempotentConfigurationException if the database lacks it
 	 */
 	public void verify() {
@@ -150,12 +150,11 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			find(new IdempotencyKey("0".repeat(64)), Fingerprint.of(List.of()));
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			logger.warn("The database does not answer, so the table {} may or may not be there", this.table, ex);
+			logger.warn("The database does not answer, so the table {} could not be checked", this.table, ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			throw new IdempotentConfigurationException(
-					"The database has no table " + this.table
-							+ " for idempotency keys, or one that is not as this library creates it.",
+					"The database has no table " + this.table + " for idempotency keys, or one with other columns.",
 					"Run the script schema-*.sql for your database (it is in the jar, in "
 							+ getClass().getPackageName().replace('.', '/')
 							+ "), or set idempotent.jdbc.initialize-schema=always.",
@@ -164,15 +163,15 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Looks a key up without waiting for anybody.
-	 * @return what a claimant would be told, or {@code null} if it would get the key
+	 * Looks a key up without waiting for locks.
+	 * @return the result of a claim, or {@code null} if it would acquire the key
 	 */
 	@Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
 		return run(key, (connection) -> this.records.find(connection, key, fingerprint));
 	}
 
 	/**
-	 * Looks a key up on a connection of the caller, without waiting for anybody.
+	 * Looks a key up on a connection of the caller, without waiting for locks.
 	 * @return as {@link #find(IdempotencyKey, Fingerprint)}
 	 */
 	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
@@ -189,25 +188,26 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * The rows of this store, for use in transactions of others.
+	 * The records of this store, for use in transactions of the application.
 	 */
 	IdempotencyRecords records() {
 		return this.records;
 	}
 
 	/**
-	 * What a failed statement means for a key.
+	 * Translates the failure of a statement.
 	 */
 	IdempotencyStoreException failure(IdempotencyKey key, DataAccessException ex) {
 		if (ex instanceof InvalidDataAccessResourceUsageException) {
-			return new IdempotencyStoreException("The table " + this.table + " is missing, is not as the script "
-					+ "schema-*.sql beside " + getClass().getName() + " creates it, or may not be written. Run the one "
-					+ "for your database, or set idempotent.jdbc.initialize-schema=always", ex);
+			return new IdempotencyStoreException("The table " + this.table + " is missing, has other columns than "
+					+ "in the script schema-*.sql beside " + getClass().getName() + ", or is not writable. Run the "
+					+ "script for your database, or set idempotent.jdbc.initialize-schema=always", ex);
 		}
 		if (ex instanceof DataIntegrityViolationException) {
-			return new IdempotencyStoreException("The table " + this.table + " does not take key " + key, ex);
+			return new IdempotencyStoreException("The table " + this.table + " rejected key " + key, ex);
 		}
-		return new IdempotencyStoreUnavailableException("The database did not carry out a command on key " + key, ex);
+		return new IdempotencyStoreUnavailableException("The database failed to execute a statement for key " + key,
+				ex);
 	}
 
 	private <T extends @Nullable Object> T run(IdempotencyKey key, Function<Connection, T> verb) {
@@ -220,7 +220,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Repeats what was rolled back: by a deadlock, or where the pool's connections are
+	 * Repeats work that was rolled back by a deadlock, or by an isolation level that is
 	 * stricter than READ COMMITTED.
 	 */
 	private <T extends @Nullable Object> T runAgain(Function<Connection, T> verb) {
@@ -232,7 +232,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 				throw ex;
 			}
 			catch (PessimisticLockingFailureException ex) {
-				logger.debug("Asking the database again after attempt {} of {}", i, ATTEMPTS, ex);
+				logger.debug("Repeating the statements after attempt {} of {}", i, ATTEMPTS, ex);
 			}
 		}
 		return this.connections.run(verb);

@@ -6,22 +6,29 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.TableSweeper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
- * Deletes expired keys from the databases that are in use, from their first use until it
- * is closed.
+ * Deletes expired keys from each database that is in use, from its first use until the
+ * sweepers are closed.
  */
 public final class JdbcIdempotencySweepers implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencySweepers.class);
 
 	private final String table;
 
 	private final Duration interval;
 
-	private final Map<DataSource, JdbcIdempotencySweeper> sweepers = new ConcurrentHashMap<>();
+	private final Map<DataSource, TableSweeper> sweepers = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates it; nothing is swept yet.
-	 * @param table the table in each database
-	 * @param interval how often each is swept
+	 * Creates the sweepers of all databases; none is swept yet.
+	 * @param table the name of the table in each database
+	 * @param interval the pause between two sweeps of a database
 	 */
 	public JdbcIdempotencySweepers(String table, Duration interval) {
 		this.table = table;
@@ -34,7 +41,7 @@ public final class JdbcIdempotencySweepers implements AutoCloseable {
 	 */
 	public void sweep(DataSource dataSource) {
 		this.sweepers.computeIfAbsent(dataSource, (database) -> {
-			JdbcIdempotencySweeper sweeper = new JdbcIdempotencySweeper(database, this.table, this.interval);
+			TableSweeper sweeper = sweeper(database, this.table, this.interval);
 			sweeper.start();
 			return sweeper;
 		});
@@ -42,7 +49,15 @@ public final class JdbcIdempotencySweepers implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.sweepers.values().forEach(JdbcIdempotencySweeper::close);
+		this.sweepers.values().forEach(TableSweeper::close);
+	}
+
+	static TableSweeper sweeper(DataSource dataSource, String table, Duration interval) {
+		NonTransactionalConnections connections = new NonTransactionalConnections(dataSource);
+		ExpiredRecords records = new ExpiredRecords(table);
+		return new TableSweeper("idempotency-sweeper", "Expired idempotency keys", interval,
+				(limit) -> connections.runInTransaction((connection) -> records.delete(connection, limit)),
+				(swept) -> logger.debug("Deleted {} expired idempotency keys", swept));
 	}
 
 }

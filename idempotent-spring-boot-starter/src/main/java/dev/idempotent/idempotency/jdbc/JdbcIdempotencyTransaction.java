@@ -23,7 +23,8 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A transaction of the application's own manager, with the record of a key in it.
+ * A transaction of the application's transaction manager that contains the record of a
+ * key.
  */
 final class JdbcIdempotencyTransaction implements Transaction {
 
@@ -69,7 +70,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	}
 
 	/**
-	 * Ends with a claim that leaves nothing to do. A transaction of the caller goes on.
+	 * Ends with a claim that was not acquired. A transaction of the caller continues.
 	 */
 	JdbcIdempotencyTransaction endWith(Claim claim) {
 		this.outcome = claim;
@@ -132,14 +133,14 @@ final class JdbcIdempotencyTransaction implements Transaction {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The transaction of key {} could not be rolled back; the database does so when the connection "
-					+ "ends", this.key, ex);
+			logger.warn("The transaction of key {} could not be rolled back; the database rolls it back when the "
+					+ "connection ends", this.key, ex);
 		}
 	}
 
 	/**
-	 * Without a savepoint a rollback would mark the test's transaction, which then could
-	 * not serve another request.
+	 * Without a savepoint, a rollback would mark the transaction of the test as
+	 * rollback-only, so that it could not serve another request.
 	 */
 	private void leaveToTest() {
 		boolean unused = run((connection) -> this.records.release(connection, this.key, this.token));
@@ -165,7 +166,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	}
 
 	/**
-	 * On any other connection the record would not commit with the work.
+	 * On another connection, the record would not commit with the work.
 	 */
 	static void requireBound(DataSource dataSource, PlatformTransactionManager manager) {
 		if (!(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder)) {
@@ -174,7 +175,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	}
 
 	/**
-	 * The manager has begun a transaction on something else than the data source.
+	 * The manager has begun a transaction on another resource than the data source.
 	 */
 	static final class UnboundConnectionException extends TransactionException {
 

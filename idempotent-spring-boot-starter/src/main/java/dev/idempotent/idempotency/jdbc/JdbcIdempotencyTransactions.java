@@ -28,7 +28,7 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Transactions of one manager with the attributes of one method.
+ * The transactions of one method, begun by its transaction manager with its attributes.
  */
 final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
@@ -72,8 +72,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	/**
-	 * Within a transaction that is joined on its connection: a thread that waits for a
-	 * second one may wait for itself.
+	 * On the connection of a joined transaction: a thread that waits for a second
+	 * connection may wait for itself.
 	 */
 	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
@@ -90,9 +90,9 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	/**
-	 * Opens a transaction and looks for the table in its database.
-	 * @throws IdempotentConfigurationException if that shows a mistake; a database that
-	 * does not answer is no mistake
+	 * Opens a transaction and checks that its database has the table. Logs a warning if
+	 * the database does not answer.
+	 * @throws IdempotentConfigurationException if the manager or the table is wrong
 	 */
 	void verify(String method) {
 		try {
@@ -114,7 +114,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 					ex);
 		}
 		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so {} may or may not be able to use it", method, ex);
+			logger.warn("The database does not answer, so the transactions of {} could not be checked", method, ex);
 			return;
 		}
 		this.store.verify();
@@ -131,13 +131,13 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			throw unfit(key, "a read-only transaction, which cannot record it");
 		}
 		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-			throw unfit(key, "a transaction that has been committed already (by a listener after the commit)");
+			throw unfit(key, "a transaction that has already been committed (by a listener after the commit)");
 		}
 	}
 
 	private static IdempotencyStoreException unfit(IdempotencyKey key, String transaction) {
 		return new IdempotencyStoreException("Key " + key + " cannot be claimed: its work under Guarantee.TRANSACTION "
-				+ "is called in " + transaction + ". Let the work begin a transaction of its own "
+				+ "is called in " + transaction + ". Let the work begin its own transaction "
 				+ "(Propagation.REQUIRES_NEW), or use Guarantee.LEASE", null);
 	}
 
@@ -154,33 +154,13 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (joined) {
 			requireRecording(key);
 		}
-		TransactionStatus status;
-		try {
-			status = this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
-		}
-		catch (TransactionException ex) {
-			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
-		}
-		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, status, this.dataSource,
-				this.store.records(), key, fingerprint, token, inTest);
+		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, open(key, inTest),
+				this.dataSource, this.store.records(), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
-			Claim claim = transaction.claim(lease, this.queue.lockTimeout());
+			Transaction claimedTransaction = claim(transaction, key, fingerprint, lease, joined);
 			claimed = true;
-			if (!claim.isAcquired()) {
-				return transaction.endWith(claim);
-			}
-			if (!joined) {
-				watchForSuspension();
-			}
-			return transaction;
-		}
-		catch (PessimisticLockingFailureException ex) {
-			// Another transaction has the key, or had it after this one had begun.
-			claimed = true;
-			transaction.rollback();
-			Claim found = joined ? null : find(key, fingerprint);
-			return transaction.endWith((found != null) ? found : new Claim.Pending(lease));
+			return claimedTransaction;
 		}
 		catch (DataAccessException ex) {
 			throw this.store.failure(key, ex);
@@ -190,6 +170,36 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 				transaction.rollback();
 			}
 		}
+	}
+
+	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
+		try {
+			return this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
+		}
+		catch (TransactionException ex) {
+			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
+		}
+	}
+
+	private Transaction claim(JdbcIdempotencyTransaction transaction, IdempotencyKey key,
+			Fingerprint fingerprint, Duration lease, boolean joined) {
+		Claim claim;
+		try {
+			claim = transaction.claim(lease, this.queue.lockTimeout());
+		}
+		catch (PessimisticLockingFailureException ex) {
+			// Another transaction has the key, or had it after this one had begun.
+			transaction.rollback();
+			Claim found = joined ? null : find(key, fingerprint);
+			return transaction.endWith((found != null) ? found : new Claim.Pending(lease));
+		}
+		if (!claim.isAcquired()) {
+			return transaction.endWith(claim);
+		}
+		if (!joined) {
+			watchForSuspension();
+		}
+		return transaction;
 	}
 
 }

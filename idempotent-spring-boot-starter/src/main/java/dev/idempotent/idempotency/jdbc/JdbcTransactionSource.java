@@ -19,8 +19,8 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceTransactionManager;
 
 /**
- * Runs methods in transactions of the application's own manager, with the attributes of
- * their own {@code @Transactional} if they have one.
+ * Provides transactions of the application's transaction managers, with the attributes of
+ * the methods' {@code @Transactional}.
  */
 public final class JdbcTransactionSource implements IdempotencyTransactionSource {
 
@@ -31,7 +31,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 			TransactionDefinition.PROPAGATION_NOT_SUPPORTED, TransactionDefinition.PROPAGATION_NEVER);
 
 	/**
-	 * The method's own {@code @Transactional} has begun what it states already.
+	 * The method's own {@code @Transactional} has already begun its transaction.
 	 */
 	private static final TransactionDefinition JOINING = new DefaultTransactionDefinition(
 			TransactionDefinition.PROPAGATION_REQUIRED);
@@ -50,14 +50,14 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	/**
 	 * Creates a source.
-	 * @param beanFactory has the transaction managers
-	 * @param managerName the manager of methods that name none, or {@code null} for the
-	 * only or primary one
+	 * @param beanFactory contains the transaction managers
+	 * @param managerName the manager of methods that do not name one, or {@code null} for
+	 * the only or primary one
 	 * @param attributes reads {@code @Transactional}
-	 * @param dataSource what managers open their transactions on if they do not say
-	 * @param table the table with the records
-	 * @param maxWaiters how many claims may hold a connection that has to wait for
-	 * another transaction while nothing in front keeps duplicates away
+	 * @param dataSource the data source of managers that do not expose their own
+	 * @param table the table of the records
+	 * @param maxWaiters how many claims may hold a connection while they wait for another
+	 * transaction, if there is no claim in front of the database
 	 * @param lockTimeout how long a claim waits for another transaction
 	 * @param sweepers sweep the databases that are used
 	 */
@@ -128,8 +128,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	}
 
 	/**
-	 * A transaction of its own, whatever an outer filter may have begun: it has to commit
-	 * before the answer is sent.
+	 * A new transaction even within that of an outer filter: it has to commit before the
+	 * response is sent.
 	 */
 	private static TransactionDefinition ownDefinition(String described, @Nullable TransactionAttribute attribute) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(

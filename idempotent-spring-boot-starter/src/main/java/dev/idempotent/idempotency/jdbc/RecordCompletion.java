@@ -7,9 +7,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Completes a record as the last statement of its transaction. A database may roll a
- * transaction back before it has ended (a deadlock victim), and the work may go on
- * without noticing: a record that is completed earlier would say nothing of what follows.
+ * Completes a record as the last statement of its transaction. A database may roll back
+ * the victim of a deadlock while the work continues unaware; a record that is completed
+ * earlier would not prove that the statements after it were committed.
  */
 final class RecordCompletion implements TransactionSynchronization {
 
@@ -24,9 +24,9 @@ final class RecordCompletion implements TransactionSynchronization {
 	}
 
 	/**
-	 * Completes a record before the transaction of this thread commits; at once if the
-	 * transaction does not announce its end. Does nothing when the transaction was rolled
-	 * back to a savepoint that is older than the record.
+	 * Completes a record before the transaction of this thread commits, or immediately if
+	 * synchronization is not active. Has no effect if the transaction was rolled back to
+	 * a savepoint that is older than the record.
 	 */
 	static void beforeCommit(Runnable step) {
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {

@@ -10,10 +10,10 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.StoredResponse;
 
 /**
- * What a row says of its key.
+ * The row of a key.
  *
- * @param response meaningless unless completed
- * @param remaining how long until its time ends; not positive when it has ended
+ * @param response undefined unless completed
+ * @param remaining the time until its lease or retention ends; not positive afterwards
  */
 record RecordRow(String token, Fingerprint fingerprint, boolean completed, StoredResponse response,
 		Duration remaining) {
@@ -37,7 +37,7 @@ record RecordRow(String token, Fingerprint fingerprint, boolean completed, Store
 	}
 
 	/**
-	 * What a claimant is told who does not get the key.
+	 * The result of a claim that does not acquire the key.
 	 */
 	Claim answerTo(Fingerprint claimed) {
 		if (claimed.contradicts(this.fingerprint)) {

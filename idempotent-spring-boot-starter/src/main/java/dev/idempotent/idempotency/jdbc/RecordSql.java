@@ -1,22 +1,25 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements on one table in one dialect. Parameters stand in the order in which
- * their names are listed.
+ * The statements for one table. The parameters of each are listed in the order of their
+ * places.
  *
- * @param dialect what they are written in
+ * @param database the database
  * @param insert key, token, version, digest, completed, response, milliseconds
  * @param takeOver token, version, digest, completed, response, milliseconds, key, token
  * that was seen
  * @param complete version, digest, response, milliseconds, key, token
  * @param renew milliseconds, key, token
+ * @param lock keys, with {@code %s} for their places
+ * @param extend milliseconds, locked key
  * @param release key, token
  * @param find key
  */
-record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String complete, Change renew, String release,
-		String find) {
+record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String lock,
+		String extend, String release, String find) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
 			+ "response, expires_at";
@@ -25,60 +28,70 @@ record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String c
 
 	private static final String UNLESS_THERE = " on conflict (key_digest) do nothing";
 
-	static RecordSql of(RecordDialect dialect, String table) {
+	static RecordSql of(Database database, String table) {
 		String update = "update " + table + " set ";
-		String end = dialect.millisFromNow();
+		String end = database.millisFromNow();
 		String complete = update + "fingerprint_version = ?, fingerprint_digest = ?, completed = true, response = ?, "
 				+ "expires_at = " + end + OWN_PENDING;
 		String release = "delete from " + table + OWN_PENDING;
 		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
-				+ dialect.remainingMicros() + " from " + table + " where key_digest = ?";
-		return new RecordSql(dialect, insert(dialect, table), takeOver(dialect, update), complete,
-				renew(dialect, update), release, find);
+				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
+		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
+				renew(database, update), lock(database, table),
+				update + "expires_at = " + end + " where key_digest = ?", release, find);
 	}
 
-	private static Change insert(RecordDialect dialect, String table) {
+	private static Change insert(Database database, String table) {
 		String into = "insert into " + table + " (" + COLUMNS + ") ";
-		String row = "?, ?, ?, ?, ?, ?, " + dialect.millisFromNow();
-		return switch (dialect) {
+		String row = "?, ?, ?, ?, ?, ?, " + database.millisFromNow();
+		return switch (database) {
 			case POSTGRESQL -> new Change(into + "values (" + row + ")" + UNLESS_THERE,
 					limited(into + "select " + row + " from limited" + UNLESS_THERE));
 			case MYSQL -> new Change(into + "values (" + row + ")", null);
-			case H2 -> new Change(into + h2RowUnlessThere(dialect, table), null);
+			case H2 -> new Change(into + h2RowUnlessThere(database, table), null);
 		};
 	}
 
 	/**
-	 * Fails in a race alone. Those who wait for a transaction in which a statement has
-	 * failed do so in a busy loop without end (H2 2.4.240).
+	 * Fails only in a race: H2 2.4.240 waits in an endless busy loop for a transaction in
+	 * which a statement has failed.
 	 */
-	private static String h2RowUnlessThere(RecordDialect dialect, String table) {
+	private static String h2RowUnlessThere(Database database, String table) {
 		return "select cast(?1 as varchar), cast(?2 as varchar), cast(?3 as integer), cast(?4 as varchar), "
-				+ "cast(?5 as boolean), cast(?6 as binary large object), " + dialect.millisFromNow().replace("?", "?7")
+				+ "cast(?5 as boolean), cast(?6 as binary large object), " + database.millisFromNow().replace("?", "?7")
 				+ " where not exists (select 1 from " + table + " where key_digest = ?1)";
 	}
 
-	private static Change takeOver(RecordDialect dialect, String update) {
-		return change(dialect,
+	private static Change takeOver(Database database, String update) {
+		return change(database,
 				update + "token = ?, fingerprint_version = ?, fingerprint_digest = ?, completed = ?, response = ?, "
-						+ "expires_at = " + dialect.millisFromNow(),
-				" where key_digest = ? and token = ? and expires_at <= " + dialect.now());
+						+ "expires_at = " + database.millisFromNow(),
+				" where key_digest = ? and token = ? and expires_at <= " + database.now());
 	}
 
-	private static Change renew(RecordDialect dialect, String update) {
-		return change(dialect, update + "expires_at = " + dialect.millisFromNow(),
-				OWN_PENDING + " and expires_at > " + dialect.now());
-	}
-
-	private static Change change(RecordDialect dialect, String update, String where) {
-		return new Change(update + where,
-				(dialect == RecordDialect.POSTGRESQL) ? limited(update + " from limited" + where) : null);
+	private static Change renew(Database database, String update) {
+		return change(database, update + "expires_at = " + database.millisFromNow(),
+				OWN_PENDING + " and expires_at > " + database.now());
 	}
 
 	/**
-	 * Bounds the wait for another transaction's row lock and leaves the session's own
-	 * bound as it was. The order is forced: what sets is read by what changes, and what
-	 * restores needs the count of that.
+	 * Rows that another transaction has locked are skipped: one of them would delay the
+	 * others of a batch.
+	 */
+	private static String lock(Database database, String table) {
+		return "select key_digest, token from " + table + " where not completed and expires_at > " + database.now()
+				+ " and key_digest in (%s) for update skip locked";
+	}
+
+	private static Change change(Database database, String update, String where) {
+		return new Change(update + where,
+				(database == Database.POSTGRESQL) ? limited(update + " from limited" + where) : null);
+	}
+
+	/**
+	 * Bounds the wait for a row lock and restores the lock timeout of the session. The
+	 * order is enforced by references: the change reads the part that sets the timeout,
+	 * and the part that restores it needs the count of the change.
 	 */
 	private static String limited(String change) {
 		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
@@ -91,9 +104,9 @@ record RecordSql(RecordDialect dialect, Change insert, Change takeOver, String c
 	/**
 	 * A statement that changes one row or none.
 	 *
-	 * @param plain waits for a lock as long as the session says
-	 * @param limited waits for as long as its first parameter says, and counts the rows
-	 * itself; {@code null} if the database has no such statement
+	 * @param plain waits for a lock up to the timeout of the session
+	 * @param limited waits for a lock up to its first parameter, in milliseconds, and
+	 * returns the number of rows; {@code null} if the database has no such statement
 	 */
 	record Change(String plain, @Nullable String limited) {
 	}

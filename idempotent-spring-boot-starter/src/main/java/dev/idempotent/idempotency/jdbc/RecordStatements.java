@@ -6,17 +6,22 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.jdbc.ServerPlans;
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * Carries out statements on one connection, which stays its giver's: it is neither
- * committed nor closed.
+ * Executes statements on a connection of the caller, which is neither committed nor
+ * closed.
  */
 final class RecordStatements {
 
@@ -30,7 +35,7 @@ final class RecordStatements {
 	}
 
 	/**
-	 * Inserts a row unless its key has one.
+	 * Inserts a row unless the key already has one.
 	 */
 	boolean insert(@Nullable Duration lockTimeout, @Nullable Object... values) {
 		try {
@@ -45,7 +50,7 @@ final class RecordStatements {
 	 * Changes one row or none.
 	 */
 	boolean change(RecordSql.Change change, @Nullable Duration lockTimeout, @Nullable Object... values) {
-		if (lockTimeout == null || this.sql.dialect() == RecordDialect.H2) {
+		if (lockTimeout == null || this.sql.database() == Database.H2) {
 			return change(change.plain(), values);
 		}
 		String limited = change.limited();
@@ -58,23 +63,30 @@ final class RecordStatements {
 	}
 
 	/**
-	 * Changes one row or none for each set of values.
+	 * Locks the unexpired PENDING rows of some keys, except for those that another
+	 * transaction has locked.
+	 * @return the tokens by the digests of the keys
 	 */
-	boolean[] changeEach(String sql, List<Object[]> rows) {
+	Map<String, String> lock(List<String> digests) {
+		String sql = this.sql.lock().formatted(String.join(", ", Collections.nCopies(digests.size(), "?")));
 		return run(sql, (statement) -> {
-			for (Object[] values : rows) {
-				for (int i = 0; i < values.length; i++) {
-					set(statement, i + 1, values[i]);
+			Map<String, String> tokens = new HashMap<>();
+			try (ResultSet rows = statement.executeQuery()) {
+				while (rows.next()) {
+					tokens.put(rows.getString("key_digest"), rows.getString("token"));
 				}
-				statement.addBatch();
 			}
-			int[] counts = statement.executeBatch();
-			boolean[] changed = new boolean[rows.size()];
-			for (int i = 0; i < changed.length; i++) {
-				changed[i] = counts[i] == 1;
-			}
-			return changed;
-		});
+			return tokens;
+		}, digests.toArray());
+	}
+
+	/**
+	 * Restarts the leases of locked rows. Does not depend on update counts, which a
+	 * driver may not report for a batch.
+	 */
+	void extend(Collection<Renewal> locked) {
+		Statements.updateEach(this.connection, this.sql.extend(),
+				locked.stream().map((one) -> List.<Object>of(one.lease().toMillis(), one.key().digest())).toList());
 	}
 
 	@Nullable RecordRow find(IdempotencyKey key) {
@@ -97,7 +109,7 @@ final class RecordStatements {
 	}
 
 	/**
-	 * MySQL's limit is a setting of the session, in whole seconds.
+	 * The lock timeout of MySQL is a setting of the session, in whole seconds.
 	 */
 	private boolean changeBetween(Duration lockTimeout, String sql, @Nullable Object... values) {
 		long seconds = Math.max(1, lockTimeout.plusMillis(999).toSeconds());
@@ -120,7 +132,7 @@ final class RecordStatements {
 			return step.take(statement);
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
+			throw Statements.translate(sql, ex);
 		}
 	}
 

@@ -22,13 +22,13 @@ import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Bounds the wait of threads that hold a connection of the same pool already: as many of
- * them as the pool has connections would wait for each other.
+ * Bounds the wait of threads that already hold a connection of the same pool: as many
+ * such threads as the pool has connections would block each other.
  */
 final class SecondConnections extends DelegatingDataSource {
 
 	/**
-	 * Far below the time-out of a pool, which is half a minute with HikariCP.
+	 * Far below the timeout of a pool, which is 30 seconds for HikariCP.
 	 */
 	static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -84,7 +84,7 @@ final class SecondConnections extends DelegatingDataSource {
 	private static SQLException none(Exception ex) {
 		return new SQLTransientConnectionException(
 				"No second connection within " + PATIENCE + " for a thread that holds one in its transaction: "
-						+ "let the pool have more connections (spring.datasource.hikari.maximum-pool-size)",
+						+ "increase the size of the pool (spring.datasource.hikari.maximum-pool-size)",
 				ex);
 	}
 

@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 /**
- * Says once of a method that a part of its work commits by itself.
+ * Logs once for a method that a part of its work is committed separately.
  */
 final class SuspensionWarning implements TransactionSynchronization {
 
@@ -24,9 +24,8 @@ final class SuspensionWarning implements TransactionSynchronization {
 	@Override
 	public void suspend() {
 		if (this.given.compareAndSet(false, true)) {
-			logger
-				.warn("{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): what is done meanwhile commits by "
-						+ "itself and may be done twice, Guarantee.TRANSACTION notwithstanding", this.method);
+			logger.warn("{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): that part of the work is "
+					+ "committed separately and may be done twice despite Guarantee.TRANSACTION", this.method);
 		}
 	}
 

@@ -15,7 +15,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * The transactions that Spring's test framework begins around a {@code @Transactional}
- * test, to undo what it has done. Handlers take part in them, or the test could not.
+ * test and rolls back. Handlers join them, so that the rollback includes their work.
  */
 final class TestTransactions {
 
@@ -25,7 +25,7 @@ final class TestTransactions {
 	}
 
 	/**
-	 * Tells whether this thread is in the transaction of a test.
+	 * Whether this thread is in the transaction of a test.
 	 */
 	static boolean isOpenOn(DataSource dataSource) {
 		return IS_ACTIVE != null && TransactionSynchronizationManager.isActualTransactionActive()
@@ -34,8 +34,8 @@ final class TestTransactions {
 	}
 
 	/**
-	 * Joins it, with a savepoint where the manager has them: what a handler does is then
-	 * undone at once when it fails.
+	 * Joins it, with a savepoint if the manager supports them, so that the work of a
+	 * failed handler is rolled back immediately.
 	 */
 	static TransactionDefinition joining(PlatformTransactionManager manager) {
 		boolean nests = manager instanceof AbstractPlatformTransactionManager some && some.isNestedTransactionAllowed();

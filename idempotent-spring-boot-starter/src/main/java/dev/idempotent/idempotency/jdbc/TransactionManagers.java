@@ -11,8 +11,8 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /**
- * Finds the transaction manager of a method: the one that it names itself, the one that
- * is configured, or the only one.
+ * Finds the transaction manager of a method: the manager that the method names, the
+ * configured one, or the only or primary one.
  */
 final class TransactionManagers {
 
@@ -22,9 +22,9 @@ final class TransactionManagers {
 
 	/**
 	 * Creates a finder.
-	 * @param beanFactory has the managers
-	 * @param configured the name of the one to use where a method names none, or
-	 * {@code null} for the only or primary one
+	 * @param beanFactory contains the managers
+	 * @param configured the manager of methods that do not name one, or {@code null} for
+	 * the only or primary one
 	 */
 	TransactionManagers(BeanFactory beanFactory, @Nullable String configured) {
 		this.beanFactory = beanFactory;
@@ -32,9 +32,9 @@ final class TransactionManagers {
 	}
 
 	/**
-	 * Finds a method's manager.
-	 * @throws IdempotentConfigurationException if there is none, or if it is not clear
-	 * which
+	 * Finds the manager of a method.
+	 * @throws IdempotentConfigurationException if there is none, or several of which none
+	 * is primary
 	 */
 	PlatformTransactionManager managerOf(String described, @Nullable TransactionAttribute attribute) {
 		String named = (attribute != null && StringUtils.hasText(attribute.getQualifier())) ? attribute.getQualifier()
@@ -54,9 +54,8 @@ final class TransactionManagers {
 			return BeanFactoryAnnotationUtils.qualifiedBeanOfType(this.beanFactory, TransactionManager.class, name);
 		}
 		catch (BeansException ex) {
-			throw new IdempotentConfigurationException(
-					"The method " + described + " has Guarantee.TRANSACTION, and there is no one transaction manager '"
-							+ name + "'.",
+			throw new IdempotentConfigurationException("The method " + described
+					+ " has Guarantee.TRANSACTION, and there is not exactly one transaction manager '" + name + "'.",
 					"Name one in its @Transactional or in idempotent.jdbc.transaction-manager.", ex);
 		}
 	}
@@ -65,7 +64,7 @@ final class TransactionManagers {
 		TransactionManager manager = this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
 		if (manager == null) {
 			throw new IdempotentConfigurationException("The method " + described
-					+ " has Guarantee.TRANSACTION, and there is no transaction manager, or several of which none is primary.",
+					+ " has Guarantee.TRANSACTION, and there is no transaction manager, or several without a primary one.",
 					"Add spring-boot-starter-jdbc or -data-jpa, or name one in idempotent.jdbc.transaction-manager.",
 					null);
 		}

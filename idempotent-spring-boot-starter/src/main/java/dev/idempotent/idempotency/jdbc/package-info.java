@@ -1,6 +1,6 @@
 /**
- * Keeps keys in a table of the application's database, one row for each. The only package
- * of the first promise that knows JDBC.
+ * Stores idempotency keys in a table of the application's database. The only package of
+ * idempotency that uses JDBC.
  */
 @NullMarked
 package dev.idempotent.idempotency.jdbc;

@@ -1,148 +1,98 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Collectors;
 
-import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.DeadEvent;
-import dev.idempotent.outbox.DeadFilter;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.DeadEvents.DeadEvent;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 
 /**
- * Rows of dead events. What is locked here stays so until the end of the caller's
- * transaction; what another transaction has locked is left to it.
+ * The rows of dead events. Locks last until the end of the caller's transaction; rows
+ * that another transaction has locked are skipped.
  */
 final class DeadRows {
 
-	private final EventDialect dialect;
+	private final Database database;
 
 	private final OutboxTables tables;
 
-	DeadRows(EventDialect dialect, OutboxTables tables) {
-		this.dialect = dialect;
+	DeadRows(Database database, OutboxTables tables) {
+		this.database = database;
 		this.tables = tables;
 	}
 
 	List<DeadEvent> read(Connection connection, DeadFilter filter, long after, int limit) {
-		String sql = "select id, event_id, type, topic, attempts, " + this.dialect.ageMillis("died_at")
-				+ ", last_error, octet_length(payload) from " + this.tables.dead() + condition(filter)
-				+ " order by id limit ?";
-		return query(connection, sql, parameters(filter, after, limit), DeadRows::event);
+		Condition condition = condition(filter, after);
+		return Statements.query(connection,
+				"select id, event_id, type, topic, attempts, " + this.database.millisSince("died_at")
+						+ " as age, last_error, octet_length(payload) as bytes from " + this.tables.dead()
+						+ condition.sql() + " order by id limit " + limit,
+				condition.parameters(), (row, number) -> event(row));
 	}
 
 	/**
-	 * Locks rows that a filter lets through.
-	 * @param after the row behind which to begin
+	 * Locks rows that match a filter.
+	 * @param after only rows above this one
 	 */
 	List<Long> lock(Connection connection, DeadFilter filter, long after, int limit) {
-		return lock(connection, condition(filter), parameters(filter, after, limit));
+		return lock(connection, condition(filter, after), limit);
 	}
 
 	/**
 	 * Locks rows of events that have been dead for some time.
 	 */
 	List<Long> lockOlderThan(Connection connection, Duration age, int limit) {
-		return lock(connection, " where " + this.dialect.ageMillis("died_at") + " >= ?",
-				List.of(age.toMillis(), limit));
-	}
-
-	/**
-	 * Moves locked rows to those that wait, due at once and as if never attempted.
-	 */
-	void revive(Connection connection, List<Long> rows) {
-		if (!rows.isEmpty()) {
-			execute(connection,
-					"insert into " + this.tables.waiting() + " (" + FailedRows.SAME
-							+ ", attempts, available_at) select " + FailedRows.SAME + ", 0, " + this.dialect.now()
-							+ " from " + this.tables.dead() + in(rows));
-			delete(connection, rows);
-		}
+		return lock(connection,
+				new Condition(" where " + this.database.millisSince("died_at") + " >= ?", List.of(age.toMillis())),
+				limit);
 	}
 
 	/**
 	 * Deletes locked rows.
 	 */
-	void delete(Connection connection, List<Long> rows) {
-		if (!rows.isEmpty()) {
-			execute(connection, "delete from " + this.tables.dead() + in(rows));
-		}
+	int delete(Connection connection, List<Long> rows) {
+		return rows.isEmpty() ? 0 : Statements.update(connection,
+				"delete from " + this.tables.dead() + " where id" + OutboxTables.in(rows));
 	}
 
-	private List<Long> lock(Connection connection, String condition, List<Object> parameters) {
-		String sql = "select id from " + this.tables.dead() + condition + " order by id limit ? for update skip locked";
-		return query(connection, sql, parameters, (row) -> row.getLong(1));
+	private List<Long> lock(Connection connection, Condition condition, int limit) {
+		return Statements.query(connection, "select id from " + this.tables.dead() + condition.sql()
+				+ " order by id limit " + limit + " for update skip locked", condition.parameters(),
+				(row, number) -> row.getLong(1));
 	}
 
-	private static String condition(DeadFilter filter) {
-		return " where id > ?" + ((filter.id() != null) ? " and event_id = ?" : "")
-				+ ((filter.type() != null) ? " and type = ?" : "") + ((filter.topic() != null) ? " and topic = ?" : "");
-	}
-
-	private List<Object> parameters(DeadFilter filter, long after, int limit) {
-		List<Object> parameters = new ArrayList<>();
-		parameters.add(after);
+	private Condition condition(DeadFilter filter, long after) {
+		StringBuilder sql = new StringBuilder(" where id > ?");
+		List<Object> parameters = new ArrayList<>(List.of(after));
 		if (filter.id() != null) {
-			parameters.add(this.dialect.parameter(filter.id()));
+			sql.append(" and event_id = ?");
+			parameters.add(this.database.parameter(filter.id()));
 		}
 		if (filter.type() != null) {
+			sql.append(" and type = ?");
 			parameters.add(filter.type());
 		}
 		if (filter.topic() != null) {
+			sql.append(" and topic = ?");
 			parameters.add(filter.topic());
 		}
-		parameters.add(limit);
-		return parameters;
+		return new Condition(sql.toString(), parameters);
 	}
 
 	private static DeadEvent event(ResultSet row) throws SQLException {
-		return new DeadEvent(UUID.fromString(row.getString(2)), row.getLong(1), row.getString(3), row.getString(4),
-				row.getInt(5), Duration.ofMillis(Math.max(0, row.getLong(6))), row.getString(7), row.getLong(8));
+		return new DeadEvent(UUID.fromString(row.getString("event_id")), row.getLong("id"), row.getString("type"),
+				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
+				row.getString("last_error"), row.getLong("bytes"));
 	}
 
-	private static <T> List<T> query(Connection connection, String sql, List<Object> parameters, RowReader<T> reader) {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			for (int i = 0; i < parameters.size(); i++) {
-				statement.setObject(i + 1, parameters.get(i));
-			}
-			try (ResultSet rows = statement.executeQuery()) {
-				List<T> read = new ArrayList<>();
-				while (rows.next()) {
-					read.add(reader.read(rows));
-				}
-				return read;
-			}
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
-	}
-
-	private static void execute(Connection connection, String sql) {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			statement.executeUpdate();
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
-	}
-
-	private static String in(List<Long> rows) {
-		return rows.stream().map(String::valueOf).collect(Collectors.joining(", ", " where id in (", ")"));
-	}
-
-	/**
-	 * Reads the row that a result set is at.
-	 */
-	private interface RowReader<T> {
-
-		T read(ResultSet row) throws SQLException;
-
+	private record Condition(String sql, List<Object> parameters) {
 	}
 
 }

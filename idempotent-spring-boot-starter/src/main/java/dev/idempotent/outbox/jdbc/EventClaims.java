@@ -1,32 +1,29 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.stream.Collectors;
 
-import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.ClaimScope;
-import dev.idempotent.outbox.EventLease;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
 
 /**
- * Claims due events within the transaction of its caller: on PostgreSQL with one
- * statement, elsewhere with two. What they carry is read afterwards: too much of it must
- * not undo the claim, which counts the attempt.
+ * Claims due events within the transaction of the caller: on PostgreSQL with one
+ * statement, elsewhere with two. The events are read in another transaction, so that a
+ * failure to read them does not roll back the claim, which counts the attempt.
  */
 final class EventClaims {
 
-	private final EventDialect dialect;
+	private final Database database;
 
 	private final OutboxTables tables;
 
-	EventClaims(EventDialect dialect, OutboxTables tables) {
-		this.dialect = dialect;
+	EventClaims(Database database, OutboxTables tables) {
+		this.database = database;
 		this.tables = tables;
 	}
 
@@ -35,112 +32,71 @@ final class EventClaims {
 	 * @return their rows
 	 */
 	List<Long> claim(Connection connection, EventLease lease, ClaimScope scope) {
-		return (this.dialect == EventDialect.POSTGRESQL) ? update(connection, lease, scope)
-				: lockAndUpdate(connection, lease, scope);
+		return (this.database == Database.POSTGRESQL) ? selectAndUpdate(connection, lease, scope)
+				: selectThenUpdate(connection, lease, scope);
 	}
 
 	/**
 	 * Reads claimed events.
-	 * @return in the order of their rows, without those that another claim has taken
-	 * meanwhile
+	 * @return in the order of their rows, without those that another claim has taken in
+	 * the meantime
 	 */
 	List<EventRow> read(Connection connection, EventLease lease, ClaimScope scope, Collection<Long> claimed) {
-		String payload = (scope.attempts() < Integer.MAX_VALUE)
-				? "case when attempts > " + scope.attempts() + " then null else payload end" : "payload";
-		String sql = "select " + EventRow.COLUMNS.replace("payload", payload) + " from "
-				+ this.tables.of(scope.parked()) + " where id in (" + list(claimed) + ") and claim_id = ? order by id";
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			statement.setObject(1, this.dialect.parameter(lease.claimId()));
-			List<EventRow> events = new ArrayList<>();
-			try (ResultSet rows = statement.executeQuery()) {
-				while (rows.next()) {
-					events.add(EventRow.of(rows));
-				}
-			}
-			return events;
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
+		String columns = (scope.attempts() == Integer.MAX_VALUE) ? EventColumn.READ : EventColumn.READ
+			.replace("payload", "case when attempts > " + scope.attempts() + " then null else payload end as payload");
+		return Statements.query(connection,
+				"select " + columns + " from " + this.tables.of(scope.waiting()) + " where id"
+						+ OutboxTables.in(claimed) + " and claim_id = ? order by id",
+				List.of(this.database.parameter(lease.claimId())), (row, number) -> EventRow.of(row));
 	}
 
 	/**
-	 * The last row that is not below another one.
-	 * @return that other one if there is none
+	 * The last row above another one.
+	 * @return the other one if there is none
 	 */
 	long lastRow(Connection connection, long above) {
 		String sql = "select id from " + this.tables.event() + " where id > ? order by id desc limit 1";
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			statement.setLong(1, above);
-			try (ResultSet row = statement.executeQuery()) {
-				return row.next() ? row.getLong(1) : above;
-			}
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
+		List<Long> last = Statements.query(connection, sql, List.of(above), (row, number) -> row.getLong(1));
+		return last.isEmpty() ? above : last.get(0);
 	}
 
-	private List<Long> update(Connection connection, EventLease lease, ClaimScope scope) {
-		String order = scope.parked() ? "available_at, id" : "id";
-		String sql = EventDialect.UNFLUSHED + ", due as materialized (" + select(scope)
+	private List<Long> selectAndUpdate(Connection connection, EventLease lease, ClaimScope scope) {
+		String order = scope.waiting() ? "available_at, id" : "id";
+		String sql = LeasedRows.UNFLUSHED + ", due as materialized (" + select(scope)
 				+ "), fitting as materialized (select id from (select id, sum(bytes) over (order by " + order
 				+ ") - bytes as before from due) sized where before < ?) " + update(scope)
 				+ " from unflushed where claimed.id = any (array(select id from fitting)) returning claimed.id";
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			int next = setScope(statement, scope);
-			statement.setLong(next, scope.bytes());
-			setLease(statement, next + 1, lease);
-			List<Long> claimed = new ArrayList<>();
-			try (ResultSet rows = statement.executeQuery()) {
-				while (rows.next()) {
-					claimed.add(rows.getLong(1));
-				}
-			}
-			return claimed;
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
+		List<Object> parameters = parameters(scope);
+		parameters.add(scope.bytes());
+		parameters.addAll(parameters(lease));
+		return Statements.query(connection, sql, parameters, (row, number) -> row.getLong(1));
 	}
 
-	private List<Long> lockAndUpdate(Connection connection, EventLease lease, ClaimScope scope) {
-		String select = select(scope);
-		try (PreparedStatement statement = connection.prepareStatement(select)) {
-			setScope(statement, scope);
-			List<Long> fitting = new ArrayList<>();
-			try (ResultSet rows = statement.executeQuery()) {
-				long bytes = 0;
-				while (bytes < scope.bytes() && rows.next()) {
-					fitting.add(rows.getLong(1));
-					bytes += rows.getLong(2);
-				}
+	private List<Long> selectThenUpdate(Connection connection, EventLease lease, ClaimScope scope) {
+		List<Long> fitting = new ArrayList<>();
+		long bytes = 0;
+		for (Due due : Statements.query(connection, select(scope), parameters(scope),
+				(row, number) -> new Due(row.getLong("id"), row.getLong("bytes")))) {
+			if (bytes < scope.bytes()) {
+				fitting.add(due.row());
+				bytes += due.bytes();
 			}
-			return fitting.isEmpty() ? fitting : update(connection, lease, scope, fitting);
 		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(select, ex);
+		if (!fitting.isEmpty()) {
+			Statements.update(connection, update(scope) + " where claimed.id" + OutboxTables.in(fitting),
+					parameters(lease).toArray());
 		}
-	}
-
-	private List<Long> update(Connection connection, EventLease lease, ClaimScope scope, List<Long> locked)
-			throws SQLException {
-		try (PreparedStatement statement = connection
-			.prepareStatement(update(scope) + " where claimed.id in (" + list(locked) + ")")) {
-			setLease(statement, 1, lease);
-			statement.executeUpdate();
-			return locked;
-		}
+		return fitting;
 	}
 
 	/**
 	 * The length of a payload is known without reading it.
 	 */
 	private String select(ClaimScope scope) {
-		return "select id, octet_length(payload) as bytes, available_at from " + this.tables.of(scope.parked())
-				+ " where " + (scope.parked() ? "" : "id > ? and ") + "available_at <= " + this.dialect.nowForIndexes()
-				+ " and lane is null and " + topics(scope) + " order by " + (scope.parked() ? "available_at" : "id")
-				+ " limit ? for update skip locked";
+		return "select id, octet_length(payload) as bytes, available_at from " + this.tables.of(scope.waiting())
+				+ " where " + (scope.waiting() ? "" : "id > ? and ") + "available_at <= "
+				+ this.database.nowForIndexes() + " and lane is null and " + topics(scope) + " order by "
+				+ (scope.waiting() ? "available_at" : "id") + " limit ? for update skip locked";
 	}
 
 	private static String topics(ClaimScope scope) {
@@ -153,39 +109,32 @@ final class EventClaims {
 				+ String.join(", ", Collections.nCopies(scope.except().size(), "?")) + ")";
 	}
 
-	private static int setScope(PreparedStatement statement, ClaimScope scope) throws SQLException {
-		int next = 1;
-		if (!scope.parked()) {
-			statement.setLong(next++, scope.above());
+	private static List<Object> parameters(ClaimScope scope) {
+		List<Object> parameters = new ArrayList<>();
+		if (!scope.waiting()) {
+			parameters.add(scope.above());
 		}
 		if (scope.topic() != null) {
-			statement.setString(next++, scope.topic());
+			parameters.add(scope.topic());
 		}
 		else {
-			for (String publisher : scope.publishers()) {
-				statement.setString(next++, publisher + ":%");
-			}
-			for (String topic : scope.except()) {
-				statement.setString(next++, topic);
-			}
+			scope.publishers().forEach((publisher) -> parameters.add(publisher + ":%"));
+			parameters.addAll(scope.except());
 		}
-		statement.setInt(next++, scope.limit());
-		return next;
+		parameters.add(scope.limit());
+		return parameters;
 	}
 
 	private String update(ClaimScope scope) {
-		return "update " + this.tables.of(scope.parked()) + " claimed set claim_id = ?, claimed_by = ?, "
-				+ "attempts = claimed.attempts + 1, available_at = " + this.dialect.millisFromNow();
+		return "update " + this.tables.of(scope.waiting()) + " claimed set claim_id = ?, claimed_by = ?, "
+				+ "attempts = claimed.attempts + 1, available_at = " + this.database.millisFromNow();
 	}
 
-	private void setLease(PreparedStatement statement, int first, EventLease lease) throws SQLException {
-		statement.setObject(first, this.dialect.parameter(lease.claimId()));
-		statement.setString(first + 1, lease.owner());
-		statement.setLong(first + 2, lease.duration().toMillis());
+	private List<Object> parameters(EventLease lease) {
+		return List.of(this.database.parameter(lease.claimId()), lease.owner(), lease.duration().toMillis());
 	}
 
-	private static String list(Collection<Long> rows) {
-		return rows.stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
+	private record Due(long row, long bytes) {
 	}
 
 }

@@ -6,30 +6,30 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.EventLease;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 
 /**
- * Inserts events in few statements of many rows, and finds out their rows.
+ * Inserts events in few statements of many rows, and determines their rows.
  */
 final class EventInsert {
 
 	/**
-	 * Far below what drivers allow in parameters.
+	 * Far below the limits of drivers for parameters.
 	 */
 	private static final int ROWS = 500;
 
 	/**
-	 * Below what servers take in one statement unless they are told otherwise: MySQL 4 MB
-	 * at least, MariaDB 16 MB.
+	 * Below the default limits of servers for one statement: at least 4 MB for MySQL and
+	 * 16 MB for MariaDB.
 	 */
 	private static final long BYTES = 3_000_000;
 
@@ -39,14 +39,14 @@ final class EventInsert {
 
 	private final String select;
 
-	private final EventDialect dialect;
+	private final Database database;
 
-	EventInsert(EventDialect dialect, OutboxTables tables) {
-		this.dialect = dialect;
-		this.into = "insert into " + tables.event() + " (event_id, topic, event_key, type, content_type, payload, "
-				+ "headers, attempts, claim_id, claimed_by, available_at) values ";
+	EventInsert(Database database, OutboxTables tables) {
+		this.database = database;
+		this.into = "insert into " + tables.event() + " (" + EventColumn.list(EventColumn.APPENDED.stream())
+				+ ", attempts, claim_id, claimed_by, available_at) values ";
 		this.select = "select id, event_id from " + tables.event() + " where id >= ? and event_id in (";
-		this.row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + dialect.millisFromNow() + ")";
+		this.row = "(" + "?, ".repeat(EventColumn.APPENDED.size()) + "?, ?, ?, " + database.millisFromNow() + ")";
 	}
 
 	List<SerializedEvent> insert(Connection connection, List<SerializedEvent> events, @Nullable EventLease lease) {
@@ -54,7 +54,7 @@ final class EventInsert {
 		int from = 0;
 		while (from < events.size()) {
 			int to = end(events, from);
-			if (this.dialect == EventDialect.MYSQL && bytes(events.get(from)) > BYTES) {
+			if (this.database == Database.MYSQL && bytes(events.get(from)) > BYTES) {
 				PacketLimit.check(connection, events.get(from));
 			}
 			rows.addAll(insertChunk(connection, events.subList(from, to), lease));
@@ -64,7 +64,7 @@ final class EventInsert {
 	}
 
 	/**
-	 * Where a statement ends that begins with an event: behind that one at least.
+	 * The end of a statement that begins with an event and has at least that one.
 	 */
 	private static int end(List<SerializedEvent> events, int from) {
 		int to = from + 1;
@@ -77,7 +77,7 @@ final class EventInsert {
 	}
 
 	/**
-	 * At most: drivers of MySQL may write a byte as two, and a character takes four.
+	 * The largest size: drivers of MySQL may escape bytes, and a character takes up to 4.
 	 */
 	private static long bytes(SerializedEvent event) {
 		long characters = (long) event.topic().length() + event.type().length()
@@ -92,38 +92,30 @@ final class EventInsert {
 			@Nullable EventLease lease) {
 		String sql = this.into + (this.row + ", ").repeat(events.size() - 1) + this.row;
 		try (PreparedStatement statement = connection.prepareStatement(sql, generated())) {
-			int index = 1;
-			for (SerializedEvent event : events) {
-				index = set(statement, index, event, lease);
-			}
+			List<@Nullable Object> parameters = new ArrayList<>();
+			events.forEach((event) -> addRow(parameters, event, lease));
+			Statements.bind(statement, parameters);
 			statement.executeUpdate();
 			return withRows(events, rows(connection, statement, events), lease);
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(this.into, ex);
+			throw Statements.translate(this.into, ex);
 		}
 	}
 
 	private String[] generated() {
-		return (this.dialect == EventDialect.MYSQL) ? new String[] { "id" } : new String[] { "id", "event_id" };
+		return (this.database == Database.MYSQL) ? new String[] { "id" } : new String[] { "id", "event_id" };
 	}
 
-	private int set(PreparedStatement statement, int first, SerializedEvent event, @Nullable EventLease lease)
-			throws SQLException {
-		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
-		String contentType = headers.remove(SerializedEvent.CONTENT_TYPE);
-		statement.setObject(first, this.dialect.parameter(event.id()));
-		statement.setString(first + 1, event.topic());
-		statement.setString(first + 2, event.key());
-		statement.setString(first + 3, event.type());
-		statement.setString(first + 4, contentType);
-		statement.setBytes(first + 5, event.payload());
-		statement.setString(first + 6, HeaderText.write(headers));
-		statement.setInt(first + 7, (lease != null) ? 1 : 0);
-		statement.setObject(first + 8, (lease != null) ? this.dialect.parameter(lease.claimId()) : null);
-		statement.setString(first + 9, (lease != null) ? lease.owner() : null);
-		statement.setLong(first + 10, (lease != null) ? lease.duration().toMillis() : 0);
-		return first + 11;
+	private void addRow(List<@Nullable Object> parameters, SerializedEvent event, @Nullable EventLease lease) {
+		for (EventColumn column : EventColumn.APPENDED) {
+			Object value = column.of(event);
+			parameters.add((value instanceof UUID id) ? this.database.parameter(id) : value);
+		}
+		parameters.add((lease != null) ? 1 : 0);
+		parameters.add((lease != null) ? this.database.parameter(lease.claimId()) : null);
+		parameters.add((lease != null) ? lease.owner() : null);
+		parameters.add((lease != null) ? lease.duration().toMillis() : 0L);
 	}
 
 	/**
@@ -132,7 +124,7 @@ final class EventInsert {
 	private Map<UUID, Long> rows(Connection connection, PreparedStatement inserted, List<SerializedEvent> events)
 			throws SQLException {
 		try (ResultSet keys = inserted.getGeneratedKeys()) {
-			return (this.dialect == EventDialect.MYSQL) ? inOrder(connection, keys, events) : byId(keys);
+			return (this.database == Database.MYSQL) ? inOrder(connection, keys, events) : byId(keys);
 		}
 	}
 
@@ -145,8 +137,8 @@ final class EventInsert {
 	}
 
 	/**
-	 * MySQL tells the rows of one insert in its order, but the MariaDB driver passes on
-	 * only the first unless it is told otherwise.
+	 * MySQL returns the rows of one insert in its order, but the MariaDB driver returns
+	 * only the first by default.
 	 */
 	private Map<UUID, Long> inOrder(Connection connection, ResultSet keys, List<SerializedEvent> events)
 			throws SQLException {
@@ -160,18 +152,16 @@ final class EventInsert {
 				: rows;
 	}
 
-	private Map<UUID, Long> from(Connection connection, long first, List<SerializedEvent> events) throws SQLException {
+	private Map<UUID, Long> from(Connection connection, long first, List<SerializedEvent> events) {
 		String sql = this.select + "?, ".repeat(events.size() - 1) + "?) order by id limit " + events.size();
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			statement.setLong(1, first);
-			int index = 2;
-			for (SerializedEvent event : events) {
-				statement.setObject(index++, this.dialect.parameter(event.id()));
-			}
-			try (ResultSet rows = statement.executeQuery()) {
-				return byId(rows);
-			}
-		}
+		List<Object> parameters = new ArrayList<>(List.of(first));
+		events.forEach((event) -> parameters.add(this.database.parameter(event.id())));
+		Map<UUID, Long> rows = new HashMap<>();
+		Statements
+			.query(connection, sql, parameters,
+					(row, number) -> Map.entry(UUID.fromString(row.getString("event_id")), row.getLong("id")))
+			.forEach((row) -> rows.put(row.getKey(), row.getValue()));
+		return rows;
 	}
 
 	private static List<SerializedEvent> withRows(List<SerializedEvent> events, Map<UUID, Long> rows,
@@ -181,18 +171,13 @@ final class EventInsert {
 			if (row == null) {
 				throw unknownRow();
 			}
-			return withRow(event, row, lease);
+			return event.withRow(row, (lease != null) ? 1 : 0);
 		}).toList();
-	}
-
-	private static SerializedEvent withRow(SerializedEvent event, long row, @Nullable EventLease lease) {
-		return new SerializedEvent(event.id(), row, event.topic(), event.key(), event.type(), event.payload(),
-				event.storedHeaders(), (lease != null) ? 1 : 0);
 	}
 
 	private static IncorrectUpdateSemanticsDataAccessException unknownRow() {
 		return new IncorrectUpdateSemanticsDataAccessException(
-				"The database inserted an event and does not tell its row; is there a trigger on the table?");
+				"The database inserted an event without returning its row; is there a trigger on the table?");
 	}
 
 }

@@ -10,36 +10,36 @@ import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event as a row has it.
+ * An event as read from a row.
  *
- * @param event the event; without what is unreadable
- * @param unreadable why it cannot be delivered as it is, or {@code null} if it can
+ * @param event the event, without its unreadable parts
+ * @param unreadable why it cannot be delivered, or {@code null} if it can
  */
 record EventRow(SerializedEvent event, @Nullable String unreadable) {
-
-	/**
-	 * What {@link #of} reads.
-	 */
-	static final String COLUMNS = "id, event_id, topic, event_key, type, content_type, payload, headers, attempts";
 
 	private static final UUID NO_ID = new UUID(0, 0);
 
 	/**
-	 * Reads a row.
+	 * Reads the columns of {@link EventColumn#READ}.
 	 */
-	static EventRow of(ResultSet columns) throws SQLException {
-		UUID id = id(columns.getString(2));
-		byte[] payload = columns.getBytes(7);
-		Map<String, String> headers = HeaderText.read(columns.getString(8));
-		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, columns.getLong(1), columns.getString(3),
-				columns.getString(4), columns.getString(5), (payload != null) ? payload : new byte[0],
-				withContentType(headers, columns.getString(6)), columns.getInt(9));
-		return new EventRow(event, (id == null) ? "Its event_id is no UUID"
-				: (headers == null) ? "Its headers are no JSON object of strings" : null);
+	static EventRow of(ResultSet row) throws SQLException {
+		UUID id = id(text(row, EventColumn.EVENT_ID));
+		byte[] payload = row.getBytes(EventColumn.PAYLOAD.column());
+		Map<String, String> headers = HeaderText.read(text(row, EventColumn.HEADERS));
+		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong(EventColumn.ID.column()),
+				text(row, EventColumn.TOPIC), text(row, EventColumn.EVENT_KEY), text(row, EventColumn.TYPE),
+				(payload != null) ? payload : new byte[0],
+				withContentType(headers, text(row, EventColumn.CONTENT_TYPE)), row.getInt("attempts"));
+		return new EventRow(event, (id == null) ? "Its event_id is not a UUID"
+				: (headers == null) ? "Its headers are not a JSON object of strings" : null);
+	}
+
+	private static String text(ResultSet row, EventColumn column) throws SQLException {
+		return row.getString(column.column());
 	}
 
 	/**
-	 * MySQL has no type for ids, so that another program can write anything.
+	 * MySQL has no type for ids, so other programs can insert any text.
 	 */
 	private static @Nullable UUID id(String text) {
 		try {

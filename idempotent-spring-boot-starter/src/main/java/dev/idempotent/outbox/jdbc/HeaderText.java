@@ -9,7 +9,7 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Headers as the text of a column: a JSON object of strings.
+ * Converts headers to the text of a column: a JSON object of strings.
  */
 final class HeaderText {
 
@@ -26,7 +26,7 @@ final class HeaderText {
 	}
 
 	/**
-	 * Reads headers, which another program may have written.
+	 * Reads headers, which other programs may have written.
 	 * @return {@code null} if they are unreadable
 	 */
 	static @Nullable Map<String, String> read(String text) {

@@ -1,15 +1,16 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.outbox.DeadEvent;
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents;
-import dev.idempotent.outbox.DeadFilter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The dead events of a {@link JdbcOutboxStore}. Moves and deletes them in batches, each
@@ -17,51 +18,90 @@ import dev.idempotent.outbox.DeadFilter;
  */
 public final class JdbcDeadEvents implements DeadEvents {
 
+	private static final Logger logger = LoggerFactory.getLogger(JdbcDeadEvents.class);
+
 	private static final int BATCH = 500;
 
-	private final NonTransactionalConnections connections;
+	private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(10);
 
-	private final DetectedDialect dialect;
+	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
 
 	/**
-	 * Creates it.
+	 * Creates the dead events of a store.
 	 * @param dataSource the one of the store
 	 * @param tables the tables of the store
 	 */
 	public JdbcDeadEvents(DataSource dataSource, OutboxTables tables) {
-		this.connections = new NonTransactionalConnections(dataSource);
-		this.dialect = new DetectedDialect(this.connections);
+		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
 	}
 
 	@Override
 	public List<DeadEvent> list(DeadFilter filter, long after, int limit) {
 		DeadRows rows = rows();
-		return this.connections.run((connection) -> rows.read(connection, filter, after, limit));
+		return this.database.run((connection) -> rows.read(connection, filter, after, limit));
 	}
 
 	@Override
 	public int retry(DeadFilter filter) {
-		return eachBatch(filter, DeadRows::revive);
+		DeadRows rows = rows();
+		EventMoves moves = new EventMoves(this.database.kind(), this.tables);
+		return eachBatch((after) -> this.database.move(moves, (move, connection) -> {
+			List<Long> locked = rows.lock(connection, filter, after, BATCH);
+			move.deadToWaiting(connection, locked);
+			rows.delete(connection, locked);
+			return locked;
+		}));
 	}
 
 	@Override
 	public int discard(DeadFilter filter) {
-		return eachBatch(filter, DeadRows::delete);
+		DeadRows rows = rows();
+		return eachBatch((after) -> this.database
+			.runInTransaction((connection) -> delete(connection, rows, rows.lock(connection, filter, after, BATCH))));
 	}
 
 	/**
-	 * Upwards only: an event that dies again comes back to its own row.
+	 * Creates a sweeper of events that have been dead for too long.
+	 * @param retention how long dead events are kept, at least one millisecond
+	 * @return deletes them every ten minutes, or at the interval of the retention if that
+	 * is shorter; not started
 	 */
-	private int eachBatch(DeadFilter filter, Step step) {
+	public TableSweeper sweeper(Duration retention) {
+		Duration interval = (retention.compareTo(LONGEST_INTERVAL) < 0) ? retention : LONGEST_INTERVAL;
+		return new TableSweeper("outbox-sweeper", "Dead events", interval, (limit) -> sweep(retention, limit),
+				(swept) -> {
+					if (swept > 0) {
+						logger.info("Deleted {} events that had been dead for {} (idempotent.outbox.dead-retention)",
+								swept, retention);
+					}
+				});
+	}
+
+	private int sweep(Duration retention, int limit) {
 		DeadRows rows = rows();
+		return this.database
+			.runInTransaction(
+					(connection) -> delete(connection, rows, rows.lockOlderThan(connection, retention, limit)))
+			.size();
+	}
+
+	private static List<Long> delete(Connection connection, DeadRows rows, List<Long> locked) {
+		rows.delete(connection, locked);
+		return locked;
+	}
+
+	/**
+	 * In the order of the rows: an event that dies again comes back to its own row.
+	 */
+	private static int eachBatch(LongFunction<List<Long>> step) {
 		int done = 0;
 		long after = 0;
 		List<Long> batch;
 		do {
-			batch = new RepeatedTransaction(this.connections).run(batch(rows, filter, after, step));
+			batch = step.apply(after);
 			done += batch.size();
 			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
 		}
@@ -69,25 +109,8 @@ public final class JdbcDeadEvents implements DeadEvents {
 		return done;
 	}
 
-	private static Function<Connection, List<Long>> batch(DeadRows rows, DeadFilter filter, long after, Step step) {
-		return (connection) -> {
-			List<Long> locked = rows.lock(connection, filter, after, BATCH);
-			step.take(rows, connection, locked);
-			return locked;
-		};
-	}
-
 	private DeadRows rows() {
-		return new DeadRows(this.dialect.get(), this.tables);
-	}
-
-	/**
-	 * What to do with locked rows.
-	 */
-	private interface Step {
-
-		void take(DeadRows rows, Connection connection, List<Long> locked);
-
+		return new DeadRows(this.database.kind(), this.tables);
 	}
 
 }

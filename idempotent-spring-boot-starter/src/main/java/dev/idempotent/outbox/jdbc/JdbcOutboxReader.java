@@ -8,16 +8,15 @@ import java.time.Duration;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.EventCount;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.OutboxSummary.EventCount;
 import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Tells how the outbox does. Counts no further than is worth it, in one statement that
- * locks nothing.
+ * Reads the state of the outbox. Counts up to a limit, in one statement without locks.
  */
 public final class JdbcOutboxReader {
 
@@ -25,9 +24,7 @@ public final class JdbcOutboxReader {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-	private final NonTransactionalConnections connections;
-
-	private final DetectedDialect dialect;
+	private final OutboxDatabase database;
 
 	private final OutboxTables tables;
 
@@ -39,27 +36,26 @@ public final class JdbcOutboxReader {
 	 * @param tables the tables of the store
 	 */
 	public JdbcOutboxReader(DataSource dataSource, OutboxTables tables) {
-		this.connections = new NonTransactionalConnections(dataSource);
-		this.dialect = new DetectedDialect(this.connections);
+		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
 	}
 
 	/**
 	 * Reads the summary.
-	 * @return as of now
-	 * @throws InvalidDataAccessResourceUsageException if there are no tables; their
-	 * database is not asked again for a minute
-	 * @throws org.springframework.dao.DataAccessException if the database does not
-	 * answer, or not within seconds
+	 * @return the current state
+	 * @throws InvalidDataAccessResourceUsageException if there are no tables; they are
+	 * not queried again for a minute
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * within 5 seconds
 	 */
 	public OutboxSummary read() {
 		Missing known = this.missing;
 		if (known != null && System.nanoTime() - known.since() < PATIENCE.toNanos()) {
-			throw new InvalidDataAccessResourceUsageException("There were no tables of the outbox", known.failure());
+			throw new InvalidDataAccessResourceUsageException("The tables of the outbox do not exist", known.failure());
 		}
 		try {
-			String sql = sql(this.dialect.get());
-			OutboxSummary summary = this.connections.run((connection) -> read(connection, sql));
+			String sql = sql(this.database.kind());
+			OutboxSummary summary = this.database.run((connection) -> read(connection, sql));
 			this.missing = null;
 			return summary;
 		}
@@ -80,21 +76,20 @@ public final class JdbcOutboxReader {
 			}
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
+			throw Statements.translate(sql, ex);
 		}
 	}
 
-	private String sql(EventDialect dialect) {
+	private String sql(Database kind) {
 		return "select " + count(this.tables.event(), "") + ", " + count(this.tables.waiting(), "") + ", "
 				+ count(this.tables.dead(), "") + ", "
-				+ count(this.tables.event(),
-						" where claim_id is not null and available_at > " + dialect.nowForIndexes())
-				+ ", (select " + dialect.ageMillis("created_at") + " from " + this.tables.event()
+				+ count(this.tables.event(), " where claim_id is not null and available_at > " + kind.nowForIndexes())
+				+ ", (select " + kind.millisSince("created_at") + " from " + this.tables.event()
 				+ " order by id limit 1)";
 	}
 
 	/**
-	 * One more than is told, to know whether that is all.
+	 * One more than the limit, to know whether the count is exact.
 	 */
 	private static String count(String table, String condition) {
 		String columns = condition.isEmpty() ? "id" : "claim_id, available_at";
@@ -103,7 +98,7 @@ public final class JdbcOutboxReader {
 	}
 
 	/**
-	 * An application that does not use the outbox is not to fill its database's log.
+	 * An application without an outbox should not fill the log of its database.
 	 */
 	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
 	}

@@ -2,120 +2,107 @@ package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.stream.Collectors;
 
-import dev.idempotent.jdbc.StatementFailures;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 
 /**
- * Rows of one table that are still held as their holder believes.
+ * The rows of one table that are still leased by the given claims.
  */
 final class LeasedRows {
 
-	private final EventDialect dialect;
+	/**
+	 * Begins a statement of PostgreSQL whose commit does not wait for the disk. Events
+	 * that reappear after a crash of the server are delivered again, as after a crash of
+	 * the application.
+	 */
+	static final String UNFLUSHED = "with unflushed as materialized "
+			+ "(select set_config('synchronous_commit', 'off', true))";
+
+	private final Database database;
 
 	private final OutboxTables tables;
 
-	LeasedRows(EventDialect dialect, OutboxTables tables) {
-		this.dialect = dialect;
+	LeasedRows(Database database, OutboxTables tables) {
+		this.database = database;
 		this.tables = tables;
 	}
 
 	/**
-	 * Deletes rows that are still held. All are of one table.
+	 * Deletes rows that are still leased. All are of one table.
 	 * @return how many
 	 */
-	int delete(Connection connection, boolean parked, List<LeasedEvent> events) {
-		return (this.dialect == EventDialect.POSTGRESQL) ? deleteAtOnce(connection, parked, events)
-				: delete(connection, parked, lock(connection, parked, events).keySet());
+	int delete(Connection connection, boolean waiting, List<LeasedEvent> events) {
+		return (this.database == Database.POSTGRESQL) ? deleteAtOnce(connection, waiting, events)
+				: delete(connection, waiting, lock(connection, waiting, events).keySet());
 	}
 
 	/**
-	 * Locks rows that are still held, until the end of the caller's transaction. All are
-	 * of one table.
+	 * Locks rows that are still leased, until the end of the caller's transaction. All
+	 * are of one table.
 	 * @return by row
 	 */
-	Map<Long, LeasedEvent> lock(Connection connection, boolean parked, List<LeasedEvent> events) {
+	Map<Long, LeasedEvent> lock(Connection connection, boolean waiting, List<LeasedEvent> events) {
 		Map<Long, LeasedEvent> believed = events.stream()
-			.collect(Collectors.toMap((event) -> event.event().sequence(), (event) -> event, (one, other) -> other));
-		String sql = "select id, claim_id from " + this.tables.of(parked) + " where id in (" + list(believed.keySet())
-				+ ") order by id for update";
-		try (PreparedStatement statement = connection.prepareStatement(sql);
-				ResultSet rows = statement.executeQuery()) {
-			Map<Long, LeasedEvent> held = new HashMap<>();
-			while (rows.next()) {
-				LeasedEvent event = believed.get(rows.getLong(1));
-				if (event != null && event.claimId().toString().equals(rows.getString(2))) {
-					held.put(rows.getLong(1), event);
+			.collect(Collectors.toMap(LeasedEvent::row, (event) -> event, (one, other) -> other));
+		String sql = "select id, claim_id from " + this.tables.of(waiting) + " where id"
+				+ OutboxTables.in(believed.keySet()) + " order by id for update";
+		Map<Long, LeasedEvent> leased = new HashMap<>();
+		Statements
+			.query(connection, sql, List.of(),
+					(row, number) -> Map.entry(row.getLong(1), String.valueOf(row.getString(2))))
+			.forEach((row) -> {
+				LeasedEvent event = believed.get(row.getKey());
+				if (event != null && event.claimId().toString().equals(row.getValue())) {
+					leased.put(row.getKey(), event);
 				}
-			}
-			return held;
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
+			});
+		return leased;
 	}
 
 	/**
 	 * Deletes locked rows.
 	 */
-	int delete(Connection connection, boolean parked, Collection<Long> rows) {
-		return rows.isEmpty() ? 0
-				: execute(connection, "delete from " + this.tables.of(parked) + " where id in (" + list(rows) + ")");
+	int delete(Connection connection, boolean waiting, Collection<Long> rows) {
+		return rows.isEmpty() ? 0 : Statements.update(connection,
+				"delete from " + this.tables.of(waiting) + " where id" + OutboxTables.in(rows));
 	}
 
 	/**
-	 * Makes locked rows available now, as before their claim.
+	 * Ends the leases of locked rows and takes back their attempts.
 	 */
-	int release(Connection connection, boolean parked, Collection<Long> rows) {
+	int release(Connection connection, boolean waiting, Collection<Long> rows) {
 		return rows.isEmpty() ? 0
-				: execute(connection,
-						"update " + this.tables.of(parked)
+				: Statements.update(connection,
+						"update " + this.tables.of(waiting)
 								+ " set claim_id = null, claimed_by = null, attempts = attempts - 1, available_at = "
-								+ this.dialect.now() + " where id in (" + list(rows) + ")");
+								+ this.database.now() + " where id" + OutboxTables.in(rows));
 	}
 
-	private int deleteAtOnce(Connection connection, boolean parked, List<LeasedEvent> events) {
-		String sql = EventDialect.UNFLUSHED + " delete from " + this.tables.of(parked)
-				+ " e using unnest(?::bigint[], ?::uuid[]) as held (id, claim), unflushed "
-				+ "where e.id = held.id and e.claim_id = held.claim";
+	private int deleteAtOnce(Connection connection, boolean waiting, List<LeasedEvent> events) {
+		String sql = UNFLUSHED + " delete from " + this.tables.of(waiting)
+				+ " e using unnest(?::bigint[], ?::uuid[]) as leased (id, claim), unflushed "
+				+ "where e.id = leased.id and e.claim_id = leased.claim";
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			List<Long> rows = new ArrayList<>();
-			List<UUID> claims = new ArrayList<>();
-			// In the order in which others lock them.
-			events.stream().sorted(Comparator.comparingLong((event) -> event.event().sequence())).forEach((event) -> {
-				rows.add(event.event().sequence());
-				claims.add(event.claimId());
-			});
-			statement.setArray(1, connection.createArrayOf("bigint", rows.toArray()));
-			statement.setArray(2, connection.createArrayOf("uuid", claims.toArray()));
+			// In the order in which other statements lock them.
+			List<LeasedEvent> sorted = events.stream().sorted(Comparator.comparingLong(LeasedEvent::row)).toList();
+			Object[] rows = sorted.stream().map(LeasedEvent::row).toArray();
+			Object[] claims = sorted.stream().map(LeasedEvent::claimId).toArray();
+			statement.setArray(1, connection.createArrayOf("bigint", rows));
+			statement.setArray(2, connection.createArrayOf("uuid", claims));
 			return statement.executeUpdate();
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
+			throw Statements.translate(sql, ex);
 		}
-	}
-
-	private static int execute(Connection connection, String sql) {
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			return statement.executeUpdate();
-		}
-		catch (SQLException ex) {
-			throw StatementFailures.translate(sql, ex);
-		}
-	}
-
-	private static String list(Collection<Long> rows) {
-		return rows.stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
 	}
 
 }

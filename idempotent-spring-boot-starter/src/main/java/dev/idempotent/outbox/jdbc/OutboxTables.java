@@ -1,29 +1,28 @@
 package dev.idempotent.outbox.jdbc;
 
-import java.util.regex.Pattern;
+import java.util.Collection;
+import java.util.stream.Collectors;
 
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.jdbc.Database;
 
 /**
  * The names of the tables.
  *
- * @param prefix what they begin with, in a schema if need be
+ * @param prefix their common prefix, after the name of a schema and a dot if need be
  */
 public record OutboxTables(String prefix) {
 
-	private static final Pattern PREFIX = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*");
-
 	/**
-	 * Refuses what could be more than the beginning of a name.
+	 * Validates the prefix.
 	 */
 	public OutboxTables {
-		if (!PREFIX.matcher(prefix).matches()) {
-			throw new IllegalArgumentException("'%s' is no beginning of a table's name".formatted(prefix));
+		if (!Database.isTableName(prefix)) {
+			throw new IllegalArgumentException("'%s' is not a valid table prefix".formatted(prefix));
 		}
 	}
 
 	/**
-	 * Has the events that nobody has failed to deliver yet.
+	 * The table of pending events, those without a failed attempt.
 	 * @return the table's name
 	 */
 	public String event() {
@@ -31,7 +30,7 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
-	 * Has the events that wait for another attempt.
+	 * The table of waiting events, those that wait for their next attempt.
 	 * @return the table's name
 	 */
 	public String waiting() {
@@ -39,19 +38,23 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
-	 * Has the events that were given up.
+	 * The table of dead events, those without a next attempt.
 	 * @return the table's name
 	 */
 	public String dead() {
 		return this.prefix + "dead";
 	}
 
-	String of(LeasedEvent event) {
-		return of(event.parked());
+	String of(boolean waiting) {
+		return waiting ? waiting() : event();
 	}
 
-	String of(boolean parked) {
-		return parked ? waiting() : event();
+	/**
+	 * A condition on the column before it.
+	 * @param rows at least one
+	 */
+	static String in(Collection<Long> rows) {
+		return rows.stream().sorted().map(String::valueOf).collect(Collectors.joining(", ", " in (", ")"));
 	}
 
 }

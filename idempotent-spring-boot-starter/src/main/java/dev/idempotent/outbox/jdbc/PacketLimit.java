@@ -5,13 +5,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.SerializedEvent;
 import org.springframework.dao.DataIntegrityViolationException;
 
 /**
- * What MySQL and MariaDB take in one statement. They end the connection of a client that
- * sends more, so that nothing tells why.
+ * The limit of MySQL and MariaDB for one statement. They close the connection of a client
+ * that exceeds it, without an error.
  */
 final class PacketLimit {
 
@@ -21,26 +21,26 @@ final class PacketLimit {
 	}
 
 	/**
-	 * Refuses an event that is larger.
+	 * Rejects an event that exceeds the limit.
 	 * @throws DataIntegrityViolationException if it is
 	 */
 	static void check(Connection connection, SerializedEvent event) {
 		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(SQL)) {
 			if (row.next() && written(event.payload()) >= row.getLong(1)) {
 				throw new DataIntegrityViolationException(
-						("An event of type '%s' is larger than the database takes: its payload has %d bytes, and "
-								+ "max_allowed_packet is %d. Keep the content elsewhere and append a reference to it, "
-								+ "or raise max_allowed_packet")
+						("An event of type '%s' is too large for the database: its payload has %d bytes, and "
+								+ "max_allowed_packet is %d. Store the content elsewhere and append a reference to it, "
+								+ "or increase max_allowed_packet")
 							.formatted(event.type(), event.payload().length, row.getLong(1)));
 			}
 		}
 		catch (SQLException ex) {
-			throw StatementFailures.translate(SQL, ex);
+			throw Statements.translate(SQL, ex);
 		}
 	}
 
 	/**
-	 * Drivers write some bytes as two.
+	 * Drivers escape some bytes.
 	 */
 	private static long written(byte[] payload) {
 		long length = payload.length;

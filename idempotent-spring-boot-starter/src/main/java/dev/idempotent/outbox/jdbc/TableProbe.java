@@ -6,10 +6,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-import dev.idempotent.jdbc.StatementFailures;
+import dev.idempotent.jdbc.Statements;
 
 /**
- * Tells whether the tables are there.
+ * Checks that the tables exist.
  */
 final class TableProbe {
 
@@ -20,20 +20,20 @@ final class TableProbe {
 	}
 
 	/**
-	 * Reads nothing from each table.
-	 * @return how many tables there are
+	 * Selects no rows from each table.
+	 * @return the number of tables
 	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if one is
 	 * missing, or lacks a column
 	 */
 	int read(Connection connection) {
 		List<String> all = List.of(this.tables.event(), this.tables.waiting(), this.tables.dead());
 		for (String table : all) {
-			String sql = "select " + EventRow.COLUMNS + ", lane, created_at, last_error from " + table + " where 1 = 0";
+			String sql = "select id, " + EventColumn.MOVED + ", attempts, last_error from " + table + " where 1 = 0";
 			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
 				rows.next();
 			}
 			catch (SQLException ex) {
-				throw StatementFailures.translate(sql, ex);
+				throw Statements.translate(sql, ex);
 			}
 		}
 		return all.size();

@@ -1,7 +1,6 @@
 /**
- * Keeps events in tables of the application's database: those to deliver, those that wait
- * for another attempt, and the dead. The only package of the second promise that knows
- * JDBC.
+ * Stores events in tables of the application's database: pending, waiting and dead
+ * events. The only package of the outbox that uses JDBC.
  */
 @NullMarked
 package dev.idempotent.outbox.jdbc;

@@ -5,7 +5,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Writes payloads as the application's mapper does, without the names of types.
+ * Writes payloads with the mapper of the application, without type names.
  */
 public final class JacksonPayloadWriter implements PayloadWriter {
 
@@ -13,7 +13,7 @@ public final class JacksonPayloadWriter implements PayloadWriter {
 
 	/**
 	 * Creates a writer.
-	 * @param json how to write
+	 * @param json the mapper
 	 */
 	public JacksonPayloadWriter(JsonMapper json) {
 		this.json = json.rebuild().deactivateDefaultTyping().build();
@@ -25,9 +25,9 @@ public final class JacksonPayloadWriter implements PayloadWriter {
 			return this.json.writeValueAsBytes(payload);
 		}
 		catch (JacksonException ex) {
-			// What the mapper says may hold values.
+			// The message of the mapper may contain values.
 			throw new IllegalArgumentException("A payload of type " + payload.getClass().getName()
-					+ " cannot be written as JSON: append what can, such as a record of what the event is to tell", ex);
+					+ " cannot be written as JSON: append an object that can, such as a record", ex);
 		}
 	}
 

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-import dev.idempotent.outbox.ClaimScope;
-import dev.idempotent.outbox.EventLease;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.ClaimScope;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.relay.PublisherCircuit.Probe;
 import org.jspecify.annotations.Nullable;
@@ -181,7 +181,7 @@ final class Backlog {
 	 */
 	private int groupOf(List<LeasedEvent> claimed) {
 		int worst = claimed.stream()
-			.filter((event) -> !event.parked())
+			.filter((event) -> !event.waiting())
 			.mapToInt((event) -> event.event().attempts())
 			.filter((attempts) -> attempts <= this.settings.attempts())
 			.max()

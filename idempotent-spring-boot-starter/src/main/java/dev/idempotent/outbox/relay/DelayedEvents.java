@@ -32,7 +32,7 @@ final class DelayedEvents {
 		if (!this.begun || now - this.last >= this.interval.toNanos()) {
 			this.begun = true;
 			this.last = now;
-			this.store.parkDelayed(LIMIT);
+			this.store.moveDelayedToWaiting(LIMIT);
 		}
 	}
 

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-import dev.idempotent.outbox.EventLease;
+import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.HandOffs;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.relay.HandOffQueue.Queued;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package dev.idempotent.outbox.relay;
 
 import java.util.List;
 
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.relay.PublisherCircuit.Probe;
 
 /**

@@ -4,12 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import dev.idempotent.outbox.FailedEvent;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.WaitingEvent;
 
 /**
  * Sorts the events of a batch by what became of them, and tells the store.
@@ -20,7 +19,7 @@ final class Settlement {
 
 	private final List<LeasedEvent> unavailable = new ArrayList<>();
 
-	private final List<WaitingEvent> retried = new ArrayList<>();
+	private final List<FailedEvent> retried = new ArrayList<>();
 
 	private final List<FailedEvent> dead = new ArrayList<>();
 
@@ -62,14 +61,13 @@ final class Settlement {
 	}
 
 	private void addFailed(LeasedEvent event, Outcome.Retry retry) {
-		FailedEvent failed = new FailedEvent(event, retry.reason());
 		int used = event.event().attempts();
 		if (used >= this.attempts) {
-			this.dead.add(failed);
+			this.dead.add(new FailedEvent(event, retry.reason()));
 		}
 		else {
 			Duration delay = (retry.after() != null) ? retry.after() : this.backoff.after(used);
-			this.retried.add(new WaitingEvent(failed, delay));
+			this.retried.add(new FailedEvent(event, retry.reason(), delay));
 		}
 	}
 
@@ -78,7 +76,7 @@ final class Settlement {
 	 */
 	BatchResult settle(OutboxStore store) {
 		int held = this.delivered.isEmpty() ? 0 : store.delivered(this.delivered);
-		held += this.retried.isEmpty() ? 0 : store.park(this.retried);
+		held += this.retried.isEmpty() ? 0 : store.moveToWaiting(this.retried);
 		held += this.dead.isEmpty() ? 0 : store.deadLetter(this.dead);
 		held += this.unavailable.isEmpty() ? 0 : store.release(this.unavailable);
 		int size = this.delivered.size() + this.retried.size() + this.dead.size() + this.unavailable.size();

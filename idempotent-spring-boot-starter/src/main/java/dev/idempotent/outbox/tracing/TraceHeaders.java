@@ -9,10 +9,9 @@ import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 
 /**
- * Adds the headers of the span in which an event is appended, as the application's
- * propagator writes them: {@code traceparent} in the W3C's format, with
- * {@code tracestate} and {@code baggage} where there are any. Without a span it adds
- * nothing.
+ * Adds the trace context of the span in which an event is appended, with the propagator
+ * of the application: {@code traceparent} in the format of the W3C, {@code tracestate}
+ * and {@code baggage} where present. Adds nothing without a span.
  */
 public final class TraceHeaders implements OutboxHeaderContributor {
 
@@ -22,8 +21,8 @@ public final class TraceHeaders implements OutboxHeaderContributor {
 
 	/**
 	 * Creates a contributor.
-	 * @param tracer knows the current span
-	 * @param propagator writes headers
+	 * @param tracer provides the current span
+	 * @param propagator writes the headers
 	 */
 	public TraceHeaders(Tracer tracer, Propagator propagator) {
 		this.tracer = tracer;

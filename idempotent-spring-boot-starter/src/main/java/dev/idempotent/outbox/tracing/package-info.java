@@ -1,5 +1,6 @@
 /**
- * Lets an event take its trace along. The only package that knows Micrometer Tracing.
+ * Propagates traces with events. The only package of the outbox that uses Micrometer
+ * Tracing.
  */
 @NullMarked
 package dev.idempotent.outbox.tracing;

@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.util.UUID;
 
 /**
- * Makes ids for events: version 7 of RFC 9562, 5.7. Nothing is decided by the time in
- * them.
+ * Generates ids of events as UUIDs of version 7 (RFC 9562, 5.7). The time in them is
+ * informative only.
  */
 final class EventIds {
 

@@ -14,15 +14,16 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The events of one transaction. Begins with it, so that it knows how far the transaction
- * is when the first event comes. Collects them until the commit begins, then inserts them
- * at once; those of a part that is rolled back to a savepoint are dropped.
+ * Collects the events of one transaction and inserts them together when its commit
+ * begins. Registered when the transaction begins, so that savepoints before the first
+ * event are known. A rollback to a savepoint drops the events that were appended after
+ * it.
  */
 final class OutboxSynchronization implements TransactionSynchronization {
 
 	/**
-	 * Binds a collection to its thread: to look for it among all synchronizations sorts
-	 * them, with each event.
+	 * Binds a synchronization to its thread: a search among all synchronizations would
+	 * sort them for each event.
 	 */
 	private static final Object KEY = new Object();
 
@@ -44,20 +45,21 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Begins with the transaction that the calling thread has just begun.
+	 * Registers a synchronization with the transaction that the calling thread has just
+	 * begun.
 	 */
 	static void begin(OutboxStore store, HandOffs handOffs) {
-		OutboxSynchronization collection = new OutboxSynchronization(store, handOffs);
-		// One may be left that has not been told of its end.
+		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs);
+		// One may be left that was not notified of its end.
 		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
-		collection.resume();
-		TransactionSynchronizationManager.registerSynchronization(collection);
-		TransactionSynchronizationManager.registerSynchronization(collection.new Last());
+		synchronization.resume();
+		TransactionSynchronizationManager.registerSynchronization(synchronization);
+		TransactionSynchronizationManager.registerSynchronization(synchronization.new Last());
 	}
 
 	/**
-	 * Finds that of the transaction of the calling thread. One of a suspended transaction
-	 * is not found.
+	 * Returns the synchronization of the calling thread's transaction, {@code null} if it
+	 * is suspended.
 	 */
 	static @Nullable OutboxSynchronization current() {
 		return TransactionSynchronizationManager.isSynchronizationActive()
@@ -78,7 +80,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Before everybody else, who may append from then on.
+	 * Before all other synchronizations, which may append from then on.
 	 */
 	@Override
 	public int getOrder() {
@@ -101,7 +103,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Comes before the database rolls back.
+	 * Called before the database rolls back.
 	 */
 	@Override
 	public void savepointRollback(Object savepoint) {
@@ -128,7 +130,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Nobody is told of a commit whose first listener has failed.
+	 * {@link #afterCommit} is not called after a synchronization that has failed.
 	 */
 	@Override
 	public void afterCompletion(int status) {
@@ -188,7 +190,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * How much there was at a savepoint.
+	 * The numbers of events and inserts at a savepoint.
 	 */
 	private record Mark(int collected, int written) {
 
@@ -207,7 +209,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * What comes after everybody else.
+	 * Inserts the events after all other synchronizations.
 	 */
 	private final class Last implements TransactionSynchronization {
 

@@ -11,13 +11,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Begins a collection of events with each transaction on the outbox's database, whichever
- * manager begins it.
+ * Registers an {@link OutboxSynchronization} with each transaction on the database of the
+ * outbox, for any transaction manager.
  */
 public final class OutboxTransactionListener implements TransactionExecutionListener {
 
 	/**
-	 * What an outer transaction of another kind has bound, while one begins.
+	 * The resource that an outer transaction of another manager has bound.
 	 */
 	private static final ThreadLocal<@Nullable Object> OUTER = new ThreadLocal<>();
 
@@ -27,8 +27,8 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 
 	/**
 	 * Creates a listener.
-	 * @param store where the events go; asked for with the first transaction
-	 * @param handOffs takes them when they are committed
+	 * @param store the store, resolved with the first transaction
+	 * @param handOffs the hand-offs to the relay, resolved with the first transaction
 	 */
 	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<HandOffs> handOffs) {
 		this.store = SingletonSupplier.of(store);

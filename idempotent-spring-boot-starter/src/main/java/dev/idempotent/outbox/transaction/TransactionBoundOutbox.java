@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Appends events to the collection of the calling thread's transaction.
+ * Appends events to the transaction of the calling thread.
  */
 public final class TransactionBoundOutbox implements Outbox {
 
@@ -40,12 +40,11 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	/**
 	 * Creates an outbox.
-	 * @param topics where events may go
-	 * @param payloads writes what they carry
-	 * @param source where they come from: the source of the CloudEvents, a URI reference
-	 * @param moreHeaders adds headers to those of each event, such as that of a trace
-	 * @param clock tells when an event was appended, for its readers; nothing is decided
-	 * by it
+	 * @param topics the topics of events
+	 * @param payloads writes payloads
+	 * @param source the source of the CloudEvents, a URI reference
+	 * @param moreHeaders adds headers to each event, such as those of a trace
+	 * @param clock the time of each event, informative only
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
 			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock) {
@@ -58,30 +57,30 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	@Override
 	public void append(Collection<OutboxEvent> events) {
-		OutboxSynchronization collection = requireCollection();
+		OutboxSynchronization current = requireSynchronization();
 		if (!events.isEmpty()) {
 			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MILLIS);
-			collection.add(events.stream().map((event) -> stored(event, now)).toList());
+			current.add(events.stream().map((event) -> serialize(event, now)).toList());
 		}
 	}
 
 	@Override
 	public void requireTransaction() {
-		requireCollection();
+		requireSynchronization();
 	}
 
-	private static OutboxSynchronization requireCollection() {
-		OutboxSynchronization collection = OutboxSynchronization.current();
+	private static OutboxSynchronization requireSynchronization() {
+		OutboxSynchronization current = OutboxSynchronization.current();
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new OutboxTransactionException("There is no transaction for the event to commit with: "
 					+ "make the method @Transactional, or use a TransactionTemplate");
 		}
 		if (!TransactionSynchronizationManager.isSynchronizationActive()
-				|| (collection != null && collection.isCommitted())) {
+				|| (current != null && current.isCommitted())) {
 			throw new OutboxTransactionException("The transaction has ended, so an event can no longer commit with it: "
 					+ "append before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
 		}
-		if (collection == null) {
+		if (current == null) {
 			throw new OutboxTransactionException("The transaction is not on the outbox's database: append in one whose "
 					+ "manager is for the DataSource of the outbox (the primary one, of several)");
 		}
@@ -89,10 +88,10 @@ public final class TransactionBoundOutbox implements Outbox {
 			throw new OutboxTransactionException(
 					"The transaction is read-only, so an event cannot commit with it: leave out readOnly = true");
 		}
-		return collection;
+		return current;
 	}
 
-	private SerializedEvent stored(OutboxEvent event, Instant now) {
+	private SerializedEvent serialize(OutboxEvent event, Instant now) {
 		checkText("type", event.type());
 		checkText("key", event.key());
 		String topic = this.topics.resolve(event.topic());
@@ -103,16 +102,16 @@ public final class TransactionBoundOutbox implements Outbox {
 	}
 
 	/**
-	 * Here rather than at the commit, by the database.
+	 * Fails at the append rather than at the commit.
 	 */
 	private static void checkText(String what, @Nullable String value) {
 		if (value != null && value.length() > MAX_LENGTH) {
-			throw new IllegalArgumentException("The event's %s has %d characters, and at most %d can be kept"
-				.formatted(what, value.length(), MAX_LENGTH));
+			throw new IllegalArgumentException(
+					"The event's %s has %d characters; the maximum is %d".formatted(what, value.length(), MAX_LENGTH));
 		}
 		if (value != null && value.indexOf('\0') >= 0) {
 			throw new IllegalArgumentException(
-					"The event's %s contains the character NUL (U+0000), which PostgreSQL cannot keep: leave it out"
+					"The event's %s contains the character NUL (U+0000), which PostgreSQL cannot store: leave it out"
 						.formatted(what));
 		}
 	}

@@ -1,6 +1,6 @@
 /**
- * Collects the events of a transaction and writes them before its commit, whatever else
- * takes part in it.
+ * Collects the events of a transaction and inserts them before its commit, after all
+ * other synchronizations.
  */
 @NullMarked
 package dev.idempotent.outbox.transaction;

@@ -1,7 +1,7 @@
 package dev.idempotent.idempotency.jdbc;
 
 /**
- * Tests for the records in MariaDB, through MySQL Connector/J, told to count the rows
+ * Tests for the records in MariaDB with MySQL Connector/J, which is set to count the rows
  * that it changes.
  */
 class ConnectorJAffectedRowsIntegrationTests extends MySqlDialectContract {

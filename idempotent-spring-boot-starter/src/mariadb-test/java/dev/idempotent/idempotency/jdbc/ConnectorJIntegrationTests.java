@@ -1,8 +1,8 @@
 package dev.idempotent.idempotency.jdbc;
 
 /**
- * Tests for the records in MariaDB, through MySQL Connector/J, which counts the rows that
- * it finds.
+ * Tests for the records in MariaDB with MySQL Connector/J, which counts the rows that it
+ * finds by default.
  */
 class ConnectorJIntegrationTests extends MySqlDialectContract {
 

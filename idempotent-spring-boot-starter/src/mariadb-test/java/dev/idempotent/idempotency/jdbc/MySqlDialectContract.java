@@ -4,18 +4,26 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreContract;
 import dev.idempotent.idempotency.IdempotencyStoreFuzz;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
@@ -24,17 +32,19 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * All that is promised of a database, for one driver and its settings.
+ * All promises for MariaDB with one driver and its settings.
  */
 abstract class MySqlDialectContract {
 
 	@RegisterExtension
 	static final RealMariaDb mariaDb = new RealMariaDb();
 
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
 	private static final Map<String, RecordTable> tables = new ConcurrentHashMap<>();
 
 	/**
-	 * Where the database is, with a place for its port.
+	 * The URL of the database, with a place for the port.
 	 */
 	abstract String url();
 
@@ -102,6 +112,27 @@ abstract class MySqlDialectContract {
 	}
 
 	@Nested
+	class RenewalsTests {
+
+		private final List<Renewal> held = Stream.generate(() -> new Renewal(Samples.key(), "owner", MINUTE))
+			.limit(50)
+			.toList();
+
+		@ParameterizedTest
+		@ValueSource(strings = { "", "useBulkStmts=true" })
+		void reportEachRenewedKeyOfABatch(String setting) {
+			String url = url() + (url().contains("?") ? "&" : "?") + setting;
+			try (HikariDataSource pool = mariaDb.connect(url)) {
+				JdbcIdempotencyStore store = new JdbcIdempotencyStore(pool, table("renewals").name());
+				this.held.forEach((one) -> store.claim(one.key(), Samples.fingerprint("request"), "owner", MINUTE));
+				store.release(this.held.get(7).key(), "owner");
+				assertThat(store.renewAll(this.held)).hasSize(49).doesNotContain(this.held.get(7));
+			}
+		}
+
+	}
+
+	@Nested
 	class RecordLocksTests extends RecordLocksContract {
 
 		@Override
@@ -125,13 +156,13 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void seesTheTimeGoOnThoughItsTransactionIsOld() throws SQLException {
+		void usesTheCurrentTimeInAnOldTransaction() throws SQLException {
 			this.second.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
 			assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
 		}
 
 		@Test
-		void saysThatAnOldTransactionCannotSeeWhoHasTheKey() throws SQLException {
+		void rejectsAnOldTransactionThatCannotSeeTheClaimant() throws SQLException {
 			this.records.find(this.second, this.key, REQUEST);
 			claim(this.first, "owner", null);
 			this.first.commit();
@@ -140,7 +171,7 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
+		void restoresTheLockTimeoutForTheHandler() throws SQLException {
 			claim(this.second, "owner", shortTime());
 			assertThat(lockTimeout()).isEqualTo(600);
 			this.second.commit();
@@ -149,7 +180,7 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void leavesTheLimitAsItWasWhenTheWaitIsInVain() throws SQLException {
+		void restoresTheLockTimeoutAfterATimeout() throws SQLException {
 			claim(this.first, "owner", null);
 			assertThatExceptionOfType(CannotAcquireLockException.class)
 				.isThrownBy(() -> claim(this.second, "rival", shortTime()));
@@ -157,7 +188,7 @@ abstract class MySqlDialectContract {
 		}
 
 		@Test
-		void renewsALeaseThatEndsWhenItDidBefore() throws SQLException {
+		void renewsALeaseThatEndsAtTheSameTime() throws SQLException {
 			execute("set timestamp = 1800000000");
 			claim(this.second, "owner", null);
 			assertThat(this.records.renew(this.second, this.key, "owner", MINUTE)).isTrue();

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What operators are promised, on MariaDB.
+ * Tests for the operations of operators on MariaDB.
  */
 class MariaDbOperatorsIntegrationTests extends OperatorsContract {
 

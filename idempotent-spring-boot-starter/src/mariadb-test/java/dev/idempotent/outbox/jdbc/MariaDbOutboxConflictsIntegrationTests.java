@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Tests for settlements that meet another transaction, on MariaDB.
+ * Tests for settlements that conflict with another transaction, on MariaDB.
  */
 class MariaDbOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 
@@ -42,7 +42,7 @@ class MariaDbOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 	}
 
 	/**
-	 * The victim is the one that has changed less.
+	 * The victim is the transaction that has changed fewer rows.
 	 */
 	@Override
 	void survive(Statement rival) {

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.OutboxStorm;
 import dev.idempotent.outbox.OutboxStormRider;
@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * All that is promised of a database, for one driver of MariaDB.
+ * All promises for MariaDB with one driver.
  */
 abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 
@@ -33,7 +33,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 	private static final Map<String, DataSource> pools = new ConcurrentHashMap<>();
 
 	/**
-	 * Where the database is, with a place for its port.
+	 * The URL of the database, with a place for the port.
 	 */
 	abstract String url();
 
@@ -44,8 +44,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 	}
 
 	/**
-	 * InnoDB locks each row that it reads, if only until it knows that it is none of
-	 * those.
+	 * InnoDB locks each row that it reads, at least until it is found not to match.
 	 */
 	@Override
 	boolean claimsMeet() {
@@ -61,7 +60,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void beginsALeaseAtTheAppendHoweverOldTheTransactionIs() {
+		void beginsALeaseAtTheAppendEvenInAnOldTransaction() {
 			assertThat(store().leasesAtBirth()).isTrue();
 			inTransaction(() -> {
 				tested().template().update("set @begin = utc_timestamp(6)");
@@ -76,7 +75,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void buriesAnEventWhoseIdIsNoUuidAndDeliversTheOthers() {
+		void deadLettersAnEventWithAnInvalidIdAndClaimsTheOthers() {
 			append("before");
 			tested().template()
 				.update("insert into " + tested().tables().event()
@@ -92,7 +91,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void saysThatAnEventIsLargerThanTheServerTakes() {
+		void rejectsAnEventThatIsTooLargeForTheServer() {
 			SerializedEvent small = event("small", new byte[1], Map.of());
 			SerializedEvent large = event("large", new byte[9_000_000], Map.of());
 			assertThatExceptionOfType(DataIntegrityViolationException.class)
@@ -102,7 +101,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void takesTheIdsOfOtherProgramsInUpperCase() {
+		void acceptsIdsOfOtherProgramsInUpperCase() {
 			UUID id = UUID.randomUUID();
 			tested().template()
 				.update("insert into " + tested().tables().event()
@@ -112,10 +111,10 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		/**
-		 * That of the callers' transactions; the verbs have their own.
+		 * The isolation of the callers' transactions; the store has its own.
 		 */
 		@Test
-		void staysWithoutDeadlocksAtRepeatableRead() throws InterruptedException {
+		void avoidsDeadlocksAtRepeatableRead() throws InterruptedException {
 			assertThat(tested().template().queryForObject("select @@transaction_isolation", String.class))
 				.isEqualTo("REPEATABLE-READ");
 			OutboxStorm storm = new OutboxStorm(tables("storm"));
@@ -124,7 +123,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 				return rider;
 			});
 			assertThat(storm.failures()).isEmpty();
-			storm.endsWithEachEventInOnePlace();
+			storm.endsWithEachEventInExactlyOneTable();
 		}
 
 	}

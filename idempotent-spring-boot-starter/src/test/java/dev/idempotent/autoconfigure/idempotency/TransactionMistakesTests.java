@@ -66,7 +66,7 @@ class TransactionMistakesTests {
 		WebApplicationContextRunner several = this.withDatabase
 			.withBean("second", JdbcTransactionManager.class, TransactionMistakesTests::further)
 			.withBean("third", JdbcTransactionManager.class, TransactionMistakesTests::further);
-		assertStops(several, UnfitHandlers.Plain.class, "several of which none is primary",
+		assertStops(several, UnfitHandlers.Plain.class, "several without a primary one",
 				"idempotent.jdbc.transaction-manager");
 		assertStops(several.withPropertyValues("idempotent.jdbc.transaction-manager=fourth"), UnfitHandlers.Plain.class,
 				"'fourth'", "idempotent.jdbc.transaction-manager");

@@ -18,7 +18,7 @@ class ClaimQueueTests {
 	private final ClaimQueue queue = new ClaimQueue(2, Duration.ofSeconds(1));
 
 	@Test
-	void letsAsManyInAsItHasPlaces() {
+	void admitsAsManyClaimsAsItHasPlaces() {
 		this.queue.enter(Samples.key());
 		this.queue.enter(Samples.key());
 		CompletableFuture<Void> third = CompletableFuture.runAsync(() -> this.queue.enter(Samples.key()), OWN_THREAD);
@@ -28,7 +28,7 @@ class ClaimQueueTests {
 	}
 
 	@Test
-	void refusesWhoeverIsInterruptedAndKeepsTheInterrupt() {
+	void rejectsAnInterruptedClaimAndKeepsTheInterrupt() {
 		this.queue.enter(Samples.key());
 		this.queue.enter(Samples.key());
 		Thread.currentThread().interrupt();

@@ -26,7 +26,7 @@ class H2RecordLocksTests extends RecordLocksContract {
 
 	@Override
 	void waitForLocksTooLong(Connection connection) {
-		// H2 has one limit, which no claim changes.
+		// H2 has one lock timeout, which no claim changes.
 	}
 
 	@Override

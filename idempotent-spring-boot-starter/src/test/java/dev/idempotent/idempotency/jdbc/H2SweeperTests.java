@@ -1,9 +1,10 @@
 package dev.idempotent.idempotency.jdbc;
 
+import dev.idempotent.jdbc.TableSweeper;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
- * Tests for {@link JdbcIdempotencySweeper} on H2.
+ * Tests for {@link TableSweeper} on H2.
  */
 class H2SweeperTests extends SweeperContract {
 

@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link JdbcIdempotencyStore} and {@link NonTransactionalConnections} amid the
- * transactions and settings of an application.
+ * Tests for {@link JdbcIdempotencyStore} and {@link NonTransactionalConnections} within
+ * the transactions and with the settings of an application.
  */
 class OwnConnectionsTests {
 
@@ -48,7 +48,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void keepsItsClaimThoughItsDataSourceJoinsTransactions() {
+	void keepsItsClaimBehindADataSourceThatJoinsTransactions() {
 		TransactionAwareDataSourceProxy joining = new TransactionAwareDataSourceProxy(
 				new TransactionAwareDataSourceProxy(this.table.dataSource()));
 		JdbcIdempotencyStore store = new JdbcIdempotencyStore(joining, this.table.name());
@@ -57,7 +57,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void commitsOnConnectionsThatDoNotDoSoAndGivesThemBackAsTheyWere() throws SQLException {
+	void commitsWithoutAutoCommitAndRestoresTheConnection() throws SQLException {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);
 			JdbcIdempotencyStore store = new JdbcIdempotencyStore(new SingleConnectionDataSource(only, true),
@@ -72,7 +72,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void givesAConnectionBackWithItsIsolationThoughTheWorkFails() throws SQLException {
+	void restoresTheIsolationOfAConnectionAfterAFailure() throws SQLException {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
 			NonTransactionalConnections connections = new NonTransactionalConnections(
@@ -85,7 +85,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void saysHowToCreateTheTableThatIsMissing() {
+	void explainsHowToCreateAMissingTable() {
 		JdbcIdempotencyStore store = new JdbcIdempotencyStore(this.table.dataSource(), "no_such_table");
 		assertThatExceptionOfType(IdempotencyStoreException.class)
 			.isThrownBy(() -> store.claim(this.key, REQUEST, "owner", MINUTE))
@@ -94,7 +94,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void saysThatATokenIsTooLong() {
+	void rejectsATokenThatIsTooLong() {
 		JdbcIdempotencyStore store = new JdbcIdempotencyStore(this.table.dataSource(), this.table.name());
 		assertThatExceptionOfType(IdempotencyStoreException.class)
 			.isThrownBy(() -> store.claim(this.key, REQUEST, "t".repeat(65), MINUTE))
@@ -103,7 +103,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void refusesADatabaseThatItDoesNotKnow() {
+	void rejectsAnUnsupportedDatabase() {
 		Connection unknown = connectionOf("Oracle");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> new IdempotencyRecords("keys").release(unknown, this.key, "owner"))
@@ -111,7 +111,7 @@ class OwnConnectionsTests {
 	}
 
 	@Test
-	void refusesATableThatIsMoreThanAName() {
+	void rejectsATableNameWithOtherSql() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new IdempotencyRecords("keys; drop table orders"));
 		assertThatIllegalArgumentException().isThrownBy(() -> new IdempotencyRecords("a.b.c"));
 	}
@@ -135,7 +135,7 @@ class OwnConnectionsTests {
 	}
 
 	/**
-	 * A connection that can tell the name of its database and nothing else.
+	 * A connection that has nothing but the name of its database.
 	 */
 	private static Connection connectionOf(String product) {
 		DatabaseMetaData metaData = answering(DatabaseMetaData.class, product);

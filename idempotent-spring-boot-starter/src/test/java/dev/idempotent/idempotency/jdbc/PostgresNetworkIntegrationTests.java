@@ -68,7 +68,7 @@ class PostgresNetworkIntegrationTests {
 	}
 
 	@Test
-	void waitsForASilentDatabaseNoLongerThanTheDriverDoes() {
+	void waitsForASilentDatabaseUpToTheTimeoutOfTheDriver() {
 		network.hold();
 		long start = System.nanoTime();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::claim);
@@ -78,7 +78,7 @@ class PostgresNetworkIntegrationTests {
 	}
 
 	@Test
-	void givesAnAnswerAgainThatWasLost() {
+	void repeatsAnAnswerThatWasLost() {
 		askAndLoseTheAnswer(this::claim);
 		assertThat(claim()).isEqualTo(new Claim.Acquired());
 		askAndLoseTheAnswer(() -> complete("first"));
@@ -88,7 +88,7 @@ class PostgresNetworkIntegrationTests {
 	}
 
 	@Test
-	void asksAgainOverNewConnectionsWhenAllWereReset() {
+	void usesNewConnectionsAfterAReset() {
 		claim();
 		network.reset();
 		await().ignoreExceptionsInstanceOf(IdempotencyStoreUnavailableException.class)
@@ -101,7 +101,7 @@ class PostgresNetworkIntegrationTests {
 			verb.run();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			// On a slow machine, the pool asked first whether its connection is alive.
+			// On a slow machine, the pool has tested its connection first.
 		}
 		assertThat(network.hasDropped()).isTrue();
 	}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import dev.idempotent.jdbc.TableSweeper;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -30,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link JdbcIdempotencyStore} on a database that comes and goes.
+ * Tests for {@link JdbcIdempotencyStore} on a database with outages.
  */
 @Timeout(180)
 class PostgresOutageIntegrationTests {
@@ -77,7 +78,7 @@ class PostgresOutageIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource("verbs")
-	void saysThatAStoppedDatabaseIsUnavailableAndWorksAgainWhenItIsBack(Consumer<IdempotencyStore> verb) {
+	void reportsAStoppedDatabaseAsUnavailableAndRecovers(Consumer<IdempotencyStore> verb) {
 		postgres.stop();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(() -> verb.accept(store))
 			.withMessageContaining(KEY.digest());
@@ -86,7 +87,7 @@ class PostgresOutageIntegrationTests {
 	}
 
 	@Test
-	void keepsWhatItHasAnsweredThroughAPowerCut() {
+	void keepsItsAnswersThroughAPowerFailure() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		keys.forEach((key) -> assertThat(
 				store.complete(key, REQUEST, "owner", Samples.response(key.digest()), MINUTE.multipliedBy(60)))
@@ -99,7 +100,7 @@ class PostgresOutageIntegrationTests {
 	}
 
 	@Test
-	void saysThatADatabaseIsUnavailableThatWasNeverThere() {
+	void reportsAnUnreachableDatabaseAsUnavailable() {
 		postgres.stop();
 		JdbcIdempotencyStore early = new JdbcIdempotencyStore(impatientPool(), TABLE);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -110,7 +111,7 @@ class PostgresOutageIntegrationTests {
 	}
 
 	@Test
-	void saysThatTheDatabaseIsUnavailableWhenThePoolIsExhausted() throws SQLException {
+	void reportsAnExhaustedPoolAsUnavailable() throws SQLException {
 		try (Connection first = pool.getConnection(); Connection second = pool.getConnection()) {
 			assertThat(first).isNotSameAs(second);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -122,7 +123,7 @@ class PostgresOutageIntegrationTests {
 	@Test
 	void sweepsAgainWhenTheDatabaseIsBack() {
 		RecordTable table = new RecordTable(pool, TABLE);
-		try (JdbcIdempotencySweeper sweeper = new JdbcIdempotencySweeper(pool, TABLE, Duration.ofMillis(20))) {
+		try (TableSweeper sweeper = JdbcIdempotencySweepers.sweeper(pool, TABLE, Duration.ofMillis(20))) {
 			sweeper.start();
 			postgres.kill();
 			postgres.start();

@@ -1,11 +1,13 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
@@ -19,9 +21,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the statements of keys read when many keys came to a table that was empty, before
- * the database has statistics of it: the driver has prepared each statement on the server
- * by then, and the server has planned it for an empty table.
+ * The rows that statements read when many keys are inserted into an empty table, before
+ * the database has new statistics. By then, the driver has prepared each statement on the
+ * server, which has planned it for an empty table.
  */
 class PostgresRecordBurstIntegrationTests {
 
@@ -63,7 +65,7 @@ class PostgresRecordBurstIntegrationTests {
 	}
 
 	@Test
-	void readsOnlyTheKeyThatItIsAskedFor() {
+	void readsOnlyTheGivenKey() {
 		useEveryVerb(FEW);
 	}
 
@@ -72,6 +74,7 @@ class PostgresRecordBurstIntegrationTests {
 		read(rows, "claim", () -> this.store.claim(key, REQUEST, "one", MINUTE));
 		read(rows, "claim that finds a claimant", () -> this.store.claim(key, REQUEST, "two", MINUTE));
 		read(rows, "renew", () -> this.store.renew(key, "one", MINUTE));
+		read(rows, "renewal of several", () -> this.store.renewAll(List.of(new Renewal(key, "one", MINUTE))));
 		read(rows, "complete", () -> this.store.complete(key, REQUEST, "one", Samples.response("done"), MINUTE));
 		IdempotencyKey freed = Samples.key();
 		this.store.claim(freed, REQUEST, "one", Duration.ofMillis(1));
@@ -80,7 +83,7 @@ class PostgresRecordBurstIntegrationTests {
 		read(rows, "release", () -> this.store.release(freed, "two"));
 		this.table.expire(2);
 		assertThat(read(rows, "sweep",
-				() -> new JdbcIdempotencySweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
+				() -> JdbcIdempotencySweepers.sweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
 			.isEqualTo(2);
 	}
 

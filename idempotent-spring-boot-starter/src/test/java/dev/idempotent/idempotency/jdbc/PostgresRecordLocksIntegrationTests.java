@@ -54,12 +54,12 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 	}
 
 	@Test
-	void seesTheTimeGoOnThoughItsTransactionIsOld() throws SQLException {
+	void usesTheCurrentTimeInAnOldTransaction() throws SQLException {
 		assertThat(claimInAnOldTransaction()).isEqualTo(new Claim.Acquired());
 	}
 
 	@Test
-	void leavesTheLimitForTheHandlersStatementsAsItWas() throws SQLException {
+	void restoresTheLockTimeoutForTheHandler() throws SQLException {
 		claim(this.second, "owner", shortTime());
 		assertThat(lockTimeout()).isEqualTo("10min");
 		this.second.commit();
@@ -73,14 +73,14 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 	}
 
 	@Test
-	void leavesTheLimitAsItWasWhenAnExpiredKeyIsTakenOver() throws SQLException {
+	void restoresTheLockTimeoutAfterATakeover() throws SQLException {
 		expire();
 		assertThat(claim(this.second, "owner", shortTime())).isEqualTo(new Claim.Acquired());
 		assertThat(lockTimeout()).isEqualTo("10min");
 	}
 
 	@Test
-	void leavesTheLimitAsItWasWhenTheWaitIsInVain() throws SQLException {
+	void restoresTheLockTimeoutAfterATimeout() throws SQLException {
 		claim(this.first, "owner", null);
 		Savepoint savepoint = this.second.setSavepoint();
 		assertThatExceptionOfType(CannotAcquireLockException.class)
@@ -91,7 +91,7 @@ class PostgresRecordLocksIntegrationTests extends RecordLocksContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE })
-	void refusesAStrictTransactionThatCannotSeeWhoHasTheKey(int isolation) throws SQLException {
+	void rejectsAStrictTransactionThatCannotSeeTheClaimant(int isolation) throws SQLException {
 		this.second.rollback();
 		this.second.setTransactionIsolation(isolation);
 		execute(this.second, "select count(*) from locks_record");

@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Renewals of many keys, and second connections, beside a pool of one connection.
+ * Renewals of many keys, and second connections, with a pool of one connection.
  */
 @Timeout(60)
 class PostgresRenewalsIntegrationTests {
@@ -63,7 +65,7 @@ class PostgresRenewalsIntegrationTests {
 	}
 
 	@Test
-	void renewThoughThePoolIsEmpty() throws Exception {
+	void renewWithAnExhaustedPool() throws Exception {
 		try (Connection last = this.pool.getConnection()) {
 			assertThat(this.store.renewAll(this.held)).containsExactlyInAnyOrderElementsOf(this.held);
 			assertThat(last.isValid(5)).isTrue();
@@ -71,7 +73,7 @@ class PostgresRenewalsIntegrationTests {
 	}
 
 	@Test
-	void renewOnANewConnectionWhenTheirOwnHasDied() {
+	void renewOnANewConnectionAfterALostOne() {
 		this.store.renewAll(this.held);
 		assertThat(new JdbcTemplate(this.pool)
 			.queryForList("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'renewals'"))
@@ -80,13 +82,28 @@ class PostgresRenewalsIntegrationTests {
 	}
 
 	@Test
-	void leaveOutWhatIsHeldNoMore() {
+	void renewTheOtherKeysWhileATransactionLocksOne() throws Exception {
+		try (Connection other = DriverManager.getConnection(postgres.url(), RealPostgres.USER, RealPostgres.PASSWORD)) {
+			other.setAutoCommit(false);
+			try (PreparedStatement lock = other
+				.prepareStatement("select 1 from renewals_record where key_digest = ? for update")) {
+				lock.setString(1, this.held.get(7).key().digest());
+				assertThat(lock.executeQuery().next()).isTrue();
+			}
+			assertThat(this.store.renewAll(this.held)).hasSize(49).doesNotContain(this.held.get(7));
+			other.rollback();
+		}
+		assertThat(this.store.renewAll(this.held)).hasSize(50);
+	}
+
+	@Test
+	void omitKeysThatAreNoLongerHeld() {
 		this.store.release(this.held.get(7).key(), "owner");
 		assertThat(this.store.renewAll(this.held)).hasSize(49).doesNotContain(this.held.get(7));
 	}
 
 	@Test
-	void refuseASecondConnectionLongBeforeThePoolDoes() {
+	void rejectASecondConnectionLongBeforeThePoolTimesOut() {
 		new TransactionTemplate(new DataSourceTransactionManager(this.pool)).executeWithoutResult((status) -> {
 			long start = System.nanoTime();
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -95,7 +112,7 @@ class PostgresRenewalsIntegrationTests {
 				.isNotNull();
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
 		});
-		// What came too late has been given back.
+		// The connection that came too late has been returned.
 		assertThat(this.store.claim(Samples.key(), Samples.fingerprint("request"), "owner", MINUTE))
 			.isEqualTo(new Claim.Acquired());
 		assertThat(CompletableFuture.supplyAsync(() -> this.store.release(Samples.key(), "owner")).join()).isTrue();

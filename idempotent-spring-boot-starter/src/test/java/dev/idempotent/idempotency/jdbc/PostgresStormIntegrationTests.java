@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What claims cost PostgreSQL that come to nothing.
+ * The cost of claims on PostgreSQL that do not acquire their key.
  */
 @Timeout(180)
 class PostgresStormIntegrationTests {
@@ -56,7 +56,7 @@ class PostgresStormIntegrationTests {
 		long written = writtenBytes();
 		List<Integer> refused = Race.of(CLAIMANTS, (runner) -> refusedClaims(store, "rival " + runner));
 		assertThat(refused).allMatch((count) -> count == CLAIMS);
-		// The server's own housekeeping may take one or the other.
+		// The server may write a few rows of its own.
 		assertThat(number("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint") - transactions)
 			.isLessThan(20);
 		assertThat(writtenBytes() - written).isLessThan(16 * 1024);

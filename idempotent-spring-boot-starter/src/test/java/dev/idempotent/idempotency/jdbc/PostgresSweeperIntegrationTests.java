@@ -2,6 +2,8 @@ package dev.idempotent.idempotency.jdbc;
 
 import java.util.List;
 
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -10,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link JdbcIdempotencySweeper} on PostgreSQL.
+ * Tests for {@link TableSweeper} on PostgreSQL.
  */
 class PostgresSweeperIntegrationTests extends SweeperContract {
 
@@ -36,8 +38,7 @@ class PostgresSweeperIntegrationTests extends SweeperContract {
 					+ "now() + interval '1 hour' from generate_series(1, 20000) n");
 		table.template().execute("analyze sweeper_record");
 		List<String> plan = table.template()
-			.queryForList("explain " + ExpiredRecords.select(table.name(), RecordDialect.POSTGRESQL, 1000),
-					String.class);
+			.queryForList("explain " + ExpiredRecords.select(table.name(), Database.POSTGRESQL, 1000), String.class);
 		assertThat(plan).anyMatch((line) -> line.contains("Index Scan using sweeper_record_expires_at"))
 			.anyMatch((line) -> line.contains("Index Cond: (expires_at <= statement_timestamp())"));
 	}

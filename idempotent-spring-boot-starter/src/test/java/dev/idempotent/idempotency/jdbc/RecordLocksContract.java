@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What {@link IdempotencyRecords} promise to transactions that want the same key.
+ * What {@link IdempotencyRecords} promise to transactions that claim the same key.
  */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class RecordLocksContract {
@@ -46,8 +46,7 @@ abstract class RecordLocksContract {
 	abstract RecordTable table();
 
 	/**
-	 * The longest time that a connection waits for a lock unless told otherwise, too long
-	 * for any test.
+	 * Sets the lock timeout of a connection, to a time that is too long for any test.
 	 */
 	abstract void waitForLocksTooLong(Connection connection) throws SQLException;
 
@@ -81,7 +80,7 @@ abstract class RecordLocksContract {
 	}
 
 	@Test
-	void grantsAKeyWhoseTransactionRollsBackMeanwhile() throws Exception {
+	void grantsAKeyAfterARollbackOfItsTransaction() throws Exception {
 		claim(this.first, "owner", null);
 		CompletableFuture<Claim> rival = CompletableFuture.supplyAsync(() -> claim(this.second, "rival", MINUTE));
 		awaitAWaitingTransaction();
@@ -92,7 +91,7 @@ abstract class RecordLocksContract {
 	}
 
 	@Test
-	void tellsWhatATransactionHasCommittedMeanwhile() throws Exception {
+	void returnsTheStateThatAnotherTransactionHasCommitted() throws Exception {
 		claim(this.first, "owner", null);
 		CompletableFuture<Claim> rival = CompletableFuture.supplyAsync(() -> claim(this.second, "rival", MINUTE));
 		awaitAWaitingTransaction();
@@ -102,7 +101,7 @@ abstract class RecordLocksContract {
 	}
 
 	@Test
-	void takesPartInTheTransactionOfItsConnection() throws SQLException {
+	void joinsTheTransactionOfItsConnection() throws SQLException {
 		claim(this.first, "owner", shortTime());
 		assertThat(this.records.find(this.second, this.key, REQUEST)).isNull();
 		this.first.rollback();
@@ -110,7 +109,7 @@ abstract class RecordLocksContract {
 	}
 
 	@Test
-	void saysThatTwoTransactionsHaveLockedEachOtherOut() throws Exception {
+	void reportsADeadlock() throws Exception {
 		IdempotencyKey other = Samples.key();
 		claim(this.first, "owner", null);
 		this.records.claim(this.second, other, REQUEST, "rival", MINUTE, null);
@@ -135,8 +134,7 @@ abstract class RecordLocksContract {
 	}
 
 	/**
-	 * Lets a key expire that was claimed after the second transaction had begun, and
-	 * claims it there.
+	 * Claims an expired key in a transaction that is older than the key.
 	 */
 	Claim claimInAnOldTransaction() throws SQLException {
 		this.records.find(this.second, Samples.key(), REQUEST);

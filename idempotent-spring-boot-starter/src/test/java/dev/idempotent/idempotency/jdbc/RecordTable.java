@@ -21,15 +21,15 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
  * A table of records for a test, created by the script that applications run.
  *
  * @param dataSource the database that it is in
- * @param name what it is called
+ * @param name the name of the table
  */
 record RecordTable(DataSource dataSource, String name) {
 
 	static final String DEFAULT = "idempotency_record";
 
 	/**
-	 * Creates a table unless it is there.
-	 * @param platform what the script is called after
+	 * Creates a table unless it exists.
+	 * @param platform the suffix of the script
 	 */
 	static RecordTable create(DataSource dataSource, String platform, String name) {
 		try {
@@ -45,7 +45,7 @@ record RecordTable(DataSource dataSource, String name) {
 	}
 
 	/**
-	 * Creates a table in an H2 of its own, which ends with the JVM.
+	 * Creates a table in a new H2 database, which ends with the JVM.
 	 */
 	static RecordTable inMemory(String database) {
 		HikariDataSource pool = new HikariDataSource();
@@ -58,7 +58,7 @@ record RecordTable(DataSource dataSource, String name) {
 	}
 
 	/**
-	 * Leaves keys behind whose time has ended.
+	 * Inserts expired keys.
 	 */
 	List<IdempotencyKey> expire(int count) {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(count).toList();

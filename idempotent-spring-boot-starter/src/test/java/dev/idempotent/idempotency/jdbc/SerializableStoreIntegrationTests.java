@@ -8,8 +8,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Tests for {@link JdbcIdempotencyStore} where the application's pool gives out
- * connections that are neither autocommit nor READ COMMITTED.
+ * Tests for {@link JdbcIdempotencyStore} with a pool whose connections are neither in
+ * auto-commit mode nor READ COMMITTED.
  */
 class SerializableStoreIntegrationTests extends IdempotencyStoreContract {
 

@@ -10,14 +10,14 @@ import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts what a connection carries out.
+ * Counts the statements of a connection.
  */
 public final class StatementCount {
 
 	private final AtomicInteger count = new AtomicInteger();
 
 	/**
-	 * The same connection, whose statements count.
+	 * Wraps the connection.
 	 */
 	public Connection of(Connection connection) {
 		return proxy(Connection.class, (proxy, method, arguments) -> {
@@ -27,7 +27,7 @@ public final class StatementCount {
 	}
 
 	/**
-	 * How many there were since the last call.
+	 * The number of statements since the last call.
 	 */
 	public int take() {
 		return this.count.getAndSet(0);

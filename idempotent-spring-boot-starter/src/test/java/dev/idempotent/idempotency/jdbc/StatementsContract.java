@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How many statements each verb of {@link IdempotencyRecords} takes, undisturbed.
+ * The number of statements of each method of {@link IdempotencyRecords} without
+ * conflicts.
  */
 abstract class StatementsContract {
 
@@ -36,7 +37,7 @@ abstract class StatementsContract {
 	abstract RecordTable table();
 
 	/**
-	 * How many more statements a write takes that may only wait for so long.
+	 * The number of additional statements of a write with a lock timeout.
 	 */
 	abstract int statementsForALimit();
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -19,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What {@link JdbcIdempotencySweeper} promises on every database.
+ * What {@link TableSweeper} promises on every database.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class SweeperContract {
@@ -32,7 +33,7 @@ abstract class SweeperContract {
 
 	private JdbcIdempotencyStore store;
 
-	private JdbcIdempotencySweeper sweeper;
+	private TableSweeper sweeper;
 
 	abstract RecordTable table();
 
@@ -44,7 +45,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void deletesWhatHasExpiredAndNothingElse() {
+	void deletesOnlyExpiredKeys() {
 		table().expire(3);
 		this.store.claim(this.key, REQUEST, "owner", MINUTE);
 		this.store.complete(Samples.key(), REQUEST, "owner", Samples.response("response"), MINUTE);
@@ -55,7 +56,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void deletesEveryRowOnceWhenManySweepAtOnce() throws InterruptedException {
+	void deletesEveryRowOnceOnManyInstances() throws InterruptedException {
 		table().expire(4_500);
 		List<Integer> swept = Race.of(6, (runner) -> sweeper(MINUTE).sweep());
 		int rest = this.sweeper.sweep();
@@ -64,7 +65,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void leavesAloneWhatATransactionIsTakingOver() throws SQLException {
+	void skipsAKeyThatATransactionIsTakingOver() throws SQLException {
 		List<IdempotencyKey> expired = table().expire(2);
 		try (Connection transaction = table().dataSource().getConnection()) {
 			transaction.setAutoCommit(false);
@@ -79,7 +80,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void neverDeletesAKeyThatIsTakenOverMeanwhile() throws InterruptedException {
+	void neverDeletesAKeyThatWasTakenOver() throws InterruptedException {
 		for (int i = 0; i < 20; i++) {
 			List<IdempotencyKey> keys = table().expire(20);
 			Race.of(3, (runner) -> {
@@ -97,7 +98,7 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void grantsEachExpiredKeyToOneOfManyWhoTakeItOver() throws InterruptedException {
+	void grantsEachExpiredKeyToOneOfManyClaimants() throws InterruptedException {
 		for (IdempotencyKey expired : table().expire(30)) {
 			List<Claim> claims = Race.of(8, (runner) -> this.store.claim(expired, REQUEST, "token " + runner, MINUTE));
 			assertThat(claims).filteredOn(Claim.Acquired.class::isInstance).hasSize(1);
@@ -106,8 +107,8 @@ abstract class SweeperContract {
 	}
 
 	@Test
-	void sweepsAgainAndAgainOnceStarted() {
-		try (JdbcIdempotencySweeper running = sweeper(Duration.ofMillis(10))) {
+	void sweepsAtAnIntervalOnceStarted() {
+		try (TableSweeper running = sweeper(Duration.ofMillis(10))) {
 			running.start();
 			running.start();
 			for (int i = 0; i < 3; i++) {
@@ -117,8 +118,8 @@ abstract class SweeperContract {
 		}
 	}
 
-	private JdbcIdempotencySweeper sweeper(Duration interval) {
-		return new JdbcIdempotencySweeper(table().dataSource(), table().name(), interval);
+	private TableSweeper sweeper(Duration interval) {
+		return JdbcIdempotencySweepers.sweeper(table().dataSource(), table().name(), interval);
 	}
 
 }

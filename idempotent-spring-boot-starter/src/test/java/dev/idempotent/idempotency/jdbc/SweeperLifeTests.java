@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,14 +19,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link JdbcIdempotencySweeper} through outages and to its end.
+ * Tests for the outages and the end of a {@link TableSweeper}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SweeperLifeTests {
 
 	private static final String FAILED = "Expired idempotency keys could not be deleted";
 
-	private static final String AGAIN = "Idempotency keys are swept again";
+	private static final String AGAIN = "Expired idempotency keys are deleted again";
 
 	private final RecordTable table = RecordTable.inMemory("sweeper-life");
 
@@ -46,7 +47,7 @@ class SweeperLifeTests {
 
 	};
 
-	private final JdbcIdempotencySweeper sweeper = new JdbcIdempotencySweeper(this.database, this.table.name(),
+	private final TableSweeper sweeper = JdbcIdempotencySweepers.sweeper(this.database, this.table.name(),
 			Duration.ofMillis(5));
 
 	@AfterEach
@@ -55,7 +56,7 @@ class SweeperLifeTests {
 	}
 
 	@Test
-	void saysOncePerOutageThatItCannotSweepAndGoesOn(CapturedOutput output) {
+	void warnsOncePerOutageAndContinues(CapturedOutput output) {
 		this.away = true;
 		this.sweeper.start();
 		awaitSweeps(5);
@@ -76,7 +77,7 @@ class SweeperLifeTests {
 	}
 
 	@Test
-	void neverSweepsAgainOnceClosed() {
+	void neverSweepsAfterClose() {
 		this.sweeper.start();
 		awaitSweeps(2);
 		this.sweeper.close();
@@ -88,7 +89,7 @@ class SweeperLifeTests {
 	}
 
 	@Test
-	void leavesTheConnectionsAsTheyWere() throws SQLException {
+	void restoresTheConnections() throws SQLException {
 		this.table.expire(1);
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);

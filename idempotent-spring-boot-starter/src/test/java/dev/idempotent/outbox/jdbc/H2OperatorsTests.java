@@ -6,7 +6,7 @@ import org.h2.jdbcx.JdbcConnectionPool;
 import org.junit.jupiter.api.AfterEach;
 
 /**
- * What operators are promised, on H2.
+ * Tests for the operations of operators on H2.
  */
 class H2OperatorsTests extends OperatorsContract {
 

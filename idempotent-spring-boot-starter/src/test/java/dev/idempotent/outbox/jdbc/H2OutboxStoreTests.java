@@ -27,10 +27,10 @@ class H2OutboxStoreTests extends JdbcOutboxStoreContract {
 		}
 
 		/**
-		 * The clock stands still in a transaction, so that a lease would begin with it.
+		 * The clock of H2 stands still in a transaction, so a lease would begin with it.
 		 */
 		@Test
-		void doesNotClaimThatALeaseBeginsAtTheAppend() {
+		void declaresThatALeaseBeginsWithTheTransaction() {
 			assertThat(store().leasesAtBirth()).isFalse();
 			inTransaction(() -> {
 				Object begin = tested().template().queryForObject("select current_timestamp(6)", Object.class);

@@ -15,20 +15,19 @@ import dev.idempotent.outbox.TestedOutboxStore;
 import org.junit.jupiter.api.Nested;
 
 /**
- * All that is promised of {@link JdbcOutboxStore}, for one database and driver.
+ * All promises of {@link JdbcOutboxStore}, for one database and driver.
  */
 abstract class JdbcOutboxStoreContract {
 
 	private static final Map<String, StoreOnTables> stores = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates the tables of a name in the database under test.
+	 * Creates tables with a name in the database under test.
 	 */
 	abstract StoreOnTables create(String name);
 
 	/**
-	 * Whether a claim passes over rows that another one is just looking at, even if that
-	 * does not take them.
+	 * Whether a claim skips rows that another claim reads but does not take.
 	 */
 	boolean claimsMeet() {
 		return false;
@@ -69,7 +68,7 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
-	class ParkingTests extends OutboxStoreWaiting {
+	class WaitingTests extends OutboxStoreWaiting {
 
 		@Override
 		protected TestedOutboxStore tested() {
@@ -114,6 +113,16 @@ abstract class JdbcOutboxStoreContract {
 		@Override
 		protected StoreOnTables tested() {
 			return tables("contract");
+		}
+
+	}
+
+	@Nested
+	class ColumnsTests extends OutboxColumnsContract {
+
+		@Override
+		protected StoreOnTables tested() {
+			return tables("columns");
 		}
 
 	}

@@ -12,16 +12,16 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.Database;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
- * Tables of an outbox that a test fills by hand.
+ * The tables of an outbox, filled by a test.
  *
- * @param dataSource where they are
- * @param names how they are called
+ * @param dataSource the database
+ * @param names the names of the tables
  */
 record OperatorTables(DataSource dataSource, OutboxTables names) {
 
@@ -33,7 +33,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 			+ "attempts, last_error";
 
 	/**
-	 * Creates the tables, empty.
+	 * Creates empty tables.
 	 * @param database as in the name of the script
 	 */
 	static OperatorTables create(DataSource dataSource, String database, String prefix) {
@@ -57,7 +57,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	}
 
 	/**
-	 * Buries events in the rows that follow on each other.
+	 * Inserts dead events into consecutive rows.
 	 */
 	void deadLetter(int firstRow, int count, String type, String topic) {
 		String sql = "insert into " + this.names.dead() + INSERT
@@ -75,21 +75,21 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	}
 
 	/**
-	 * Moves what waits to the dead, as if it had failed again.
+	 * Moves the waiting events to the dead ones.
 	 */
-	void buryWaiting() {
-		template().update("insert into " + this.names.dead() + " (" + FailedRows.SAME + ", attempts) select "
-				+ FailedRows.SAME + ", 10 from " + this.names.waiting());
+	void deadLetterWaiting() {
+		template().update("insert into " + this.names.dead() + " (" + "id, " + EventColumn.MOVED + ", attempts) select "
+				+ "id, " + EventColumn.MOVED + ", 10 from " + this.names.waiting());
 		template().update("delete from " + this.names.waiting());
 	}
 
 	/**
 	 * Inserts a pending event.
 	 * @param age how long ago
-	 * @param lease for how long it is held; zero if it is not
+	 * @param lease how long it is leased; zero for no lease
 	 */
 	void append(Duration age, Duration lease) {
-		EventDialect dialect = dialect();
+		Database dialect = dialect();
 		template().update("insert into " + this.names.event()
 				+ " (event_id, topic, type, payload, headers, created_at, available_at, claim_id) values (?, ?, ?, ?, '{}', "
 				+ dialect.millisFromNow() + ", " + dialect.millisFromNow() + ", ?)", parameter(UUID.randomUUID()),
@@ -98,7 +98,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	}
 
 	/**
-	 * As many events again as there are.
+	 * Doubles the number of pending events.
 	 */
 	void doublePending() {
 		template().update("insert into " + this.names.event() + " (event_id, topic, type, payload, headers) "
@@ -130,8 +130,8 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 		return dialect().now();
 	}
 
-	private EventDialect dialect() {
-		return new DetectedDialect(new NonTransactionalConnections(this.dataSource)).get();
+	private Database dialect() {
+		return new OutboxDatabase(this.dataSource).kind();
 	}
 
 }

@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.idempotency.Race;
-import dev.idempotent.outbox.DeadEvent;
-import dev.idempotent.outbox.DeadFilter;
-import dev.idempotent.outbox.EventCount;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.outbox.DeadEvents.DeadEvent;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxSummary;
+import dev.idempotent.outbox.OutboxSummary.EventCount;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,7 +58,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void tellsWhyAndHowLongAgoAnEventDiedAndNotWhatItCarries() {
+	void listsTheReasonAndAgeOfADeadEventWithoutItsPayload() {
 		this.tables.deadLetter(7, 1);
 		this.tables.age(7, HOUR);
 		DeadEvent event = this.dead.list(DeadFilter.ALL, 0, 1).get(0);
@@ -67,7 +69,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void meansTheEventsThatHaveAllThatIsStated() {
+	void selectsEventsThatMatchAllValuesOfAFilter() {
 		this.tables.deadLetter(1, 2, "order.created", "test:orders");
 		this.tables.deadLetter(3, 2, "order.paid", "test:orders");
 		this.tables.deadLetter(5, 2, "order.paid", "test:payments");
@@ -82,7 +84,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void retriesEventsAsIfTheyHadNeverBeenTried() {
+	void retriesEventsWithAllTheirAttempts() {
 		this.tables.deadLetter(1, 1);
 		Map<String, Object> before = row(this.tables.names().dead());
 		assertThat(this.dead.retry(DeadFilter.ALL)).isEqualTo(1);
@@ -100,7 +102,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void movesAndDeletesEachEventOnceWhenManyOperatorsWantTo() throws InterruptedException {
+	void movesAndDeletesEachEventOnceForManyOperators() throws InterruptedException {
 		this.tables.deadLetter(1, 2_200);
 		List<int[]> done = Race.of(4,
 				(operator) -> (operator % 2 == 0) ? new int[] { this.dead.retry(DeadFilter.ALL), 0 }
@@ -113,7 +115,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void leavesAnEventToWhoeverHoldsIt() throws SQLException {
+	void skipsALockedEvent() throws SQLException {
 		this.tables.deadLetter(1, 2);
 		try (Connection other = this.tables.dataSource().getConnection()) {
 			other.setAutoCommit(false);
@@ -126,13 +128,13 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void retriesAnEventOnceThoughItDiesAgainMeanwhile() {
+	void retriesAnEventOnceEvenIfItDiesAgain() {
 		this.tables.deadLetter(1, 501);
 		JdbcDeadEvents fruitless = new JdbcDeadEvents(new DelegatingDataSource(this.tables.dataSource()) {
 
 			@Override
 			public Connection getConnection() throws SQLException {
-				OperatorsContract.this.tables.buryWaiting();
+				OperatorsContract.this.tables.deadLetterWaiting();
 				return super.getConnection();
 			}
 
@@ -141,10 +143,10 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void deletesWhatHasBeenDeadForTooLongAndNothingElse() {
+	void sweepsOnlyEventsThatHaveBeenDeadForTooLong() {
 		this.tables.deadLetter(1, 10);
 		this.tables.age(4, HOUR);
-		try (JdbcDeadEventSweeper sweeper = sweeper(HOUR.minusMinutes(1))) {
+		try (TableSweeper sweeper = sweeper(HOUR.minusMinutes(1))) {
 			assertThat(sweeper.sweep()).isEqualTo(4);
 			assertThat(sweeper.sweep()).isZero();
 		}
@@ -152,7 +154,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void deletesEachEventOnceWhenManySweepAtOnce() throws InterruptedException {
+	void sweepsEachEventOnceOnManyInstances() throws InterruptedException {
 		this.tables.deadLetter(1, 1_800);
 		this.tables.age(1_800, HOUR);
 		List<Integer> swept = Race.of(4, (instance) -> sweep());
@@ -161,9 +163,9 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void sweepsByItselfUntilClosed() {
+	void sweepsAtAnIntervalUntilClosed() {
 		this.tables.deadLetter(1, 3);
-		try (JdbcDeadEventSweeper sweeper = sweeper(Duration.ofMillis(20))) {
+		try (TableSweeper sweeper = sweeper(Duration.ofMillis(20))) {
 			sweeper.start();
 			await().until(() -> rows(DeadFilter.ALL).isEmpty());
 		}
@@ -172,13 +174,13 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void summarisesAnEmptyOutbox() {
+	void summarizesAnEmptyOutbox() {
 		EventCount none = new EventCount(0, true);
 		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, Duration.ZERO));
 	}
 
 	@Test
-	void summarisesWhatThereIs() {
+	void summarizesTheEventsOfEachTable() {
 		this.tables.append(HOUR, HOUR);
 		this.tables.append(Duration.ofDays(1), Duration.ZERO);
 		this.tables.append(Duration.ZERO, Duration.ofMillis(-1));
@@ -191,7 +193,7 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void countsNoFurtherThanIsWorthIt() {
+	void countsUpToALimit() {
 		this.tables.append(Duration.ZERO, Duration.ZERO);
 		for (int i = 0; i < 14; i++) {
 			this.tables.doublePending();
@@ -202,11 +204,11 @@ abstract class OperatorsContract {
 	}
 
 	@Test
-	void asksADatabaseWithoutTablesOnce() {
+	void doesNotQueryMissingTablesAgain() {
 		JdbcOutboxReader lost = new JdbcOutboxReader(this.tables.dataSource(), new OutboxTables("late_"));
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read)
-			.withMessage("There were no tables of the outbox");
+			.withMessage("The tables of the outbox do not exist");
 	}
 
 	private Map<String, Object> row(String table) {
@@ -222,17 +224,17 @@ abstract class OperatorsContract {
 	}
 
 	private int sweep() {
-		try (JdbcDeadEventSweeper sweeper = sweeper(Duration.ofMinutes(1))) {
+		try (TableSweeper sweeper = sweeper(Duration.ofMinutes(1))) {
 			return sweeper.sweep();
 		}
 	}
 
-	private JdbcDeadEventSweeper sweeper(Duration retention) {
-		return new JdbcDeadEventSweeper(this.tables.dataSource(), this.tables.names(), retention);
+	private TableSweeper sweeper(Duration retention) {
+		return this.dead.sweeper(retention);
 	}
 
-	private EventDialect dialect() {
-		return EventDialect.valueOf(database());
+	private Database dialect() {
+		return Database.valueOf(database());
 	}
 
 	abstract String database();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import org.junit.jupiter.api.Test;
@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What is promised of settlements that meet another transaction, where the application's
- * pool gives out connections that are neither autocommit nor READ COMMITTED.
+ * What is promised about settlements that conflict with another transaction, with a pool
+ * whose connections are neither in auto-commit mode nor READ COMMITTED.
  */
 abstract class OutboxConflictsContract extends OutboxStoreSteps {
 
@@ -35,13 +35,13 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	abstract boolean someoneWaits();
 
 	/**
-	 * Sees to it that the other one is the victim of a deadlock.
+	 * Ensures that the other transaction is the victim of a deadlock.
 	 */
 	abstract void survive(Statement rival) throws SQLException;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "delivered", "release", "park", "deadLetter" })
-	void settlesWhatAnotherTransactionHasJustChanged(String verb) throws SQLException {
+	@ValueSource(strings = { "delivered", "release", "moveToWaiting", "deadLetter" })
+	void settlesRowsThatAnotherTransactionHasJustChanged(String verb) throws SQLException {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
 			change(rival, held.get(0));
@@ -54,7 +54,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void settlesAgainWhenItWasTheVictimOfADeadlock() throws SQLException {
+	void repeatsASettlementAfterADeadlock() throws SQLException {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		List<LeasedEvent> others = appendLeased(
 				IntStream.range(0, 50).mapToObj((i) -> "other " + i).toArray(String[]::new));
@@ -64,7 +64,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 				change(rival, other);
 			}
 			change(rival, held.get(1));
-			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("park", held));
+			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("moveToWaiting", held));
 			await().until(this::someoneWaits);
 			change(rival, held.get(0));
 			connection.commit();
@@ -89,7 +89,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 		return switch (verb) {
 			case "delivered" -> store().delivered(held);
 			case "release" -> store().release(held);
-			case "park" -> park(held, LONG);
+			case "moveToWaiting" -> moveToWaiting(held, LONG);
 			case "deadLetter" -> deadLetter(held);
 			default -> throw new IllegalArgumentException(verb);
 		};

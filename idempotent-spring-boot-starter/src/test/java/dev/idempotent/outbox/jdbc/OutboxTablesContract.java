@@ -6,7 +6,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.SerializedEvent;
@@ -21,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is promised of a store whose events are rows of tables.
+ * What is promised about a store whose events are rows of tables.
  */
 abstract class OutboxTablesContract extends OutboxStoreSteps {
 
@@ -29,31 +30,31 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	protected abstract StoreOnTables tested();
 
 	@Test
-	void skipsRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+	void skipsLockedRows() throws SQLException {
 		List<SerializedEvent> rows = append("one", "two", "three", "four");
 		whileLocked(Place.EVENT, rows.subList(0, 2), () -> assertThat(types(claim())).containsExactly("three", "four"));
 		assertThat(types(claim())).containsExactly("one", "two");
 	}
 
 	@Test
-	void skipsParkedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+	void skipsLockedWaitingRows() throws SQLException {
 		List<SerializedEvent> rows = append("one", "two", "three", "four");
-		park(claim(), LONG);
+		moveToWaiting(claim(), LONG);
 		passTime();
 		whileLocked(Place.WAITING, rows.subList(0, 2),
-				() -> assertThat(types(claimParked())).containsExactly("three", "four"));
-		assertThat(types(claimParked())).containsExactly("one", "two");
+				() -> assertThat(types(claimWaiting())).containsExactly("three", "four"));
+		assertThat(types(claimWaiting())).containsExactly("one", "two");
 	}
 
 	@Test
-	void skipsDelayedRowsThatOthersHaveLockedWithoutWaiting() throws SQLException {
+	void skipsLockedDelayedRows() throws SQLException {
 		tested().insert(UUID.randomUUID(), this.publisher + ":orders", LONG);
 		List<SerializedEvent> rows = List.of(rows(Place.EVENT).get(0).event());
 		whileLocked(Place.EVENT, rows, () -> {
-			store().parkDelayed(1000);
+			store().moveDelayedToWaiting(1000);
 			assertThat(rows(Place.WAITING)).isEmpty();
 		});
-		store().parkDelayed(1000);
+		store().moveDelayedToWaiting(1000);
 		assertThat(rows(Place.WAITING)).hasSize(1);
 	}
 
@@ -75,7 +76,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "no JSON", "null", "[]", "\"text\"", "{\"a\": {\"b\": 1}}", "{\"a\": null}", "{} {}" })
-	void buriesAnEventWithUnreadableHeadersAndDeliversTheOthers(String headers) {
+	void deadLettersAnEventWithUnreadableHeadersAndClaimsTheOthers(String headers) {
 		append("before");
 		tested().insertWithHeaders(this.publisher + ":orders", headers);
 		append("behind");
@@ -94,15 +95,52 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 			.isEqualTo(headers);
 	}
 
+	/**
+	 * As after a truncate that restarts the sequence.
+	 */
 	@Test
-	void takesPartInTheTransactionsOfItsDataSource() {
+	void movesAnEventToAnotherRowIfItsOwnIsTaken() {
+		List<SerializedEvent> rows = append("first", "second", "third", "fourth");
+		deadLetter(claimAbove(0, 1));
+		moveToWaiting(claimAbove(0, 1), LONG);
+		setRow(Place.DEAD, rows.get(0), rows.get(2));
+		setRow(Place.WAITING, rows.get(1), rows.get(3));
+		List<LeasedEvent> leased = claim();
+		assertThat(deadLetter(leased.subList(0, 1))).isEqualTo(1);
+		assertThat(moveToWaiting(leased.subList(1, 2), LONG)).isEqualTo(1);
+		assertThat(typesIn(Place.EVENT)).isEmpty();
+		assertThat(typesIn(Place.DEAD)).containsExactlyInAnyOrder("first", "third");
+		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("second", "fourth");
+		assertThat(rows(Place.DEAD)).extracting((row) -> row.event().sequence()).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void retriesADeadEventWhoseRowIsTaken() {
+		List<SerializedEvent> rows = append("first", "second");
+		deadLetter(claimAbove(0, 1));
+		moveToWaiting(claim(), LONG);
+		setRow(Place.DEAD, rows.get(0), rows.get(1));
+		JdbcDeadEvents dead = new JdbcDeadEvents(tested().dataSource(), tested().tables());
+		assertThat(dead.retry(new DeadFilter(rows.get(0).id(), null, null))).isEqualTo(1);
+		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("first", "second");
+		assertThat(typesIn(Place.DEAD)).isEmpty();
+	}
+
+	private void setRow(Place place, SerializedEvent event, SerializedEvent taken) {
+		assertThat(tested().template()
+			.update("update " + tested().table(place) + " set id = ? where id = ?", taken.sequence(), event.sequence()))
+			.isEqualTo(1);
+	}
+
+	@Test
+	void joinsTheTransactionsOfItsDataSource() {
 		assertThat(store().transactionResource()).isSameAs(tested().dataSource());
 		inTransaction(() -> assertThat(TransactionSynchronizationManager.hasResource(store().transactionResource()))
 			.isTrue());
 	}
 
 	@Test
-	void commitsByItselfBehindAProxyThatJoinsTransactions() {
+	void commitsIndependentlyBehindAProxyThatJoinsTransactions() {
 		JdbcOutboxStore store = new JdbcOutboxStore(new TransactionAwareDataSourceProxy(tested().dataSource()),
 				tested().tables());
 		assertThat(store.transactionResource()).isSameAs(tested().dataSource());
@@ -115,7 +153,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	}
 
 	@Test
-	void tellsWhetherTheTablesAreThere() {
+	void knowsWhetherTheTablesExist() {
 		assertThat(tested().store().hasTables()).isTrue();
 		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), new OutboxTables("missing_"));
 		assertThat(without.hasTables()).isFalse();

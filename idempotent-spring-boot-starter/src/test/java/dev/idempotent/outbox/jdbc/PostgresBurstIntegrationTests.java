@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
@@ -21,9 +21,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the statements of an outbox read that was idle when many events came, before the
- * database has statistics of them: the driver has prepared each statement on the server
- * by then, and the server has planned it for an empty table.
+ * The rows that statements read when many events are appended to an idle outbox, before
+ * the database has new statistics. By then, the driver has prepared each statement on the
+ * server, which has planned it for an empty table.
  */
 class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 
@@ -31,8 +31,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	/**
-	 * More than it takes the driver and the server, five each, to keep a statement's
-	 * plan.
+	 * More executions than the driver and the server need to cache a plan: five each.
 	 */
 	private static final int IDLE = 12;
 
@@ -41,7 +40,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	private static final int BATCH = 500;
 
 	/**
-	 * For each row of a batch, by each of a verb's statements, and those that are gone.
+	 * For each row of a batch, by each statement of a method, and for deleted rows.
 	 */
 	private static final long FEW = 10 * BATCH;
 
@@ -72,18 +71,18 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 	}
 
 	/**
-	 * Does all that there is to do with one event at a time.
+	 * Calls each method with one event at a time.
 	 */
 	private void idle() {
 		assertThat(claimAbove(0, BATCH)).isEmpty();
-		assertThat(claimParked(BATCH)).isEmpty();
-		store().parkDelayed(BATCH);
+		assertThat(claimWaiting(BATCH)).isEmpty();
+		store().moveDelayedToWaiting(BATCH);
 		store().delivered(appendLeased("delivered at once"));
-		append("parked");
-		park(claimAbove(0, BATCH), Duration.ZERO);
-		park(claimParked(BATCH), Duration.ZERO);
-		store().delivered(claimParked(BATCH));
-		append("buried");
+		append("waiting");
+		moveToWaiting(claimAbove(0, BATCH), Duration.ZERO);
+		moveToWaiting(claimWaiting(BATCH), Duration.ZERO);
+		store().delivered(claimWaiting(BATCH));
+		append("dead");
 		deadLetter(claimAbove(0, BATCH));
 		append("released");
 		store().release(claimAbove(0, BATCH));
@@ -111,26 +110,26 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 		for (int i = 0; i < 3; i++) {
 			List<LeasedEvent> released = claim(place);
 			assertThat(reading(place, "release", () -> store().release(released))).isEqualTo(BATCH);
-			List<LeasedEvent> parked = claim(place);
-			assertThat(reading(place, "park", () -> park(parked, LONG))).isEqualTo(BATCH);
-			List<LeasedEvent> buried = claim(place);
-			assertThat(reading(place, "deadLetter", () -> deadLetter(buried))).isEqualTo(BATCH);
+			List<LeasedEvent> waiting = claim(place);
+			assertThat(reading(place, "moveToWaiting", () -> moveToWaiting(waiting, LONG))).isEqualTo(BATCH);
+			List<LeasedEvent> dead = claim(place);
+			assertThat(reading(place, "deadLetter", () -> deadLetter(dead))).isEqualTo(BATCH);
 			List<LeasedEvent> delivered = claim(place);
 			assertThat(reading(place, "delete", () -> store().delivered(delivered))).isEqualTo(BATCH);
 		}
 	}
 
 	@Test
-	void readsNewEventsOnceToFindThoseForLater() {
+	void readsPendingEventsOnceToFindDelayedOnes() {
 		fill(Place.EVENT);
 		assertThat(this.reads.atMost(BURST + FEW, this.tables.table(Place.EVENT), "the search",
-				() -> store().parkDelayed(BATCH)))
+				() -> store().moveDelayedToWaiting(BATCH)))
 			.isZero();
 	}
 
 	private List<LeasedEvent> claim(Place place) {
 		List<LeasedEvent> held = reading(place, "claim",
-				() -> (place == Place.EVENT) ? claimAbove(0, BATCH) : claimParked(BATCH));
+				() -> (place == Place.EVENT) ? claimAbove(0, BATCH) : claimWaiting(BATCH));
 		assertThat(held).hasSize(BATCH);
 		return held;
 	}

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What operators are promised, on PostgreSQL.
+ * Tests for the operations of operators on PostgreSQL.
  */
 class PostgresOperatorsIntegrationTests extends OperatorsContract {
 

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for settlements that meet another transaction, on PostgreSQL.
+ * Tests for settlements that conflict with another transaction, on PostgreSQL.
  */
 class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 
@@ -49,7 +49,7 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 	}
 
 	@Test
-	void settlesThoughALockIsNotGrantedInTheTimeThatThePoolAllows() throws SQLException {
+	void repeatsASettlementAfterALockTimeoutOfThePool() throws SQLException {
 		List<LeasedEvent> held = appendLeased("one");
 		try (Connection connection = tested().dataSource().getConnection();
 				Statement rival = connection.createStatement()) {
@@ -63,7 +63,7 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 	}
 
 	@Test
-	void settlesOnAConnectionThatIsInATransactionAlready() {
+	void settlesOnAConnectionThatIsAlreadyInATransaction() {
 		List<LeasedEvent> held = appendLeased("tested");
 		StoreOnTables tested = StoreOnTables.create(new TestingPool(tables.dataSource()), "postgresql", "conflicts_");
 		assertThat(tested.store().delivered(held)).isOne();
@@ -82,7 +82,7 @@ class PostgresOutboxConflictsIntegrationTests extends OutboxConflictsContract {
 	}
 
 	/**
-	 * A pool that tries each connection with a query, which begins a transaction.
+	 * A pool that tests each connection with a query, which begins a transaction.
 	 */
 	private static final class TestingPool extends DelegatingDataSource {
 

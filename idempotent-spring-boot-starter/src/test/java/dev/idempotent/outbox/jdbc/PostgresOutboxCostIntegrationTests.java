@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
-import dev.idempotent.outbox.LeasedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
@@ -21,7 +21,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What an event costs PostgreSQL. There is one connection, so that a step that needs a
+ * The cost of an event on PostgreSQL. With one connection, so that a step that needs a
  * second one fails, and the statistics are those of the test.
  */
 class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
@@ -34,12 +34,12 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	private static final int PARKED = 100_000;
 
 	/**
-	 * Far more than a claim needs, which also reads past those that are held.
+	 * Far more than a claim needs, which also reads leased rows.
 	 */
 	private static final long MANY = 300;
 
 	/**
-	 * A statement, after the settings of its transaction, which go together.
+	 * A statement and the settings of its transaction, which are sent in one batch.
 	 */
 	private static final int ONE_IN_A_TRANSACTION = 2;
 
@@ -85,9 +85,9 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 		count.take();
 		List<LeasedEvent> held = claim();
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
-		park(held, Duration.ZERO);
+		moveToWaiting(held, Duration.ZERO);
 		count.take();
-		assertThat(claimParked()).hasSize(100);
+		assertThat(claimWaiting()).hasSize(100);
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
 		assertThat(claim()).isEmpty();
 		assertThat(count.take()).isEqualTo(ONE_IN_A_TRANSACTION);
@@ -102,7 +102,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	}
 
 	@Test
-	void writesTwoRowsForAnEventThatIsBornLeased() {
+	void writesTwoRowsForAnEventThatIsAppendedWithALease() {
 		store().delivered(appendLeased(types(100)));
 		Statistics event = statistics(Place.EVENT);
 		assertThat(List.of(event.inserted(), event.updated(), event.deleted())).containsExactly(100L, 0L, 100L);
@@ -111,12 +111,12 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	}
 
 	@Test
-	void readsNoParkedEventToFindThoseThatAreDue() {
+	void readsNoWaitingEventThatIsNotDue() {
 		fill(Place.WAITING, PARKED, "interval '1 hour'");
 		append(types(100));
-		park(claim(), Duration.ZERO);
-		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimParked(10)).hasSize(10), 10);
-		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimParked()).isEmpty(), 10);
+		moveToWaiting(claim(), Duration.ZERO);
+		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting(10)).hasSize(10), 10);
+		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting()).isEmpty(), 10);
 		readsAtMost(0, Place.WAITING, () -> assertThat(claim()).isEmpty(), 5);
 		append(types(100));
 		readsAtMost(MANY, Place.EVENT, () -> assertThat(claimAbove(0, 10)).hasSize(10), 10);
@@ -129,7 +129,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	}
 
 	@Test
-	void readsNoRowThatIsNotAboveWhereItBegins() {
+	void readsNoRowBelowTheGivenOne() {
 		fill(Place.EVENT, PARKED, "interval '1 hour'");
 		long above = append("last of them").get(0).sequence();
 		append(types(100));
@@ -137,7 +137,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	}
 
 	/**
-	 * Claims until the server would have changed to a plan for any parameters.
+	 * Claims until the server would have changed to a generic plan.
 	 */
 	private void readsAtMost(long rows, Place place, Runnable claim, int times) {
 		this.tables.template().execute("analyze " + this.tables.table(place));
@@ -175,7 +175,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	}
 
 	/**
-	 * What has become of a table's rows since it was created.
+	 * The statistics of a table since it was created.
 	 */
 	private record Statistics(long inserted, long updated, long deleted, long read) {
 	}

@@ -42,7 +42,7 @@ class PostgresOutboxStoreIntegrationTests extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void beginsALeaseAtTheAppendHoweverOldTheTransactionIs() {
+		void beginsALeaseAtTheAppendEvenInAnOldTransaction() {
 			assertThat(store().leasesAtBirth()).isTrue();
 			inTransaction(() -> {
 				tested().template().queryForList("select pg_sleep(0.3)");

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.OutboxRow;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.TestedOutboxStore;
@@ -32,19 +33,19 @@ import org.springframework.transaction.support.TransactionTemplate;
  * A store on tables for a test, created by the script that applications run.
  *
  * @param dataSource the database that they are in
- * @param dialect what it speaks
- * @param tables what they are called
+ * @param database the kind of database
+ * @param tables the names of the tables
  * @param store the store
- * @param transactions what the store takes part in
+ * @param transactions the manager of the transactions that the store joins
  */
-record StoreOnTables(DataSource dataSource, EventDialect dialect, OutboxTables tables, JdbcOutboxStore store,
+record StoreOnTables(DataSource dataSource, Database database, OutboxTables tables, JdbcOutboxStore store,
 		PlatformTransactionManager transactions) implements TestedOutboxStore {
 
 	private static final String DEFAULT = "outbox_";
 
 	/**
-	 * Creates tables unless they are there.
-	 * @param platform what the script is called after
+	 * Creates tables unless they exist.
+	 * @param platform the suffix of the script
 	 */
 	static StoreOnTables create(DataSource dataSource, String platform, String prefix) {
 		try {
@@ -57,13 +58,13 @@ record StoreOnTables(DataSource dataSource, EventDialect dialect, OutboxTables t
 			throw new UncheckedIOException(ex);
 		}
 		OutboxTables tables = new OutboxTables(prefix);
-		EventDialect dialect = EventDialect.valueOf(platform.toUpperCase(Locale.ROOT));
-		return new StoreOnTables(dataSource, dialect, tables, new JdbcOutboxStore(dataSource, tables),
+		Database database = Database.valueOf(platform.toUpperCase(Locale.ROOT));
+		return new StoreOnTables(dataSource, database, tables, new JdbcOutboxStore(dataSource, tables),
 				new DataSourceTransactionManager(dataSource));
 	}
 
 	/**
-	 * Creates tables in an H2 of their own, which ends with the JVM.
+	 * Creates tables in a new H2 database, which ends with the JVM.
 	 */
 	static StoreOnTables inMemory(String database) {
 		HikariDataSource pool = new HikariDataSource();
@@ -95,7 +96,7 @@ record StoreOnTables(DataSource dataSource, EventDialect dialect, OutboxTables t
 	}
 
 	private String longAgo() {
-		return switch (this.dialect) {
+		return switch (this.database) {
 			case POSTGRESQL -> "timestamp with time zone '2001-01-01 00:00:00Z' + id * interval '1 millisecond'";
 			case MYSQL -> "timestampadd(microsecond, id * 1000, timestamp '2001-01-01 00:00:00')";
 			case H2 -> "dateadd(millisecond, id, timestamp '2001-01-01 00:00:00')";
@@ -105,40 +106,40 @@ record StoreOnTables(DataSource dataSource, EventDialect dialect, OutboxTables t
 	@Override
 	public void insert(UUID id, String topic, Duration delay) {
 		String insert = "insert into " + this.tables.event() + " (event_id, topic, type, payload";
-		Object parameter = this.dialect.parameter(id);
+		Object parameter = this.database.parameter(id);
 		if (delay.isZero()) {
 			template().update(insert + ") values (?, ?, 'foreign', ?)", parameter, topic, new byte[] { 1 });
 		}
 		else {
 			template().update(
-					insert + ", available_at) values (?, ?, 'foreign', ?, " + this.dialect.millisFromNow() + ")",
+					insert + ", available_at) values (?, ?, 'foreign', ?, " + this.database.millisFromNow() + ")",
 					parameter, topic, new byte[] { 1 }, delay.toMillis());
 		}
 	}
 
 	/**
-	 * Inserts an event as a careless program does.
+	 * Inserts an event with invalid headers.
 	 */
 	void insertWithHeaders(String topic, String headers) {
 		template().update(
 				"insert into " + this.tables.event()
 						+ " (event_id, topic, type, payload, headers) values (?, ?, 'foreign', ?, ?)",
-				this.dialect.parameter(UUID.randomUUID()), topic, new byte[] { 1 }, headers);
+				this.database.parameter(UUID.randomUUID()), topic, new byte[] { 1 }, headers);
 	}
 
 	@Override
 	public List<OutboxRow> rows(Place place, String publisher) {
-		String claim = (place == Place.DEAD) ? "null, null" : "claim_id, claimed_by";
+		String claim = (place == Place.DEAD) ? "null as claim_id, null as claimed_by" : "claim_id, claimed_by";
 		return template().query(
-				"select " + EventRow.COLUMNS + ", " + claim + ", last_error from " + table(place)
+				"select " + EventColumn.READ + ", " + claim + ", last_error from " + table(place)
 						+ " where topic like ? order by id",
-				(columns, number) -> new OutboxRow(EventRow.of(columns).event(), id(columns), columns.getString(11),
-						columns.getString(12)),
+				(columns, number) -> new OutboxRow(EventRow.of(columns).event(), id(columns),
+						columns.getString("claimed_by"), columns.getString("last_error")),
 				publisher + ":%");
 	}
 
 	private static @Nullable UUID id(ResultSet columns) throws SQLException {
-		String id = columns.getString(10);
+		String id = columns.getString("claim_id");
 		return (id != null) ? UUID.fromString(id) : null;
 	}
 

@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
 class TraceHeadersTests {
 
 	@Test
-	void namesTheSpanThatAppended() {
+	void addTheTraceOfTheAppend() {
 		start(Tracing.class).run((context) -> {
 			Tracer tracer = context.getBean(Tracer.class);
 			Span span = tracer.nextSpan().name("place order").start();
@@ -53,7 +53,7 @@ class TraceHeadersTests {
 	}
 
 	@Test
-	void namesNothingWithoutASpan() {
+	void addNothingWithoutASpan() {
 		start(Tracing.class).run((context) -> {
 			append(context);
 			assertThat(headers(context)).doesNotContainKey("traceparent").containsKey("ce_id");
@@ -61,7 +61,7 @@ class TraceHeadersTests {
 	}
 
 	@Test
-	void isNotThereWithoutATracer() {
+	void areAbsentWithoutATracer() {
 		start(Untraced.class).run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(TraceHeaders.class));
 	}
 

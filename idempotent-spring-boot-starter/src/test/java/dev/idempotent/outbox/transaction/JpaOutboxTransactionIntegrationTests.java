@@ -42,12 +42,12 @@ class JpaOutboxTransactionIntegrationTests extends LateEventRules {
 	}
 
 	@Test
-	void isWithJpa() {
+	void usesAJpaTransactionManager() {
 		assertThat(context().getBean(PlatformTransactionManager.class)).isInstanceOf(JpaTransactionManager.class);
 	}
 
 	@Test
-	void keepsTheEventsOfEntitiesThatAreFlushedWithTheCommit() {
+	void keepsTheEventsOfEntitiesThatAreFlushedAtTheCommit() {
 		EntityManager entities = context().getBean(EntityManager.class);
 		inTransaction((outbox) -> entities.persist(new Parcel("p-1")));
 		inTransaction((outbox) -> {
@@ -59,7 +59,7 @@ class JpaOutboxTransactionIntegrationTests extends LateEventRules {
 	}
 
 	@Test
-	void keepsTheEventsOfEntitiesThatAreFlushedBefore() {
+	void keepsTheEventsOfEntitiesThatAreFlushedBeforeTheCommit() {
 		EntityManager entities = context().getBean(EntityManager.class);
 		inTransaction((outbox) -> entities.persist(new Parcel("p-2")));
 		inTransaction((outbox) -> {
@@ -102,7 +102,7 @@ class JpaOutboxTransactionIntegrationTests extends LateEventRules {
 	}
 
 	/**
-	 * A bean of the application, as Spring lets Hibernate have it.
+	 * A listener that is a bean of the application.
 	 */
 	static class Movements {
 

@@ -15,12 +15,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of events that come while a transaction commits, or has committed.
+ * Which events are published that are appended during or after the commit.
  */
 abstract class LateEventRules extends OutboxTransactionRules {
 
 	@Test
-	void keepsTheEventsThatComeWhileTheCommitBegins() {
+	void appendsEventsBeforeTheCommit() {
 		inTransaction((outbox) -> beforeCommit(() -> append("first in a late phase")));
 		inTransaction((outbox) -> {
 			append("early");
@@ -30,7 +30,7 @@ abstract class LateEventRules extends OutboxTransactionRules {
 	}
 
 	@Test
-	void dropsTheEventsThatCameWhileACommitBeganThatFailed() {
+	void dropsEventsBeforeACommitThatFails() {
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inTransaction((outbox) -> {
 			append("early");
 			beforeCommit(() -> {
@@ -42,7 +42,7 @@ abstract class LateEventRules extends OutboxTransactionRules {
 	}
 
 	@Test
-	void refusesAnEventAfterTheCommit() {
+	void rejectsAnEventAfterTheCommit() {
 		Refusals refusals = new Refusals(() -> append("lost"));
 		inTransaction((outbox) -> {
 			append("early");
@@ -54,7 +54,7 @@ abstract class LateEventRules extends OutboxTransactionRules {
 	}
 
 	@Test
-	void takesAnEventAfterTheCommitInATransactionOfItsOwn() {
+	void appendsAnEventAfterTheCommitInANewTransaction() {
 		inTransaction(
 				(outbox) -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
@@ -88,7 +88,7 @@ abstract class LateEventRules extends OutboxTransactionRules {
 	}
 
 	@Test
-	void takesEventsAgainWhenItsTransactionIsResumed() {
+	void appendsEventsToAResumedTransaction() {
 		inTransaction((outbox) -> {
 			append("before");
 			template(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
@@ -114,7 +114,7 @@ abstract class LateEventRules extends OutboxTransactionRules {
 	}
 
 	/**
-	 * Counts how often it is asked for its order.
+	 * Counts the calls of its order.
 	 */
 	private record Counted(AtomicInteger asked) implements TransactionSynchronization {
 
@@ -127,7 +127,7 @@ abstract class LateEventRules extends OutboxTransactionRules {
 	}
 
 	/**
-	 * Appends after the commit, before anybody else is told of it.
+	 * Appends after the commit, before all other synchronizations.
 	 */
 	private static final class Refusals implements TransactionSynchronization {
 

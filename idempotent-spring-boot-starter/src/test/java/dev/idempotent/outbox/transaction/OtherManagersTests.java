@@ -26,12 +26,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * An event commits with a transaction on the outbox's own database or with none.
+ * Events with the transaction managers of several databases.
  */
 class OtherManagersTests {
 
 	@Test
-	void refuseAnEventInATransactionOnAnotherDatabase() {
+	void rejectAnEventInATransactionOnAnotherDatabase() {
 		try (ConfigurableApplicationContext context = start()) {
 			transaction(context, "otherManager").executeWithoutResult((status) -> assertRefused(context));
 			transaction(context, "ownManager").executeWithoutResult((status) -> append(context, "own"));
@@ -40,7 +40,7 @@ class OtherManagersTests {
 	}
 
 	@Test
-	void refuseAnEventInATransactionOnAnotherDatabaseWithinOneOnTheirs() {
+	void rejectAnEventInATransactionOnAnotherDatabaseWithinOneOnTheOutbox() {
 		try (ConfigurableApplicationContext context = start()) {
 			transaction(context, "ownManager").executeWithoutResult((outer) -> {
 				append(context, "before");
@@ -52,7 +52,7 @@ class OtherManagersTests {
 	}
 
 	@Test
-	void takeAnEventInATransactionOnTheirsWithinOneOnAnotherDatabase() {
+	void appendAnEventInATransactionOnTheOutboxWithinOneOnAnotherDatabase() {
 		try (ConfigurableApplicationContext context = start()) {
 			transaction(context, "otherManager").executeWithoutResult((outer) -> {
 				transaction(context, "ownManager").executeWithoutResult((inner) -> append(context, "inner"));
@@ -73,7 +73,7 @@ class OtherManagersTests {
 	}
 
 	/**
-	 * What has been published before a later event.
+	 * The events that were published before a later one.
 	 */
 	private static List<String> events(ConfigurableApplicationContext context) {
 		RecordingPublisher publisher = context.getBean(RecordingPublisher.class);

@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 /**
- * Which events of a transaction are published. Everything that the outbox hands over goes
- * through one queue here, so that it has all been published when a later event has.
+ * Which events of a transaction are published. All events go through one queue here, so
+ * that they have been published when a later event has.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 abstract class OutboxTransactionRules {
@@ -82,7 +82,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void writesAllEventsOfATransactionAtOnce() {
+	void writesAllEventsOfATransactionTogether() {
 		inTransaction((outbox) -> {
 			append("first");
 			append("second");
@@ -92,7 +92,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void refusesAnEventWithoutATransaction() {
+	void rejectsAnEventWithoutATransaction() {
 		assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append("lost"))
 			.withMessageContaining("@Transactional");
 		template(TransactionDefinition.PROPAGATION_SUPPORTS).executeWithoutResult(
@@ -101,7 +101,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void refusesAnEventInAReadOnlyTransaction() {
+	void rejectsAnEventInAReadOnlyTransaction() {
 		TransactionTemplate readOnly = template(TransactionDefinition.PROPAGATION_REQUIRED);
 		readOnly.setReadOnly(true);
 		readOnly.executeWithoutResult(
@@ -111,7 +111,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void keepsTheEventsOfAnInnerTransactionOfItsOwn() {
+	void keepsTheEventsOfANewInnerTransaction() {
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((outer) -> {
 			append("outer");
 			template(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> append("inner"));
@@ -121,7 +121,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void dropsTheEventsOfAnInnerTransactionAlone() {
+	void dropsOnlyTheEventsOfAnInnerTransaction() {
 		inTransaction((outbox) -> {
 			append("before");
 			template(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> {
@@ -134,7 +134,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void refusesAnEventWhileTheTransactionIsSuspended() {
+	void rejectsAnEventWhileTheTransactionIsSuspended() {
 		inTransaction((outbox) -> template(TransactionDefinition.PROPAGATION_NOT_SUPPORTED)
 			.executeWithoutResult((status) -> assertThatExceptionOfType(OutboxTransactionException.class)
 				.isThrownBy(() -> append("lost"))));
@@ -142,7 +142,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void keepsNoEventOfACallThatFails() {
+	void appendsNoEventOfAFailedCall() {
 		inTransaction((outbox) -> {
 			assertThatIllegalArgumentException().isThrownBy(
 					() -> outbox.append(List.of(OutboxEvent.of("fine", 1), OutboxEvent.of("bad", new Unwritable()))))
@@ -159,7 +159,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void refusesTextThatADatabaseCannotKeep() {
+	void rejectsTextThatADatabaseCannotStore() {
 		OutboxEvent event = OutboxEvent.of("fine", new byte[1]);
 		inTransaction((outbox) -> {
 			refuses("key", event.withKey("k\0"));
@@ -177,7 +177,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	@Test
-	void writesThePayloadAsItWasWhenItCame() {
+	void writesThePayloadAtTheAppend() {
 		List<String> payload = new ArrayList<>(List.of("as it was"));
 		inTransaction((outbox) -> {
 			outbox.append(OutboxEvent.of("mutable", payload));
@@ -208,7 +208,7 @@ abstract class OutboxTransactionRules {
 	}
 
 	/**
-	 * How many rows of events this connection can see.
+	 * The number of events that this connection can see.
 	 */
 	private int rows() {
 		return database().sql("select count(*) from rules_event").query(Integer.class).single();

@@ -11,12 +11,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Which events the parts of a transaction leave behind that roll back by themselves.
+ * Which events remain after a part of a transaction is rolled back.
  */
 abstract class SavepointRules extends LateEventRules {
 
 	@Test
-	void dropsTheEventsOfANestedTransactionAlone() {
+	void dropsOnlyTheEventsOfANestedTransaction() {
 		inTransaction((outbox) -> {
 			append("before");
 			template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
@@ -31,7 +31,7 @@ abstract class SavepointRules extends LateEventRules {
 	}
 
 	@Test
-	void dropsTheEventsBehindASavepointThatIsRolledBackTo() {
+	void dropsTheEventsAfterASavepoint() {
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
 			append("before");
 			Object savepoint = status.createSavepoint();
@@ -46,7 +46,7 @@ abstract class SavepointRules extends LateEventRules {
 	}
 
 	@Test
-	void dropsALateEventBehindASavepoint() {
+	void dropsALateEventAfterASavepoint() {
 		TransactionStatus[] status = new TransactionStatus[1];
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((own) -> {
 			status[0] = own;
@@ -62,7 +62,7 @@ abstract class SavepointRules extends LateEventRules {
 	}
 
 	@Test
-	void dropsTheLateEventsOfANestedTransactionAlone() {
+	void dropsOnlyTheLateEventsOfANestedTransaction() {
 		inTransaction((outbox) -> {
 			append("early");
 			beforeCommit(() -> {
@@ -78,7 +78,7 @@ abstract class SavepointRules extends LateEventRules {
 	}
 
 	@Test
-	void dropsLateEventsBehindASavepointFromBeforeTheFirst() {
+	void dropsLateEventsAfterASavepointBeforeTheFirstEvent() {
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
 			Object savepoint = status.createSavepoint();
 			append("lost");
@@ -92,10 +92,10 @@ abstract class SavepointRules extends LateEventRules {
 	}
 
 	/**
-	 * The rows of what came before the savepoint are behind it.
+	 * The events before the savepoint were inserted after it.
 	 */
 	@Test
-	void refusesToRollBackBehindEventsThatItHasToKeep() {
+	void rejectsARollbackThatWouldLoseEvents() {
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
 			append("before");
 			Object savepoint = status.createSavepoint();

@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.idempotency.jdbc;
 
 import java.lang.reflect.Method;
 import java.sql.PreparedStatement;
@@ -9,14 +9,14 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Keeps PostgreSQL from using the plan that it made for a statement when the table was
- * empty: the driver prepares what it has sent a few times on the server, where the plan
- * is kept.
+ * Prevents PostgreSQL from reusing a plan that was made when the table was empty: the
+ * driver prepares a statement on the server after a few executions, and the server caches
+ * the plan.
  */
-public final class ServerPlans {
+final class ServerPlans {
 
 	/**
-	 * The driver's interface, without depending on the driver.
+	 * The interface of the driver, without a dependency on the driver.
 	 */
 	private static final @Nullable Class<?> STATEMENT = find("org.postgresql.PGStatement");
 
@@ -27,12 +27,11 @@ public final class ServerPlans {
 	}
 
 	/**
-	 * Sees to it that a statement is planned each time. Other drivers than PostgreSQL's
-	 * own are left as they are.
-	 * @param statement a statement on any database
+	 * Lets PostgreSQL plan a statement at each execution. Has no effect on other drivers.
+	 * @param statement a statement of any driver
 	 * @throws SQLException if the driver fails
 	 */
-	public static void avoid(PreparedStatement statement) throws SQLException {
+	static void avoid(PreparedStatement statement) throws SQLException {
 		if (STATEMENT != null && THRESHOLD != null && statement.isWrapperFor(STATEMENT)) {
 			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(STATEMENT), 0);
 		}

@@ -15,31 +15,31 @@ import org.springframework.jdbc.UncategorizedSQLException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link StatementFailures}, with the codes that the databases state.
+ * Tests for {@link Statements}, with the error codes of the databases.
  */
-class StatementFailuresTests {
+class StatementsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "PostgreSQL, 55P03, 0", "MySQL, 40001, 1205", "MariaDB, HY000, 1205", "H2, HYT00, 50200" })
-	void knowAWaitInVain(String database, String state, int code) {
-		assertThat(StatementFailures.translate("", new SQLException(database, state, code)))
+	void translateALockTimeout(String database, String state, int code) {
+		assertThat(Statements.translate("", new SQLException(database, state, code)))
 			.isExactlyInstanceOf(CannotAcquireLockException.class);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "PostgreSQL, 40P01, 0", "PostgreSQL, 40001, 0", "MySQL, 40001, 1213", "MariaDB, HY000, 1020",
 			"H2, 40001, 40001", "H2, 90131, 90131" })
-	void knowWhatMayGoWellWhenTriedAgain(String database, String state, int code) {
-		assertThat(StatementFailures.translate("", new SQLException(database, state, code)))
+	void translateAConflict(String database, String state, int code) {
+		assertThat(Statements.translate("", new SQLException(database, state, code)))
 			.isExactlyInstanceOf(PessimisticLockingFailureException.class)
 			.isInstanceOf(ConcurrencyFailureException.class);
 	}
 
 	@Test
-	void leaveEverythingElseToSpring() {
-		assertThat(StatementFailures.translate("", new SQLTransientConnectionException("away")))
+	void leaveOtherFailuresToSpring() {
+		assertThat(Statements.translate("", new SQLTransientConnectionException("away")))
 			.isInstanceOf(TransientDataAccessResourceException.class);
-		assertThat(StatementFailures.translate("", new SQLException("whatever")))
+		assertThat(Statements.translate("", new SQLException("whatever")))
 			.isInstanceOf(UncategorizedSQLException.class);
 	}
 

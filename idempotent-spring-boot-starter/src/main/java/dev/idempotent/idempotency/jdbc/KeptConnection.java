@@ -1,4 +1,4 @@
-package dev.idempotent.jdbc;
+package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -7,19 +7,20 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.support.JdbcUtils;
 
 /**
- * One connection that is kept open for one task, so that the task never waits for a pool
- * that others have emptied. Opened when it is needed first, and again when it has died.
+ * One connection that is kept open for one task, so that the task never waits for an
+ * exhausted pool. Opened at the first use, and again after it was lost.
  */
-public final class KeptConnection implements AutoCloseable {
+final class KeptConnection implements AutoCloseable {
 
 	/**
-	 * Longer than any batch takes; a server that falls silent must not hold the task up.
+	 * Longer than any batch takes. Bounds the wait for a server that does not answer.
 	 */
 	private static final int REPLY_TIMEOUT_MILLIS = 5000;
 
@@ -32,22 +33,22 @@ public final class KeptConnection implements AutoCloseable {
 	private boolean closed;
 
 	/**
-	 * Creates a connection that is not open yet.
-	 * @param dataSource opens connections that are in no pool
+	 * Creates a connection that is not yet open.
+	 * @param dataSource opens connections that are not pooled
 	 */
-	public KeptConnection(DataSource dataSource) {
+	KeptConnection(DataSource dataSource) {
 		this.dataSource = dataSource;
 	}
 
 	/**
-	 * Runs repeatable work in one transaction. Repeats it on a new connection if the one
-	 * that was kept has died.
+	 * Runs repeatable work in one transaction. Repeats it on a new connection if the kept
+	 * one was lost.
 	 * @param <T> the type of the work's result
 	 * @param work what to do with the connection
 	 * @return what the work returned
 	 * @throws DataAccessException if there is no connection, or the work failed
 	 */
-	public <T> T run(Function<Connection, T> work) {
+	<T> T run(Function<Connection, T> work) {
 		this.lock.lock();
 		try {
 			if (this.connection != null) {
@@ -62,7 +63,7 @@ public final class KeptConnection implements AutoCloseable {
 		}
 		catch (SQLException ex) {
 			drop();
-			throw StatementFailures.translate("", ex);
+			throw Statements.translate("", ex);
 		}
 		catch (RuntimeException ex) {
 			drop();
@@ -74,7 +75,7 @@ public final class KeptConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Closes the connection for good.
+	 * Closes the connection permanently.
 	 */
 	@Override
 	public void close() {
@@ -90,7 +91,7 @@ public final class KeptConnection implements AutoCloseable {
 
 	private Connection open() throws SQLException {
 		if (this.closed) {
-			throw new DataAccessResourceFailureException("The connection has been closed for good");
+			throw new DataAccessResourceFailureException("The connection has been closed permanently");
 		}
 		Connection opened = this.dataSource.getConnection();
 		this.connection = opened;

@@ -1,0 +1,141 @@
+package dev.idempotent.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import java.util.function.IntUnaryOperator;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
+
+/**
+ * Deletes rows that are no longer needed, at an interval and in batches. Several
+ * instances may sweep the same table concurrently if a batch skips locked rows.
+ */
+public final class TableSweeper implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(TableSweeper.class);
+
+	private static final int BATCH = 500;
+
+	private static final Duration LONGEST_BATCH = Duration.ofSeconds(10);
+
+	private final String thread;
+
+	private final String rows;
+
+	private final Duration interval;
+
+	private final IntUnaryOperator batch;
+
+	private final IntConsumer onSwept;
+
+	private @Nullable ScheduledExecutorService scheduler;
+
+	private boolean failing;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates a sweeper that is not started.
+	 * @param thread the name of its thread
+	 * @param rows what it deletes, the subject of its log messages
+	 * @param interval the pause after each sweep
+	 * @param batch deletes at most as many rows as its argument, in one transaction, and
+	 * returns how many
+	 * @param onSwept called with the number of rows after each sweep
+	 */
+	public TableSweeper(String thread, String rows, Duration interval, IntUnaryOperator batch, IntConsumer onSwept) {
+		this.thread = thread;
+		this.rows = rows;
+		this.interval = interval;
+		this.batch = batch;
+		this.onSwept = onSwept;
+	}
+
+	/**
+	 * Starts sweeping on a thread of its own, until it is closed. Has no effect if it has
+	 * been called before.
+	 */
+	public synchronized void start() {
+		if (this.scheduler != null || this.closed) {
+			return;
+		}
+		this.scheduler = Executors.newSingleThreadScheduledExecutor((task) -> {
+			Thread daemon = new Thread(task, this.thread);
+			daemon.setDaemon(true);
+			return daemon;
+		});
+		long nanos = Math.max(1, this.interval.toNanos());
+		Future<?> unused = this.scheduler.scheduleWithFixedDelay(this::sweepLogged, nanos, nanos, TimeUnit.NANOSECONDS);
+	}
+
+	/**
+	 * Deletes all rows that are no longer needed and not locked.
+	 * @return how many
+	 * @throws DataAccessException if the database failed
+	 */
+	public int sweep() {
+		int swept = 0;
+		int last;
+		do {
+			last = this.batch.applyAsInt(BATCH);
+			swept += last;
+		}
+		while (last == BATCH && !this.closed);
+		return swept;
+	}
+
+	/**
+	 * Stops sweeping after the current batch.
+	 */
+	@Override
+	public void close() {
+		this.closed = true;
+		ScheduledExecutorService running;
+		synchronized (this) {
+			running = this.scheduler;
+		}
+		if (running == null) {
+			return;
+		}
+		// No interrupt: an embedded H2 would close its file.
+		running.shutdown();
+		try {
+			if (!running.awaitTermination(LONGEST_BATCH.toMillis(), TimeUnit.MILLISECONDS)) {
+				logger.warn("{}: the last sweep has not ended within {}", this.rows, LONGEST_BATCH);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void sweepLogged() {
+		try {
+			this.onSwept.accept(sweep());
+			if (this.failing) {
+				logger.info("{} are deleted again", this.rows);
+			}
+			this.failing = false;
+		}
+		catch (PessimisticLockingFailureException ex) {
+			logger.debug("{}: the sweep conflicts with another transaction; trying again in {}", this.rows,
+					this.interval, ex);
+		}
+		// An error would end the schedule.
+		catch (RuntimeException | Error ex) {
+			if (!this.failing) {
+				logger.warn("{} could not be deleted; trying again every {}", this.rows, this.interval, ex);
+			}
+			this.failing = true;
+		}
+	}
+
+}

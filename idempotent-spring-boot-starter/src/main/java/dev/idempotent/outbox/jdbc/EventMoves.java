@@ -1,0 +1,183 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+
+/**
+ * Moves rows between the tables of pending, waiting and dead events, within the
+ * transaction of the caller.
+ */
+final class EventMoves {
+
+	private static final int MAX_REASON = 1000;
+
+	private final Database database;
+
+	private final OutboxTables tables;
+
+	private final LeasedRows leased;
+
+	private final boolean toFreeRows;
+
+	EventMoves(Database database, OutboxTables tables) {
+		this(database, tables, false);
+	}
+
+	private EventMoves(Database database, OutboxTables tables, boolean toFreeRows) {
+		this.database = database;
+		this.tables = tables;
+		this.leased = new LeasedRows(database, tables);
+		this.toFreeRows = toFreeRows;
+	}
+
+	/**
+	 * Returns moves that give an event another row if its own is taken in the other
+	 * table, at the cost of a query for each event.
+	 */
+	EventMoves toFreeRows() {
+		return new EventMoves(this.database, this.tables, true);
+	}
+
+	/**
+	 * Moves events of one table to the waiting ones, until their delays have passed.
+	 * @return how many were still leased
+	 */
+	int toWaiting(Connection connection, boolean waiting, List<FailedEvent> events) {
+		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
+		Map<Long, List<Object>> rows = map(locked,
+				(event) -> List.of(reason(event), event.delay().toMillis(), event.leased().row()));
+		if (waiting) {
+			Statements.updateEach(connection,
+					"update " + this.tables.waiting() + " set claim_id = null, claimed_by = null, last_error = ?, "
+							+ "available_at = " + this.database.millisFromNow() + " where id = ?",
+					List.copyOf(rows.values()));
+			return locked.size();
+		}
+		copy(connection, new Copy(this.tables.event(), this.tables.waiting(), "attempts, last_error, available_at",
+				"attempts, ?, " + this.database.millisFromNow()), rows);
+		return this.leased.delete(connection, false, locked.keySet());
+	}
+
+	/**
+	 * Moves events of one table to the dead ones.
+	 * @return how many were still leased
+	 */
+	int toDead(Connection connection, boolean waiting, List<FailedEvent> events) {
+		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
+		copy(connection, new Copy(this.tables.of(waiting), this.tables.dead(), "attempts, last_error", "attempts, ?"),
+				map(locked, (event) -> List.of(reason(event), event.leased().row())));
+		return this.leased.delete(connection, waiting, locked.keySet());
+	}
+
+	/**
+	 * Moves pending events to the waiting ones that other programs have inserted for
+	 * later.
+	 * @return how many
+	 */
+	int delayedToWaiting(Connection connection, int limit) {
+		List<Long> rows = Statements.query(connection,
+				"select id from " + this.tables.event() + " where claim_id is null and available_at > "
+						+ this.database.nowForIndexes() + " order by id limit " + limit + " for update skip locked",
+				List.of(), (row, number) -> row.getLong(1));
+		copyAll(connection, new Copy(this.tables.event(), this.tables.waiting(), "available_at, attempts",
+				"available_at, attempts"), rows);
+		return this.leased.delete(connection, false, rows);
+	}
+
+	/**
+	 * Moves locked rows of dead events to the waiting ones, due now and without attempts.
+	 */
+	void deadToWaiting(Connection connection, List<Long> rows) {
+		copyAll(connection, new Copy(this.tables.dead(), this.tables.waiting(), "attempts, available_at",
+				"0, " + this.database.now()), rows);
+	}
+
+	private Map<Long, FailedEvent> lock(Connection connection, boolean waiting, List<FailedEvent> events) {
+		Map<Long, LeasedEvent> locked = this.leased.lock(connection, waiting,
+				events.stream().map(FailedEvent::leased).toList());
+		return events.stream()
+			.filter((event) -> locked.containsKey(event.leased().row()))
+			.collect(Collectors.toMap((event) -> event.leased().row(), Function.identity(), (one, other) -> one,
+					LinkedHashMap::new));
+	}
+
+	private static Map<Long, List<Object>> map(Map<Long, FailedEvent> events,
+			Function<FailedEvent, List<Object>> parameters) {
+		Map<Long, List<Object>> mapped = new LinkedHashMap<>();
+		events.forEach((row, event) -> mapped.put(row, parameters.apply(event)));
+		return mapped;
+	}
+
+	/**
+	 * One by one on MySQL: the MariaDB driver sends batches of inserts in a form in which
+	 * MariaDB does not accept a select.
+	 */
+	private void copy(Connection connection, Copy copy, Map<Long, List<Object>> rows) {
+		if (this.toFreeRows) {
+			rows.forEach((row, parameters) -> Statements.update(connection,
+					copy.sql(freeRow(connection, copy.target(), row)) + " = ?", parameters.toArray()));
+		}
+		else if (this.database == Database.MYSQL) {
+			rows.values()
+				.forEach((parameters) -> Statements.update(connection, copy.sql("id") + " = ?", parameters.toArray()));
+		}
+		else {
+			Statements.updateEach(connection, copy.sql("id") + " = ?", List.copyOf(rows.values()));
+		}
+	}
+
+	private void copyAll(Connection connection, Copy copy, List<Long> rows) {
+		if (this.toFreeRows) {
+			copy(connection, copy, rows.stream().collect(Collectors.toMap(Function.identity(), List::of)));
+		}
+		else if (!rows.isEmpty()) {
+			Statements.update(connection, copy.sql("id") + OutboxTables.in(rows));
+		}
+	}
+
+	/**
+	 * The row itself, or the one behind the last if it is taken.
+	 */
+	private static String freeRow(Connection connection, String table, long row) {
+		String sql = "select max(id) from " + table + " where exists (select 1 from " + table
+				+ " taken where taken.id = ?)";
+		long last = Statements.query(connection, sql, List.of(row), (found, number) -> found.getLong(1)).get(0);
+		return Long.toString((last != 0) ? last + 1 : row);
+	}
+
+	/**
+	 * What a column can hold of a reason: PostgreSQL has no text with a NUL.
+	 */
+	private static String reason(FailedEvent event) {
+		String reason = event.reason().replace('\0', ' ');
+		return (reason.length() <= MAX_REASON) ? reason : reason.substring(0, MAX_REASON);
+	}
+
+	/**
+	 * A copy of rows with a new state.
+	 *
+	 * @param columns the columns of the state
+	 * @param values their values
+	 */
+	private record Copy(String source, String target, String columns, String values) {
+
+		/**
+		 * Without the condition on the rows.
+		 */
+		String sql(String row) {
+			return "insert into " + this.target + " (id, " + EventColumn.MOVED + ", " + this.columns + ") select " + row
+					+ ", " + EventColumn.MOVED + ", " + this.values + " from " + this.source + " where id";
+		}
+
+	}
+
+}

@@ -1,0 +1,102 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.NonTransactionalConnections;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.PessimisticLockingFailureException;
+
+/**
+ * The database of the outbox. Repeats transactions that conflict with another one: every
+ * database rolls back the victim of a deadlock, and MariaDB may do so even for rows that
+ * are to be skipped.
+ */
+final class OutboxDatabase {
+
+	private static final int ATTEMPTS = 10;
+
+	/**
+	 * For locks that are not granted in time: MySQL waits up to 50 seconds for each.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private final NonTransactionalConnections connections;
+
+	private volatile @Nullable Database detected;
+
+	OutboxDatabase(DataSource dataSource) {
+		this.connections = new NonTransactionalConnections(dataSource);
+	}
+
+	/**
+	 * The kind of database, detected with the first connection.
+	 */
+	Database kind() {
+		Database known = this.detected;
+		return (known != null) ? known : this.connections.run(this::kind);
+	}
+
+	Database kind(Connection connection) {
+		Database known = this.detected;
+		if (known == null) {
+			known = Database.of(connection, "An outbox", "set idempotent.outbox.enabled=false");
+			this.detected = known;
+		}
+		return known;
+	}
+
+	/**
+	 * Runs statements that commit one by one.
+	 */
+	<T> T run(Function<Connection, T> work) {
+		return this.connections.run(work);
+	}
+
+	/**
+	 * Runs work once, in one transaction.
+	 */
+	<T> T runOnce(Function<Connection, T> work) {
+		return this.connections.runInTransaction(work);
+	}
+
+	/**
+	 * Runs work in one transaction, which is repeated if it conflicts with another one.
+	 */
+	<T> T runInTransaction(Function<Connection, T> work) {
+		long begun = System.nanoTime();
+		int attempt = 1;
+		while (true) {
+			try {
+				return runOnce(work);
+			}
+			catch (PessimisticLockingFailureException ex) {
+				boolean waited = ex instanceof CannotAcquireLockException;
+				if (attempt++ == ATTEMPTS || (waited && System.nanoTime() - begun >= PATIENCE.toNanos())) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Moves rows between tables in one transaction, to new rows where the old ones are
+	 * taken: rows come again when a table was truncated with its sequence.
+	 */
+	<T> T move(EventMoves moves, BiFunction<EventMoves, Connection, T> work) {
+		try {
+			return runInTransaction((connection) -> work.apply(moves, connection));
+		}
+		catch (DuplicateKeyException ex) {
+			return runInTransaction((connection) -> work.apply(moves.toFreeRows(), connection));
+		}
+	}
+
+}
