@@ -3,8 +3,8 @@ package dev.idempotent.stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry has no payload, or one that cannot be read as what the listener takes. It will
- * not become readable by being brought again.
+ * An entry has no payload, or its payload cannot be converted to the listener's
+ * parameter. Redelivery cannot fix that.
  */
 final class UnreadablePayloadException extends Exception {
 

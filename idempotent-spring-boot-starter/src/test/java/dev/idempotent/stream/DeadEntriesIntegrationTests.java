@@ -115,7 +115,7 @@ class DeadEntriesIntegrationTests {
 		Calls calls = start(redis, new Calls());
 		await().until(() -> calls.count("kept") == 1 && this.stream.pending() == 0);
 		assertThat(output).containsOnlyOnce("Entry " + id.getValue())
-			.containsOnlyOnce("was trimmed from the stream before it was done: it is lost");
+			.containsOnlyOnce("was trimmed from the stream before it was processed and is lost");
 		assertThat(this.stream.dead()).isEmpty();
 	}
 

@@ -61,14 +61,14 @@ class StreamOutageIntegrationTests {
 	void goesOnWithAGroupMadeAnewWhenRedisIsBackEmptyAndSaysSoOnce(CapturedOutput output) {
 		redis.stop();
 		network.reset();
-		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
+		await().until(() -> output.getOut().contains("Redis is unavailable for @RedisStreamListener methods"));
 		redis.start();
 		this.stream = sameStream();
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
-		assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are not served");
+		assertThat(output).containsOnlyOnce("Redis is unavailable for @RedisStreamListener methods");
 		await().untilAsserted(
-				() -> assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are served again"));
+				() -> assertThat(output).containsOnlyOnce("Redis is available again for @RedisStreamListener methods"));
 	}
 
 	@Test
@@ -76,7 +76,7 @@ class StreamOutageIntegrationTests {
 		redis.flush();
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1);
-		assertThat(output).containsOnlyOnce("Redis has lost the group " + TestStream.GROUP);
+		assertThat(output).containsOnlyOnce("The group " + TestStream.GROUP);
 	}
 
 	@Test
@@ -97,7 +97,7 @@ class StreamOutageIntegrationTests {
 	@Test
 	void doesNotWaitForeverOnASilentConnection(CapturedOutput output) {
 		network.forgetConnections();
-		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
+		await().until(() -> output.getOut().contains("Redis is unavailable for @RedisStreamListener methods"));
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
 	}
