@@ -6,39 +6,48 @@ import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.lettuce.DedicatedClientSettings;
 import io.lettuce.core.resource.ClientResources;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Makes the connections of our own. Apart from {@link IdempotencyRedisConnection}, which
- * must link in an application without Lettuce.
+ * A started Lettuce factory together with its client resources. Separate from
+ * {@link IdempotencyRedisConnection}, which must link without Lettuce.
  */
-final class LettuceConnections {
+final class DedicatedConnectionFactory {
 
-	private LettuceConnections() {
-	}
+	private final LettuceConnectionFactory factory;
 
-	static IdempotencyRedisConnection prompt(LettuceConnectionFactory application, Duration timeout) {
-		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
-		PromptConnectionFactory factory = new PromptConnectionFactory(DedicatedClientSettings.servers(application),
-				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout), timeout);
-		return started(factory, resources);
-	}
+	private final ClientResources resources;
 
-	static IdempotencyRedisConnection exclusive(LettuceConnectionFactory application, Duration timeout) {
-		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
-		ExclusiveConnectionFactory factory = new ExclusiveConnectionFactory(
-				DedicatedClientSettings.servers(application),
-				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout));
-		return started(factory, resources);
-	}
-
-	private static IdempotencyRedisConnection started(LettuceConnectionFactory factory, ClientResources resources) {
+	private DedicatedConnectionFactory(LettuceConnectionFactory factory, ClientResources resources) {
+		this.factory = factory;
+		this.resources = resources;
 		factory.afterPropertiesSet();
 		factory.start();
-		return new IdempotencyRedisConnection(factory, () -> {
-			factory.destroy();
-			Future<Boolean> unused = resources.shutdown(0, factory.getShutdownTimeout(), TimeUnit.MILLISECONDS);
-		});
+	}
+
+	static DedicatedConnectionFactory prompt(LettuceConnectionFactory application, Duration timeout) {
+		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
+		return new DedicatedConnectionFactory(new PromptConnectionFactory(DedicatedClientSettings.servers(application),
+				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout), timeout),
+				resources);
+	}
+
+	static DedicatedConnectionFactory exclusive(LettuceConnectionFactory application, Duration timeout) {
+		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
+		return new DedicatedConnectionFactory(
+				new ExclusiveConnectionFactory(DedicatedClientSettings.servers(application),
+						DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout)),
+				resources);
+	}
+
+	RedisConnectionFactory factory() {
+		return this.factory;
+	}
+
+	void close() {
+		this.factory.destroy();
+		Future<Boolean> unused = this.resources.shutdown(0, this.factory.getShutdownTimeout(), TimeUnit.MILLISECONDS);
 	}
 
 }

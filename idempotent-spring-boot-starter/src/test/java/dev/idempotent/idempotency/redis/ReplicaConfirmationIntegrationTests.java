@@ -26,9 +26,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link ReplicatedIdempotencyStore}.
+ * Tests for {@link ReplicaConfirmation}.
  */
-class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
+class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -43,14 +43,14 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 
 	private static IdempotencyRedisConnection connection;
 
-	private static ReplicatedIdempotencyStore store;
+	private static RedisIdempotencyStore store;
 
 	private final IdempotencyKey key = Samples.key();
 
 	@BeforeAll
 	static void connect() {
 		connection = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT);
-		store = new ReplicatedIdempotencyStore(connection, "replicated:", 1, CONFIRMATION);
+		store = new RedisIdempotencyStore(connection, "replicated:", 1, CONFIRMATION);
 	}
 
 	@AfterAll
@@ -104,7 +104,7 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 		redis.stallReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::complete);
 		try (IdempotencyRedisConnection other = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT)) {
-			ReplicatedIdempotencyStore retrying = new ReplicatedIdempotencyStore(other, "replicated:", 1, CONFIRMATION);
+			RedisIdempotencyStore retrying = new RedisIdempotencyStore(other, "replicated:", 1, CONFIRMATION);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 				.isThrownBy(() -> retrying.complete(this.key, REQUEST, "owner", Samples.response("response"), MINUTE));
 		}
