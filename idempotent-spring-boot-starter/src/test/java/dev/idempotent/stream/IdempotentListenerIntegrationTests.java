@@ -20,7 +20,6 @@ import dev.idempotent.idempotency.kafka.Ledger;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.redis.RedisStreamOptions;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
 import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.testing.RealPostgres;
@@ -98,8 +97,7 @@ class IdempotentListenerIntegrationTests {
 
 	private static void publish(SerializedEvent... events) {
 		try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
-				DedicatedRedisConnections.to(redis.connect(), Duration.ofSeconds(5)),
-				new RedisStreamOptions(null, 0, Duration.ofSeconds(1)))) {
+				DedicatedRedisConnections.to(redis.connect(), Duration.ofSeconds(5)), null, 0, Duration.ofSeconds(1))) {
 			assertThat(publisher.publish(List.of(events))).containsOnly(new Outcome.Delivered());
 		}
 	}

@@ -7,39 +7,39 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 
 /**
- * Whose fault it is that an event was not added.
+ * Maps failed commands to outcomes: is the event at fault, or is Redis unavailable?
  */
-final class Refusal {
+final class FailureOutcomes {
 
 	/**
-	 * What no event can help: the server's state, the Cluster's, or the application's
-	 * credentials.
+	 * Errors independent of the event: the state of the server or Cluster, or missing
+	 * permissions.
 	 */
-	private static final Set<String> OF_THE_SERVER = Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "OOM",
+	private static final Set<String> SERVER_ERRORS = Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "OOM",
 			"NOREPLICAS", "MISCONF", "BUSY", "UNKILLABLE", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS", "NOPERM");
 
 	/**
-	 * What an operator can forbid or a Cluster can lack for some keys alone.
+	 * Those of them that may affect some keys only.
 	 */
-	private static final Set<String> OF_THE_STREAM = Set.of("NOPERM", "TRYAGAIN", "MOVED", "ASK");
+	private static final Set<String> KEY_ERRORS = Set.of("NOPERM", "TRYAGAIN", "MOVED", "ASK");
 
-	private Refusal() {
+	private FailureOutcomes() {
 	}
 
 	/**
-	 * Tells what became of an event.
-	 * @param scope what is unavailable if the server does not serve it
+	 * The outcome of an event whose command failed.
+	 * @param scope what is unavailable if the server is
 	 */
 	static Outcome of(Throwable failure, Scope scope) {
 		String code = ErrorReply.codeOf(failure);
 		if (code == null) {
 			return unreachable(failure, scope);
 		}
-		if (OF_THE_SERVER.contains(code)) {
-			return new Outcome.Unavailable("Redis takes no entries now (" + code + ")",
-					OF_THE_STREAM.contains(code) ? Scope.DESTINATION : scope);
+		if (SERVER_ERRORS.contains(code)) {
+			return new Outcome.Unavailable("Redis currently rejects writes (" + code + ")",
+					KEY_ERRORS.contains(code) ? Scope.DESTINATION : scope);
 		}
-		return new Outcome.Retry("Redis refused the entry (" + code + ")", null);
+		return new Outcome.Retry("Redis rejected the entry (" + code + ")", null);
 	}
 
 	static Outcome unreachable(Throwable failure, Scope scope) {
@@ -52,10 +52,10 @@ final class Refusal {
 	}
 
 	/**
-	 * Tells whether the connection can be used on: an error came as the reply, and
-	 * another connection would be told the same.
+	 * Whether the connection can be reused: the server replied with an error that it
+	 * would repeat on another connection.
 	 */
-	static boolean leavesUsable(Throwable failure) {
+	static boolean isConnectionReusable(Throwable failure) {
 		return ErrorReply.codeOf(failure) != null && !ErrorReply.callsForReconnect(failure);
 	}
 

@@ -5,15 +5,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds for the streams that events are added to.
+ * The options of a pipelined append.
  *
- * @param maxLength about how many entries a stream keeps, or {@code null} for all.
- * Trimming takes the oldest entries, whether or not every group has read them: who lags
- * by more loses events, and nobody is told
+ * @param maxLength the approximate number of entries that a stream keeps, or {@code null}
  * @param waitReplicas how many replicas must confirm a batch; 0 for none
- * @param waitTimeout how long they may take, shorter than the time-out of the connection
+ * @param waitTimeout how long to wait for them
  */
-public record RedisStreamOptions(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {
+record PipelineOptions(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {
 
 	boolean waitsForReplicas() {
 		return this.waitReplicas > 0;

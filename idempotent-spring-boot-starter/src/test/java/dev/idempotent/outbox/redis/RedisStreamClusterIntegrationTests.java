@@ -60,8 +60,8 @@ class RedisStreamClusterIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application, int replicas) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT),
-				new RedisStreamOptions(null, replicas, Duration.ofSeconds(2)));
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), null, replicas,
+				Duration.ofSeconds(2));
 	}
 
 }

@@ -26,8 +26,6 @@ class RedisStreamOutageIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
-	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
-
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
 	@RegisterExtension
@@ -45,7 +43,8 @@ class RedisStreamOutageIntegrationTests {
 		redis.start();
 		this.application = new LettuceConnectionFactory(network.host(), network.port());
 		this.application.afterPropertiesSet();
-		this.publisher = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(this.application, TIMEOUT), PLAIN);
+		this.publisher = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(this.application, TIMEOUT), null,
+				0, TIMEOUT);
 		await().until(() -> publishOne().equals(DELIVERED));
 	}
 
@@ -100,8 +99,8 @@ class RedisStreamOutageIntegrationTests {
 			"BUSY Redis is busy running a script.", "NOAUTH Authentication required." })
 	void takesTheStateOfTheServerForNoFaultOfTheEvent(String error) {
 		network.answer("-" + error);
-		assertThat(publishOne()).isEqualTo(
-				new Outcome.Unavailable("Redis takes no entries now (" + error.substring(0, error.indexOf(' ')) + ")"));
+		assertThat(publishOne()).isEqualTo(new Outcome.Unavailable(
+				"Redis currently rejects writes (" + error.substring(0, error.indexOf(' ')) + ")"));
 		network.resume();
 		assertThat(publishOne()).isEqualTo(DELIVERED);
 	}
@@ -111,13 +110,13 @@ class RedisStreamOutageIntegrationTests {
 	void givesTheErrorsCodeAlone(String error) {
 		network.answer("-" + error);
 		assertThat(publishOne()).isEqualTo(
-				new Outcome.Retry("Redis refused the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
+				new Outcome.Retry("Redis rejected the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
 	}
 
 	@Test
 	void stopsAtTheFirstSignOfAnOutageWhenItGoesOneByOne() {
 		redis.stop();
-		try (RedisStreamPublisher plain = RedisStreamPublisher.oneByOne(redis.connect(), PLAIN)) {
+		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(redis.connect(), null)) {
 			assertThat(plain.publish(Events.numbered("orders", 3))).hasSize(3)
 				.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
 		}

@@ -19,6 +19,7 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,8 +38,6 @@ class RedisStreamPublisherIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
-
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
 	@RegisterExtension
@@ -50,7 +49,7 @@ class RedisStreamPublisherIntegrationTests {
 
 	private final StringRedisTemplate template = new StringRedisTemplate(this.application);
 
-	private RedisStreamPublisher publisher = publisher(PLAIN);
+	private RedisStreamPublisher publisher = publisher(null, 0, TIMEOUT);
 
 	@BeforeEach
 	void flush() {
@@ -89,7 +88,7 @@ class RedisStreamPublisherIntegrationTests {
 		this.template.opsForValue().set("text", "secret");
 		List<Outcome> outcomes = this.publisher
 			.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1")));
-		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null),
+		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null),
 				DELIVERED);
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
 	}
@@ -103,7 +102,7 @@ class RedisStreamPublisherIntegrationTests {
 				LettuceClientConfiguration.builder().clientResources(resources).build());
 		counted.afterPropertiesSet();
 		try (RedisStreamPublisher counting = RedisStreamPublisher
-			.pipelined(DedicatedRedisConnections.to(counted, TIMEOUT), PLAIN)) {
+			.pipelined(DedicatedRedisConnections.to(counted, TIMEOUT), null, 0, TIMEOUT)) {
 			counting.publish(Events.numbered("warm", 1));
 			flushes.set(0);
 			counting.publish(Events.numbered("orders", 100));
@@ -139,7 +138,7 @@ class RedisStreamPublisherIntegrationTests {
 
 	@Test
 	void keepsAllEntriesUnlessToldHowMany() {
-		try (RedisStreamPublisher trimming = publisher(new RedisStreamOptions(100L, 0, TIMEOUT))) {
+		try (RedisStreamPublisher trimming = publisher(100L, 0, TIMEOUT)) {
 			trimming.publish(Events.numbered("trimmed", 1000));
 		}
 		this.publisher.publish(Events.numbered("orders", 1000));
@@ -150,27 +149,28 @@ class RedisStreamPublisherIntegrationTests {
 	@Test
 	void takesNoEventAsDeliveredThatTooFewReplicasConfirm() {
 		this.template.opsForValue().set("text", "secret");
-		try (RedisStreamPublisher waiting = publisher(new RedisStreamOptions(null, 1, Duration.ofMillis(50)))) {
+		try (RedisStreamPublisher waiting = publisher(null, 1, Duration.ofMillis(50))) {
 			List<Outcome> outcomes = waiting.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost")));
 			assertThat(outcomes).containsExactly(new Outcome.Unavailable(
-					"0 of the 1 replicas that idempotent.outbox.redis.wait-replicas asks for confirmed within PT0.05S"),
-					new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null));
+					"0 of the 1 replicas that idempotent.outbox.redis.wait-replicas requires confirmed within PT0.05S"),
+					new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null));
 		}
 	}
 
 	@Test
 	void worksOneByOneWithAnyClient() {
 		this.template.opsForValue().set("text", "secret");
-		try (RedisStreamPublisher plain = RedisStreamPublisher.oneByOne(this.application, PLAIN)) {
+		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(this.application, null)) {
 			assertThat(plain
 				.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1"))))
-				.containsExactly(DELIVERED, new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null), DELIVERED);
+				.containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null), DELIVERED);
 		}
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
 	}
 
-	private RedisStreamPublisher publisher(RedisStreamOptions options) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), options);
+	private RedisStreamPublisher publisher(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), maxLength,
+				waitReplicas, waitTimeout);
 	}
 
 	private int clients() {
