@@ -61,7 +61,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theRelayKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX,
-			"java..", "org.slf4j..", "org.jspecify..");
+			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", SHARED, OUTBOX,

@@ -7,7 +7,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Doubling waits with jitter, so that workers that fail together do not retry together.
- * Each wait lies between half the first one and its upper limit.
+ * Each wait lies between half of its upper limit and the limit.
  */
 final class JitteredBackOff extends ExponentialBackOff {
 
@@ -19,9 +19,9 @@ final class JitteredBackOff extends ExponentialBackOff {
 	 * @param longest the upper limit of all waits
 	 */
 	JitteredBackOff(Duration first, Duration longest) {
-		long half = Math.max(1, first.toMillis() / 2);
-		setInitialInterval(half);
-		setJitter(half);
+		long quarter = first.toMillis() / 4;
+		setInitialInterval(first.toMillis() - quarter);
+		setJitter(quarter);
 		setMultiplier(2);
 		setMaxInterval(longest.toMillis());
 	}

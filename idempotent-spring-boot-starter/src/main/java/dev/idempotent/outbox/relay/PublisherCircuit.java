@@ -17,16 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps events from a publisher, or from those of its destinations, that are unavailable,
- * but for a few now and then.
+ * Circuit breaker of a publisher and of each of its destinations. While one is open, its
+ * events are kept, except for a few that are sent as probes.
  */
 final class PublisherCircuit {
 
 	/**
-	 * Each one is a parameter of every claim. Where more are away, the publisher is taken
-	 * to be.
+	 * Each one is a parameter of every claim. If more are unavailable, the publisher
+	 * counts as unavailable.
 	 */
-	static final int MOST_DESTINATIONS = 50;
+	static final int MAX_DESTINATIONS = 50;
 
 	private static final Logger logger = LoggerFactory.getLogger(PublisherCircuit.class);
 
@@ -41,7 +41,7 @@ final class PublisherCircuit {
 	/**
 	 * Creates a circuit that is closed.
 	 * @param publisher the prefix
-	 * @param onRecovery called when events can be sent again that were left behind
+	 * @param onRecovery called when events that were kept can be sent again
 	 */
 	PublisherCircuit(String publisher, Runnable onRecovery) {
 		this.publisher = publisher;
@@ -49,8 +49,8 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * Whether the publisher was available when it was last asked, if not each of its
-	 * destinations.
+	 * Whether the publisher was available at the last attempt, even if some of its
+	 * destinations were not.
 	 */
 	synchronized boolean isClosed() {
 		return !this.whole.isOpen();
@@ -64,15 +64,14 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * The topics that were unavailable when they were last asked.
+	 * The topics that were unavailable at the last attempt.
 	 */
 	synchronized Set<String> unavailable() {
 		return Set.copyOf(this.destinations.keySet());
 	}
 
 	/**
-	 * Learns from a batch. One that was answered in part says that the publisher is
-	 * available.
+	 * Records the outcomes of a batch. Any answer shows that the publisher is available.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
@@ -81,26 +80,26 @@ final class PublisherCircuit {
 				answered.add(events.get(i).topic());
 			}
 		}
-		Map<String, Silence> silent = new LinkedHashMap<>();
+		Map<String, Failure> failed = new LinkedHashMap<>();
 		for (int i = 0; i < events.size(); i++) {
 			String topic = events.get(i).topic();
 			if (outcomes.get(i) instanceof Outcome.Unavailable unavailable && !answered.contains(topic)) {
-				silent.putIfAbsent(topic, new Silence(unavailable, events.get(i).sequence()));
+				failed.putIfAbsent(topic, new Failure(unavailable, events.get(i).sequence()));
 			}
 		}
 		if (answered.isEmpty()) {
-			openWhole(silent);
+			openWhole(failed);
 		}
 		else {
 			close(answered);
 		}
-		silent.forEach(this::open);
+		failed.forEach(this::open);
 	}
 
 	/**
-	 * What is to be tried now.
-	 * @return {@code null} if there is nothing to try; without a topic if the publisher
-	 * itself is unavailable
+	 * The probe that is due.
+	 * @return {@code null} if none is due; without a topic if the publisher itself is
+	 * unavailable
 	 */
 	synchronized @Nullable Probe nextProbe() {
 		if (this.whole.isOpen()) {
@@ -110,21 +109,20 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * The topic that has not been tried for the longest time, of those that are
-	 * unavailable.
+	 * The unavailable topic that has not been probed for the longest time.
 	 */
-	synchronized @Nullable Probe longestUntried() {
+	synchronized @Nullable Probe longestUnprobed() {
 		return longest().map(PublisherCircuit::probe).orElse(null);
 	}
 
 	/**
-	 * Waits for an event to try with, and closes what there is none for after a while:
-	 * the next one finds out.
+	 * Waits for an event to probe with. Closes the circuit if there is none for a while:
+	 * the next event then shows whether it is available.
 	 */
-	synchronized void rest(Probe probe) {
+	synchronized void awaitEvent(Probe probe) {
 		Destination destination = (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
 		ProbeBackoff pause = (destination != null) ? destination.pause : this.whole;
-		if (!pause.rest()) {
+		if (!pause.startIdle()) {
 			pause.succeeded();
 			this.destinations.values().remove(destination);
 			this.onRecovery.run();
@@ -132,14 +130,14 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * Learns that there is an event to try with.
+	 * Records that there is an event to probe with.
 	 */
-	synchronized void expect(String topic) {
+	synchronized void eventAvailable(String topic) {
 		Destination destination = this.destinations.get(topic);
 		if (destination != null) {
-			destination.pause.endRest();
+			destination.pause.endIdle();
 		}
-		this.whole.endRest();
+		this.whole.endIdle();
 	}
 
 	private Optional<Map.Entry<String, Destination>> longest() {
@@ -163,7 +161,7 @@ final class PublisherCircuit {
 		}
 		for (String topic : answered) {
 			Destination back = this.destinations.remove(topic);
-			if (back != null && back.told) {
+			if (back != null && back.logged) {
 				logger.info("The destination {} is available again", topic);
 			}
 			recovered |= back != null;
@@ -173,12 +171,12 @@ final class PublisherCircuit {
 		}
 	}
 
-	private void openWhole(Map<String, Silence> silent) {
-		boolean tooMany = !this.destinations.keySet().containsAll(silent.keySet())
-				&& this.destinations.size() >= MOST_DESTINATIONS;
-		silent.values()
+	private void openWhole(Map<String, Failure> failed) {
+		boolean tooMany = !this.destinations.keySet().containsAll(failed.keySet())
+				&& this.destinations.size() >= MAX_DESTINATIONS;
+		failed.values()
 			.stream()
-			.map(Silence::outcome)
+			.map(Failure::outcome)
 			.filter((outcome) -> tooMany || outcome.scope() == Scope.PUBLISHER)
 			.findFirst()
 			.ifPresent((outcome) -> {
@@ -190,34 +188,34 @@ final class PublisherCircuit {
 			});
 	}
 
-	private void open(String topic, Silence silence) {
+	private void open(String topic, Failure failure) {
 		Destination destination = this.destinations.get(topic);
 		if (destination == null) {
-			if (this.destinations.size() >= MOST_DESTINATIONS) {
+			if (this.destinations.size() >= MAX_DESTINATIONS) {
 				return;
 			}
-			destination = new Destination(silence.row());
+			destination = new Destination(failure.row());
 			this.destinations.put(topic, destination);
 		}
-		destination.firstRow = Math.min(destination.firstRow, silence.row());
+		destination.firstRow = Math.min(destination.firstRow, failure.row());
 		destination.pause.failed();
-		if (!this.whole.isOpen() && !destination.told) {
-			destination.told = true;
+		if (!this.whole.isOpen() && !destination.logged) {
+			destination.logged = true;
 			logger.warn("The destination {} is unavailable; its events are kept until it is back: {}", topic,
-					silence.outcome().reason());
+					failure.outcome().reason());
 		}
 	}
 
 	/**
-	 * What to try.
+	 * What to probe.
 	 *
 	 * @param topic the topic, or {@code null} for any
-	 * @param row no later than the first one that was given back
+	 * @param row where to look for an event
 	 */
 	record Probe(@Nullable String topic, long row) {
 	}
 
-	private record Silence(Outcome.Unavailable outcome, long row) {
+	private record Failure(Outcome.Unavailable outcome, long row) {
 	}
 
 	private static final class Destination {
@@ -226,7 +224,7 @@ final class PublisherCircuit {
 
 		private long firstRow;
 
-		private boolean told;
+		private boolean logged;
 
 		Destination(long firstRow) {
 			this.firstRow = firstRow;

@@ -73,7 +73,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 		redis.stopReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::claim)
 			.withMessageContaining(this.key.digest())
-			.withStackTraceContaining("0 of the 1 replicas that idempotent.redis.wait-replicas asks for");
+			.withStackTraceContaining("0 of the 1 replicas that idempotent.redis.wait-replicas requires");
 	}
 
 	@Test

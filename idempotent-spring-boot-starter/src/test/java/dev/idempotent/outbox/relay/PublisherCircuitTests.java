@@ -61,12 +61,12 @@ class PublisherCircuitTests {
 
 	@Test
 	void takesManyDestinationsThatAreAwayForThePublisher() {
-		IntStream.range(0, PublisherCircuit.MOST_DESTINATIONS)
+		IntStream.range(0, PublisherCircuit.MAX_DESTINATIONS)
 			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
 		assertThat(this.circuit.isClosed()).isTrue();
 		this.circuit.record(List.of(event(1000)), List.of(GONE));
 		assertThat(this.circuit.isClosed()).isFalse();
-		assertThat(this.circuit.unavailable()).hasSize(PublisherCircuit.MOST_DESTINATIONS);
+		assertThat(this.circuit.unavailable()).hasSize(PublisherCircuit.MAX_DESTINATIONS);
 	}
 
 	@Test
@@ -93,22 +93,22 @@ class PublisherCircuitTests {
 	void waitsForAnEventToTryWithAndTriesItAtOnce() {
 		record(GONE);
 		await().until(() -> this.circuit.nextProbe() != null);
-		this.circuit.rest(Objects.requireNonNull(this.circuit.nextProbe()));
+		this.circuit.awaitEvent(Objects.requireNonNull(this.circuit.nextProbe()));
 		assertThat(this.circuit.nextProbe()).isNull();
 		assertThat(this.circuit.unavailable()).containsExactly("test:0");
-		this.circuit.expect("test:0");
+		this.circuit.eventAvailable("test:0");
 		assertThat(this.circuit.nextProbe()).isNotNull();
 	}
 
 	@Test
 	void closesWhatThereIsNoEventToTryWithForAWhile() {
 		record(AWAY);
-		PublisherCircuit.Probe destination = Objects.requireNonNull(this.circuit.longestUntried());
+		PublisherCircuit.Probe destination = Objects.requireNonNull(this.circuit.longestUnprobed());
 		PublisherCircuit.Probe whole = new PublisherCircuit.Probe(null, 0);
 		for (PublisherCircuit.Probe probe : List.of(destination, whole)) {
-			this.circuit.rest(probe);
+			this.circuit.awaitEvent(probe);
 			assertThat(this.circuit.isClosed("test:0")).isFalse();
-			this.circuit.rest(probe);
+			this.circuit.awaitEvent(probe);
 		}
 		assertThat(this.circuit.isClosed("test:0")).isTrue();
 	}

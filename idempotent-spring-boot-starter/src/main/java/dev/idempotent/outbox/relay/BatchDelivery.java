@@ -9,7 +9,6 @@ import java.util.function.Predicate;
 import dev.idempotent.outbox.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
-import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -17,17 +16,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes held events of one publisher, outside any transaction, and settles them.
+ * Publishes leased events of one publisher, outside any transaction, and settles them.
  */
-final class Deliveries {
+final class BatchDelivery {
 
-	private static final Logger logger = LoggerFactory.getLogger(Deliveries.class);
+	private static final Logger logger = LoggerFactory.getLogger(BatchDelivery.class);
 
-	private static final Outcome UNTRIED = new Outcome.Unavailable("Unavailable a moment ago");
+	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
 
 	private final OutboxStore store;
 
-	private final OutboxPublisher publisher;
+	private final BatchPublisher publisher;
 
 	private final PublisherCircuit circuit;
 
@@ -35,45 +34,41 @@ final class Deliveries {
 
 	private final OutboxObserver observer;
 
-	private final LongConsumer onLeftBehind;
-
-	private final BackOff backoff;
+	private final LongConsumer onReleased;
 
 	/**
-	 * Creates deliveries.
-	 * @param onLeftBehind is told the first row of events that were given back although
-	 * they can be sent
+	 * Creates a delivery.
+	 * @param onReleased called with the first row of events that were released although
+	 * their destination is available
 	 */
-	Deliveries(OutboxStore store, OutboxPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
-			OutboxObserver observer, LongConsumer onLeftBehind) {
+	BatchDelivery(OutboxStore store, BatchPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
+			OutboxObserver observer, LongConsumer onReleased) {
 		this.store = store;
 		this.publisher = publisher;
 		this.circuit = circuit;
 		this.settings = settings;
 		this.observer = observer;
-		this.onLeftBehind = onLeftBehind;
-		this.backoff = new BackOff(settings.firstBackOff(), settings.longestBackOff());
+		this.onReleased = onReleased;
 	}
 
 	/**
-	 * Delivers events, but for those that go where nothing is sent now. What fails is
-	 * kept for later; what the store cannot be told is delivered again when its lease has
-	 * ended.
-	 * @return those that the broker has
+	 * Delivers events, except those to unavailable destinations. If the store cannot be
+	 * updated, events are delivered again when their lease ends.
+	 * @return the delivered events
 	 */
 	List<LeasedEvent> deliver(List<LeasedEvent> events) {
 		return deliver(events, (event) -> this.circuit.isClosed(event.topic()));
 	}
 
 	/**
-	 * Delivers events wherever they go, to find out whether that is available.
+	 * Delivers events to any destination, to find out whether it is available.
 	 */
 	void probe(List<LeasedEvent> events) {
 		List<LeasedEvent> unused = deliver(events, (event) -> true);
 	}
 
 	/**
-	 * Gives back what was not attempted.
+	 * Releases events without an attempt.
 	 */
 	void release(List<LeasedEvent> events) {
 		if (!events.isEmpty()) {
@@ -81,26 +76,26 @@ final class Deliveries {
 		}
 	}
 
-	private List<LeasedEvent> deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sent) {
+	private List<LeasedEvent> deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sendable) {
 		if (events.isEmpty()) {
 			return List.of();
 		}
-		Settlement settlement = new Settlement(this.backoff, this.settings.attempts());
+		BatchSettlement settlement = new BatchSettlement(this.settings);
 		List<LeasedEvent> due = new ArrayList<>();
 		for (LeasedEvent event : events) {
 			if (event.event().attempts() > this.settings.attempts()) {
-				settlement.giveUp(event);
+				settlement.addExhausted(event);
 			}
-			else if (sent.test(event.event())) {
+			else if (sendable.test(event.event())) {
 				due.add(event);
 			}
 			else {
-				settlement.add(event, UNTRIED);
+				settlement.add(event, SKIPPED);
 			}
 		}
-		long begun = System.nanoTime();
+		long start = System.nanoTime();
 		List<Outcome> outcomes = due.isEmpty() ? List.of() : publish(due.stream().map(LeasedEvent::event).toList());
-		Duration took = Duration.ofNanos(System.nanoTime() - begun);
+		Duration took = Duration.ofNanos(System.nanoTime() - start);
 		List<LeasedEvent> delivered = new ArrayList<>();
 		for (int i = 0; i < due.size(); i++) {
 			settlement.add(due.get(i), outcomes.get(i));
@@ -109,41 +104,41 @@ final class Deliveries {
 			}
 		}
 		settle(settlement, took);
-		lookAgainFor(due, outcomes);
+		reportReleased(due, outcomes);
 		return delivered;
 	}
 
 	private List<Outcome> publish(List<SerializedEvent> events) {
-		List<Outcome> outcomes = new BatchPublication(this.publisher).publish(events);
+		List<Outcome> outcomes = this.publisher.publish(events);
 		this.circuit.record(events, outcomes);
 		return outcomes;
 	}
 
 	/**
-	 * Those to a destination that has taken others of the batch.
+	 * Released events whose destination accepted others of the batch are due again.
 	 */
-	private void lookAgainFor(List<LeasedEvent> due, List<Outcome> outcomes) {
+	private void reportReleased(List<LeasedEvent> due, List<Outcome> outcomes) {
 		for (int i = 0; i < due.size(); i++) {
 			SerializedEvent event = due.get(i).event();
 			if (outcomes.get(i) instanceof Outcome.Unavailable && this.circuit.isClosed(event.topic())) {
-				this.onLeftBehind.accept(event.sequence());
+				this.onReleased.accept(event.sequence());
 				return;
 			}
 		}
 	}
 
-	private void settle(Settlement settlement, Duration took) {
+	private void settle(BatchSettlement settlement, Duration took) {
 		try {
 			BatchResult result = settlement.settle(this.store);
 			this.observer.published(this.publisher.prefix(), result, took);
 			if (result.dead() > 0) {
-				logger.error("Gave up {} for {}; see the actuator endpoint 'outbox' or the table of the dead",
+				logger.error("{} for {} became dead; see the actuator endpoint 'outbox' or the table of dead events",
 						(result.dead() == 1) ? "1 event" : result.dead() + " events", this.publisher.prefix());
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The database could not be told what became of a batch; "
-					+ "it is delivered again, with the same event ids, when its leases have ended", ex);
+			logger.warn("The outcomes of a batch could not be stored; "
+					+ "it is delivered again, with the same event ids, once its leases end", ex);
 		}
 	}
 

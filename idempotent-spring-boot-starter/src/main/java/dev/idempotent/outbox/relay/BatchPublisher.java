@@ -10,22 +10,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes a batch so that an event at which the publisher fails costs the others no
- * more than a few calls: the batch is halved until it is alone.
+ * Publishes a batch, and isolates an event at which the publisher throws: the batch is
+ * halved until the event is alone, so that it costs the others only a few calls.
  */
-final class BatchPublication {
+final class BatchPublisher {
 
-	private static final Logger logger = LoggerFactory.getLogger(BatchPublication.class);
+	private static final Logger logger = LoggerFactory.getLogger(BatchPublisher.class);
 
 	private final OutboxPublisher publisher;
 
-	BatchPublication(OutboxPublisher publisher) {
+	BatchPublisher(OutboxPublisher publisher) {
 		this.publisher = publisher;
+	}
+
+	String prefix() {
+		return this.publisher.prefix();
 	}
 
 	/**
 	 * Publishes events.
-	 * @return what became of each, in the same order
+	 * @return the outcome of each, in the same order
 	 */
 	List<Outcome> publish(List<SerializedEvent> events) {
 		try {
@@ -33,17 +37,16 @@ final class BatchPublication {
 			if (outcomes.size() == events.size()) {
 				return outcomes;
 			}
-			throw new IllegalStateException("The publisher of %s told %d outcomes of %d events"
+			throw new IllegalStateException("The publisher of %s returned %d outcomes for %d events"
 				.formatted(this.publisher.prefix(), outcomes.size(), events.size()));
 		}
-		// An error of one event, such as a stack that overflows or too little memory for
-		// all at once, must not end the worker.
+		// An error of one event, such as a stack overflow, must not end the worker.
 		catch (Throwable ex) {
-			return (events.size() > 1) ? inHalves(events) : failed(ex);
+			return (events.size() > 1) ? publishHalves(events) : failed(ex);
 		}
 	}
 
-	private List<Outcome> inHalves(List<SerializedEvent> events) {
+	private List<Outcome> publishHalves(List<SerializedEvent> events) {
 		int middle = events.size() / 2;
 		List<Outcome> outcomes = new ArrayList<>(publish(events.subList(0, middle)));
 		outcomes.addAll(publish(events.subList(middle, events.size())));
@@ -51,10 +54,10 @@ final class BatchPublication {
 	}
 
 	/**
-	 * The message could hold a part of the payload.
+	 * Keeps only the class name: the message could contain a part of the payload.
 	 */
 	private List<Outcome> failed(Throwable failure) {
-		logger.debug("The publisher of {} failed at an event", this.publisher.prefix(), failure);
+		logger.debug("The publisher of {} failed for an event", this.publisher.prefix(), failure);
 		return List.of(new Outcome.Retry("The publisher failed with " + failure.getClass().getName(), null));
 	}
 
