@@ -94,7 +94,7 @@ final class BatchDelivery {
 			}
 		}
 		long start = System.nanoTime();
-		List<Outcome> outcomes = due.isEmpty() ? List.of() : publish(due.stream().map(LeasedEvent::event).toList());
+		List<Outcome> outcomes = this.publisher.publish(due.stream().map(LeasedEvent::event).toList());
 		Duration took = Duration.ofNanos(System.nanoTime() - start);
 		List<LeasedEvent> delivered = new ArrayList<>();
 		for (int i = 0; i < due.size(); i++) {
@@ -106,12 +106,6 @@ final class BatchDelivery {
 		settle(settlement, took);
 		reportReleased(due, outcomes);
 		return delivered;
-	}
-
-	private List<Outcome> publish(List<SerializedEvent> events) {
-		List<Outcome> outcomes = this.publisher.publish(events);
-		this.circuit.record(events, outcomes);
-		return outcomes;
 	}
 
 	/**

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.EventLease;
@@ -70,16 +69,10 @@ final class HandOffRegistry implements HandOffs {
 		return new Reservation(parts);
 	}
 
-	/**
-	 * Events to unavailable destinations are left to the probes.
-	 */
 	@Override
 	public void wake(List<SerializedEvent> events) {
 		this.onUse.run();
-		Predicate<SerializedEvent> sendable = (event) -> of(event).circuit().isClosed(event.topic());
-		events.forEach((event) -> of(event).circuit().eventAvailable(event.topic()));
-		events.stream().filter(sendable).forEach((event) -> of(event).backlog().lookFrom(event.sequence()));
-		events.stream().filter(sendable).map(this::of).distinct().forEach(PublisherRelay::wake);
+		events.forEach((event) -> of(event).lookFor(event));
 	}
 
 	private PublisherRelay of(SerializedEvent event) {

@@ -21,25 +21,36 @@ final class ProbeWorker implements RepeatingTask.Step {
 
 	private final PublisherCircuit circuit;
 
+	private final SuspectEvents suspects;
+
+	private final WakeUp wakeUp;
+
 	private final RelaySettings settings;
 
 	private final StoreFailureLog failureLog = new StoreFailureLog();
 
 	private boolean probedOthers;
 
-	ProbeWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, RelaySettings settings) {
+	ProbeWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, SuspectEvents suspects,
+			WakeUp wakeUp, RelaySettings settings) {
 		this.backlog = backlog;
 		this.delivery = delivery;
 		this.circuit = circuit;
+		this.suspects = suspects;
+		this.wakeUp = wakeUp;
 		this.settings = settings;
 	}
 
 	@Override
 	public void run() throws InterruptedException {
 		if (!this.failureLog.attempt(this::probe)) {
-			Thread.sleep(this.failureLog.isFailing() ? Math.min(1000, this.settings.pollInterval().toMillis())
+			this.wakeUp.await(this.failureLog.isFailing() ? Math.min(1000, this.settings.pollInterval().toMillis())
 					: PAUSE_MILLIS);
 		}
+	}
+
+	private boolean isSuspect(LeasedEvent event) {
+		return this.suspects.contains(event.event());
 	}
 
 	private boolean probe() {
@@ -63,6 +74,9 @@ final class ProbeWorker implements RepeatingTask.Step {
 			this.circuit.awaitEvent(probe);
 		}
 		this.delivery.probe(events);
+		if (probe.topic() != null && !events.isEmpty() && events.stream().allMatch(this::isSuspect)) {
+			this.circuit.probeBehind(probe.topic(), events.get(events.size() - 1).event().sequence());
+		}
 		return true;
 	}
 

@@ -140,6 +140,16 @@ final class PublisherCircuit {
 		this.whole.endIdle();
 	}
 
+	/**
+	 * Lets the next probe begin behind a row: those up to it show nothing.
+	 */
+	synchronized void probeBehind(String topic, long row) {
+		Destination destination = this.destinations.get(topic);
+		if (destination != null) {
+			destination.skippedRow = row;
+		}
+	}
+
 	private Optional<Map.Entry<String, Destination>> longest() {
 		long now = System.nanoTime();
 		return this.destinations.entrySet()
@@ -149,7 +159,7 @@ final class PublisherCircuit {
 	}
 
 	private static Probe probe(Map.Entry<String, Destination> entry) {
-		return new Probe(entry.getKey(), entry.getValue().firstRow);
+		return new Probe(entry.getKey(), Math.max(entry.getValue().firstRow, entry.getValue().skippedRow + 1));
 	}
 
 	private void close(Set<String> answered) {
@@ -223,6 +233,8 @@ final class PublisherCircuit {
 		private final ProbeBackoff pause = new ProbeBackoff();
 
 		private long firstRow;
+
+		private long skippedRow;
 
 		private boolean logged;
 

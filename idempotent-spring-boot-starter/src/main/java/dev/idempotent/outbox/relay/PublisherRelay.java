@@ -6,6 +6,7 @@ import java.util.function.BooleanSupplier;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.SerializedEvent;
 
 /**
  * Delivers the events of one publisher with separate threads, so that a slow or
@@ -21,13 +22,17 @@ final class PublisherRelay {
 
 	private final PublisherCircuit circuit;
 
+	private final SuspectEvents suspects = new SuspectEvents();
+
 	private final HandOffQueue queue;
 
 	private final BatchDelivery delivery;
 
 	private final Backlog backlog;
 
-	private final WakeUp wakeUp = new WakeUp();
+	private final WakeUp backlogWakeUp = new WakeUp();
+
+	private final WakeUp probeWakeUp = new WakeUp();
 
 	PublisherRelay(OutboxPublisher publisher, OutboxStore store, String owner, RelaySettings settings,
 			OutboxObserver observer, DelayedEvents delayed) {
@@ -36,8 +41,8 @@ final class PublisherRelay {
 		this.observer = observer;
 		this.circuit = new PublisherCircuit(this.publisher, this::lookFromFirstRow);
 		this.queue = new HandOffQueue(settings);
-		this.delivery = new BatchDelivery(store, new BatchPublisher(publisher), this.circuit, settings, observer,
-				this::lookFrom);
+		this.delivery = new BatchDelivery(store, new BatchPublisher(publisher, this.circuit, this.suspects),
+				this.circuit, settings, observer, this::lookFrom);
 		this.backlog = new Backlog(this.publisher, store, this.circuit, owner, settings, delayed);
 	}
 
@@ -54,7 +59,22 @@ final class PublisherRelay {
 	}
 
 	void wake() {
-		this.wakeUp.call();
+		this.backlogWakeUp.call();
+		this.probeWakeUp.call();
+	}
+
+	/**
+	 * Delivers an event that was not handed over, or probes with it if its destination is
+	 * unavailable.
+	 */
+	void lookFor(SerializedEvent event) {
+		if (this.circuit.isClosed(event.topic())) {
+			lookFrom(event.sequence());
+		}
+		else {
+			this.circuit.eventAvailable(event.topic());
+			this.probeWakeUp.call();
+		}
 	}
 
 	void lookFromFirstRow() {
@@ -69,9 +89,9 @@ final class PublisherRelay {
 	 */
 	void start(BooleanSupplier running, BooleanSupplier delivering, BiConsumer<String, Runnable> threads) {
 		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running,
-				new BacklogWorker(this.backlog, this.delivery, this.circuit, this.wakeUp, this.settings)));
-		threads.accept("outbox-probe-" + this.publisher,
-				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.circuit, this.settings)));
+				new BacklogWorker(this.backlog, this.delivery, this.circuit, this.backlogWakeUp, this.settings)));
+		threads.accept("outbox-probe-" + this.publisher, new RepeatingTask(running, new ProbeWorker(this.backlog,
+				this.delivery, this.circuit, this.suspects, this.probeWakeUp, this.settings)));
 		for (int i = 1; i <= this.settings.workers(); i++) {
 			threads.accept("outbox-relay-" + this.publisher + "-" + i,
 					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
@@ -81,7 +101,7 @@ final class PublisherRelay {
 
 	private void lookFrom(long row) {
 		this.backlog.lookFrom(row);
-		this.wakeUp.call();
+		this.backlogWakeUp.call();
 	}
 
 }

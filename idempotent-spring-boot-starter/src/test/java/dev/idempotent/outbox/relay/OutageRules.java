@@ -53,6 +53,35 @@ abstract class OutageRules extends InstanceRules {
 		assertThat(shop.relay().unavailablePublishers()).isEmpty();
 	}
 
+	@Test
+	void deliversPastAnEventThatTimesOutAndGivesItUpInTheEnd() {
+		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=2");
+		timeOutAt(shop, Set.of("huge", "enormous"));
+		shop.append("huge", "enormous");
+		String[] types = IntStream.range(0, 30).mapToObj((i) -> "type-" + i).toArray(String[]::new);
+		for (String type : types) {
+			shop.append(type);
+		}
+		await().atMost(SOON).untilAsserted(() -> assertThat(shop.broker().types()).containsExactlyInAnyOrder(types));
+		shop.append("evidence");
+		await().atMost(SOON).pollDelay(Duration.ofMillis(100)).untilAsserted(() -> {
+			shop.append("evidence");
+			assertThat(shop.dead()).containsExactlyInAnyOrder("huge", "enormous");
+		});
+	}
+
+	/**
+	 * As in a pipeline, the events behind one that times out get no reply either.
+	 */
+	private static void timeOutAt(Shop shop, Set<String> types) {
+		ThreadLocal<Boolean> silent = ThreadLocal.withInitial(() -> false);
+		shop.broker().watchBatches((size) -> silent.set(false));
+		shop.broker().answer((event) -> {
+			silent.set(silent.get() || types.contains(event.type()));
+			return silent.get() ? new Outcome.Unavailable("No reply in time") : new Outcome.Delivered();
+		});
+	}
+
 	/**
 	 * More destinations than a claim can leave out: the publisher counts as unavailable.
 	 */

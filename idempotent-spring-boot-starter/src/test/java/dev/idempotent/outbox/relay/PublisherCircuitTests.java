@@ -113,6 +113,14 @@ class PublisherCircuitTests {
 		assertThat(this.circuit.isClosed("test:0")).isTrue();
 	}
 
+	@Test
+	void probesBehindRowsThatShowNothing() {
+		record(GONE);
+		this.circuit.probeBehind("test:0", 7);
+		record(GONE);
+		assertThat(Objects.requireNonNull(this.circuit.longestUnprobed()).row()).isEqualTo(8);
+	}
+
 	private void record(Outcome... outcomes) {
 		this.circuit.record(IntStream.range(0, outcomes.length).mapToObj(PublisherCircuitTests::event).toList(),
 				List.of(outcomes));

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.relay;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -8,9 +9,13 @@ import javax.sql.DataSource;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -26,6 +31,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * When a relay is at work.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RelayLifeTests {
 
 	private static final String NO_TABLES = "idempotent.outbox.initialize-schema=never";
@@ -74,6 +80,22 @@ class RelayLifeTests {
 			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
 				.filteredOn((name) -> name.equals("outbox-backlog-test"))
 				.hasSize(1);
+		}
+	}
+
+	@Test
+	void stopsWithoutDelayWhileTheDatabaseFails(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = OutboxApplication
+			.start(List.of("idempotent.outbox.relay.poll-interval=1h"))) {
+			OutboxRelay relay = context.getBean(OutboxRelay.class);
+			context.getBean(RecordingPublisher.class).answer((event) -> new Outcome.Unavailable("down"));
+			append(context);
+			await().until(() -> !relay.unavailablePublishers().isEmpty());
+			context.getBean(JdbcClient.class).sql("alter table outbox_event rename to outbox_elsewhere").update();
+			await().until(() -> output.getOut().contains("The outbox cannot be read"));
+			long start = System.nanoTime();
+			relay.stop();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(500));
 		}
 	}
 
