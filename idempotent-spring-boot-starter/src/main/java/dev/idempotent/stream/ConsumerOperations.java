@@ -10,6 +10,8 @@ import java.util.stream.Stream;
 import dev.idempotent.lettuce.DedicatedRedisConnection;
 import io.lettuce.core.Consumer;
 import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
@@ -25,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  * {@link io.lettuce.core.RedisException} if the command fails or times out.
  */
 final class ConsumerOperations {
+
+	/**
+	 * Lua passes on at most 8000 arguments.
+	 */
+	private static final int MAX_SCRIPT_FIELDS = 7000;
 
 	private final DedicatedRedisConnection connection;
 
@@ -116,15 +123,17 @@ final class ConsumerOperations {
 
 	/**
 	 * Moves the entry to the dead-letter stream, if this consumer still owns it. In a
-	 * Cluster where that stream has another slot, the move takes two commands and is
-	 * repeated after a crash in between.
+	 * Cluster where that stream has another slot, and with very many fields, the move is
+	 * not atomic and is repeated after a crash in between.
 	 * @param reason names and values that are added to the entry's fields
 	 */
 	void deadLetter(Entry entry, Collection<byte[]> reason) {
 		byte[][] fields = Stream.concat(entry.fields().stream(), reason.stream()).toArray(byte[][]::new);
-		if (this.connection.isCluster() && SlotHash.getSlot(this.stream) != SlotHash.getSlot(this.dead)) {
-			await(this.connection.commands().xadd(this.dead, (Object[]) fields));
-			acknowledge(entry.id());
+		if (fields.length > MAX_SCRIPT_FIELDS || isDeadStreamElsewhere()) {
+			if (isOwner(entry.id())) {
+				await(this.connection.commands().xadd(this.dead, (Object[]) fields));
+				acknowledge(entry.id());
+			}
 			return;
 		}
 		byte[][] arguments = Stream.concat(Stream.of(this.group, this.name, Entry.bytes(entry.id())), Stream.of(fields))
@@ -132,6 +141,15 @@ final class ConsumerOperations {
 		Long unused = await(this.connection.commands()
 			.eval(LuaScript.DEAD_LETTER.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead },
 					arguments));
+	}
+
+	private boolean isDeadStreamElsewhere() {
+		return this.connection.isCluster() && SlotHash.getSlot(this.stream) != SlotHash.getSlot(this.dead);
+	}
+
+	private boolean isOwner(String id) {
+		return !await(this.connection.commands()
+			.xpending(this.stream, Consumer.from(this.group, this.name), Range.create(id, id), Limit.from(1))).isEmpty();
 	}
 
 	/**

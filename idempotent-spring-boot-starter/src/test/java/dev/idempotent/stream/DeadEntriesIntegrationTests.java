@@ -1,8 +1,10 @@
 package dev.idempotent.stream;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -76,6 +78,16 @@ class DeadEntriesIntegrationTests {
 		assertThat(this.stream.dead()).extracting((entry) -> entry.get("ce_id")).containsExactly("poison", "none");
 		assertThat(this.stream.dead()).extracting((entry) -> entry.get("dead_deliveries")).containsOnly("1");
 		assertThat(this.stream.dead().get(0).get("dead_error")).contains("jackson");
+	}
+
+	@Test
+	void goThereWithMoreFieldsThanAScriptCanPassOn() {
+		Map<String, String> fields = new HashMap<>(Map.of("ce_id", "wide"));
+		IntStream.range(0, 5_000).forEach((i) -> fields.put("field-" + i, "value"));
+		this.stream.add(fields);
+		start(redis, new Calls());
+		await().until(() -> this.stream.dead().size() == 1 && this.stream.pending() == 0);
+		assertThat(this.stream.dead().get(0)).containsAllEntriesOf(fields).containsKey("dead_error");
 	}
 
 	@Test
