@@ -149,7 +149,8 @@ final class ConsumerOperations {
 
 	private boolean isOwner(String id) {
 		return !await(this.connection.commands()
-			.xpending(this.stream, Consumer.from(this.group, this.name), Range.create(id, id), Limit.from(1))).isEmpty();
+			.xpending(this.stream, Consumer.from(this.group, this.name), Range.create(id, id), Limit.from(1)))
+			.isEmpty();
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.stream;
 import java.time.Duration;
 import java.util.List;
 
+import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -82,4 +82,16 @@ final class ListenerMethod {
 		}
 	}
 
+	/**
+	 * An entry has no payload, or its payload cannot be converted to the listener's
+	 * parameter. Redelivery cannot fix that.
+	 */
+	static final class UnreadablePayloadException extends Exception {
+
+		UnreadablePayloadException(String message, @Nullable Throwable cause) {
+			super(message, cause);
+		}
+
+	}
+
 }

@@ -63,7 +63,7 @@ public final class IdempotencyRedisAutoConfiguration {
 					properties.timeout());
 		}
 		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica
-				&& DedicatedClientSettings.knowServersOf(lettuce))
+				&& DedicatedClientSettings.hasKnownServers(lettuce))
 						? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
 						: IdempotencyRedisConnection.shared(application);
 	}
@@ -71,7 +71,7 @@ public final class IdempotencyRedisAutoConfiguration {
 	private static LettuceConnectionFactory requireOneMaster(RedisConnectionFactory application,
 			boolean masterReplica) {
 		if (application instanceof LettuceConnectionFactory lettuce && !lettuce.isClusterAware() && !masterReplica
-				&& DedicatedClientSettings.knowServersOf(lettuce)) {
+				&& DedicatedClientSettings.hasKnownServers(lettuce)) {
 			return lettuce;
 		}
 		throw new IdempotentConfigurationException(

@@ -56,7 +56,7 @@ final class FailureOutcomes {
 	 * would repeat on another connection.
 	 */
 	static boolean isConnectionReusable(Throwable failure) {
-		return ErrorReply.codeOf(failure) != null && !ErrorReply.callsForReconnect(failure);
+		return ErrorReply.codeOf(failure) != null && !ErrorReply.requiresReconnect(failure);
 	}
 
 }

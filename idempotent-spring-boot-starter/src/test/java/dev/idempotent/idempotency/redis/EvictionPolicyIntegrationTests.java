@@ -15,12 +15,12 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link EvictionPolicy}.
+ * Tests for {@link RedisWarmUp}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class EvictionPolicyIntegrationTests {
 
-	private static final String WARNING = "set maxmemory-policy noeviction";
+	private static final String WARNING = "use a Redis with maxmemory-policy noeviction";
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
@@ -49,7 +49,7 @@ class EvictionPolicyIntegrationTests {
 			warmUp();
 			connection.execute("ACL", bytes("SETUSER"), bytes("default"), bytes("+info"));
 		}
-		assertThat(output).containsOnlyOnce("Redis did not tell its maxmemory-policy").contains("NOPERM");
+		assertThat(output).containsOnlyOnce("The maxmemory-policy of Redis could not be read").contains("NOPERM");
 	}
 
 	@Test
@@ -60,7 +60,7 @@ class EvictionPolicyIntegrationTests {
 			connection.warmUp(Duration.ofSeconds(1));
 		}
 		redis.start();
-		assertThat(output).containsOnlyOnce("Redis was not reached while the application started")
+		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")
 			.contains("Connection refused");
 	}
 
