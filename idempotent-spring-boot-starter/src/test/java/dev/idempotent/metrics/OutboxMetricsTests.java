@@ -52,7 +52,7 @@ class OutboxMetricsTests {
 	}
 
 	@Test
-	void countsWhatBecomesOfEvents() {
+	void countsTheOutcomesOfEvents() {
 		RecordingPublisher publisher = this.context.getBean(RecordingPublisher.class);
 		publisher.answer((event) -> switch (event.type()) {
 			case "bad" -> new Outcome.Reject("It is bad");
@@ -72,7 +72,7 @@ class OutboxMetricsTests {
 	}
 
 	@Test
-	void tellsWhatTheDatabaseHolds() {
+	void measuresTheContentsOfTheDatabase() {
 		this.context.getBean(RecordingPublisher.class).answer((event) -> new Outcome.Reject("It is bad"));
 		append("bad", "bad");
 		await().untilAsserted(() -> assertThat(count("outbox.dead")).isEqualTo(2));
@@ -92,7 +92,7 @@ class OutboxMetricsTests {
 	}
 
 	@Test
-	void hasTheMetersThatTheDocumentLists() throws IOException {
+	void matchesTheDocumentedMeters() throws IOException {
 		append("good");
 		await().untilAsserted(() -> assertThat(count("outbox.delivered")).isEqualTo(1));
 		Map<String, String> meters = registry().getMeters()

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for entries that a listener cannot do.
+ * Tests for entries that a listener cannot process.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class DeadEntriesIntegrationTests {
@@ -52,7 +52,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goToTheStreamOfTheDeadWithTheErrorAfterTheLastDelivery(CapturedOutput output) {
+	void moveToTheDeadLetterStreamWithTheErrorAfterTheLastDelivery(CapturedOutput output) {
 		RecordId id = this.stream.add("bad");
 		Calls calls = start(redis, new Calls((order, headers) -> {
 			throw new IllegalStateException("secret");
@@ -68,7 +68,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goThereAtOnceIfTheirPayloadCannotBeReadAndLetTheNextPass() {
+	void moveAtOnceIfTheirPayloadCannotBeRead() {
 		this.stream.add(Map.of("ce_id", "poison", "payload", "{\"id\":"));
 		this.stream.add(Map.of("ce_id", "none"));
 		this.stream.add("next");
@@ -81,7 +81,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goThereWithMoreFieldsThanAScriptCanPassOn() {
+	void moveWithMoreFieldsThanAScriptAccepts() {
 		Map<String, String> fields = new HashMap<>(Map.of("ce_id", "wide"));
 		IntStream.range(0, 5_000).forEach((i) -> fields.put("field-" + i, "value"));
 		this.stream.add(fields);
@@ -91,7 +91,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goThereWithoutACallIfTheyHaveEndedTheirProcessesTooOften() {
+	void moveWithoutACallIfTheyCrashedTheirProcessesTooOften() {
 		RecordId id = this.stream.add("fatal");
 		this.stream.readAndDie();
 		this.stream.countDeliveries(id, 2);
@@ -102,7 +102,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void areNotThoseWhoseWorkIsBeingDoneElsewhereOrCannotBeDoneNow() {
+	void areNotThoseThatWerePostponed() {
 		AtomicInteger attempts = new AtomicInteger();
 		Calls calls = start(redis, new Calls((order, headers) -> {
 			int attempt = attempts.incrementAndGet();
@@ -119,7 +119,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void areSaidToBeLostIfTheyWereTrimmedBeforeTheyWereDone(CapturedOutput output) {
+	void areLoggedAsLostIfTheyWereTrimmed(CapturedOutput output) {
 		RecordId id = this.stream.add("trimmed");
 		this.stream.add("kept");
 		this.stream.readAndDie();
@@ -132,7 +132,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goToTheStreamOfTheDeadInAClusterToo() {
+	void moveToTheDeadLetterStreamInACluster() {
 		this.stream = new TestStream(cluster.client());
 		this.stream.add("bad");
 		this.stream.add("good");

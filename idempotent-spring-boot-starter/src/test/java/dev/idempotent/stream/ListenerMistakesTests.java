@@ -37,13 +37,13 @@ class ListenerMistakesTests {
 			Elsewhere          | before its work is done           | set concurrency
 			Rivals             | the second one for group billing  | a separate group
 			""")
-	void stopTheApplicationWithTheNameOfTheMethodAndWhatToDo(String listener, String mistake, String action)
+	void stopTheApplicationWithTheMethodAndAnAction(String listener, String mistake, String action)
 			throws ClassNotFoundException {
 		assertMistake(Class.forName(UnfitListeners.class.getName() + "$" + listener), mistake, action);
 	}
 
 	@Test
-	void includeAMethodThatTheProxyDoesNotHave() {
+	void includeAMethodThatTheProxyDoesNotDeclare() {
 		this.application.withBean("listener", Behind.class)
 			.withBean(BeanNameAutoProxyCreator.class, ListenerMistakesTests::proxies)
 			.run((context) -> assertThat(context).getFailure()

@@ -34,7 +34,7 @@ final class PublisherCircuit {
 
 	private final Runnable onRecovery;
 
-	private final ProbeBackoff whole = new ProbeBackoff();
+	private final ProbeBackoff publisherBackoff = new ProbeBackoff();
 
 	private final Map<String, Destination> destinations = new HashMap<>();
 
@@ -53,14 +53,14 @@ final class PublisherCircuit {
 	 * destinations were not.
 	 */
 	synchronized boolean isClosed() {
-		return !this.whole.isOpen();
+		return !this.publisherBackoff.isOpen();
 	}
 
 	/**
 	 * Whether events to this topic may be sent.
 	 */
 	synchronized boolean isClosed(String topic) {
-		return !this.whole.isOpen() && !this.destinations.containsKey(topic);
+		return !this.publisherBackoff.isOpen() && !this.destinations.containsKey(topic);
 	}
 
 	/**
@@ -88,7 +88,7 @@ final class PublisherCircuit {
 			}
 		}
 		if (answered.isEmpty()) {
-			openWhole(failed);
+			openPublisher(failed);
 		}
 		else {
 			close(answered);
@@ -102,10 +102,10 @@ final class PublisherCircuit {
 	 * unavailable
 	 */
 	synchronized @Nullable Probe nextProbe() {
-		if (this.whole.isOpen()) {
-			return this.whole.isOver() ? new Probe(null, 0) : null;
+		if (this.publisherBackoff.isOpen()) {
+			return this.publisherBackoff.isOver() ? new Probe(null, 0) : null;
 		}
-		return longest().filter((entry) -> entry.getValue().pause.isOver()).map(PublisherCircuit::probe).orElse(null);
+		return longest().filter((entry) -> entry.getValue().backoff.isOver()).map(PublisherCircuit::probe).orElse(null);
 	}
 
 	/**
@@ -121,9 +121,9 @@ final class PublisherCircuit {
 	 */
 	synchronized void awaitEvent(Probe probe) {
 		Destination destination = (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
-		ProbeBackoff pause = (destination != null) ? destination.pause : this.whole;
-		if (!pause.startIdle()) {
-			pause.succeeded();
+		ProbeBackoff backoff = (destination != null) ? destination.backoff : this.publisherBackoff;
+		if (!backoff.startIdle()) {
+			backoff.succeeded();
 			this.destinations.values().remove(destination);
 			this.onRecovery.run();
 		}
@@ -135,13 +135,14 @@ final class PublisherCircuit {
 	synchronized void eventAvailable(String topic) {
 		Destination destination = this.destinations.get(topic);
 		if (destination != null) {
-			destination.pause.endIdle();
+			destination.backoff.endIdle();
 		}
-		this.whole.endIdle();
+		this.publisherBackoff.endIdle();
 	}
 
 	/**
-	 * Lets the next probe begin behind a row: those up to it show nothing.
+	 * Makes the next probe start behind a row, since the rows up to it cannot show
+	 * whether the destination is available.
 	 */
 	synchronized void probeBehind(String topic, long row) {
 		Destination destination = this.destinations.get(topic);
@@ -154,8 +155,8 @@ final class PublisherCircuit {
 		long now = System.nanoTime();
 		return this.destinations.entrySet()
 			.stream()
-			.filter((entry) -> entry.getValue().pause.isPromising())
-			.min(Comparator.comparingLong((entry) -> entry.getValue().pause.end() - now));
+			.filter((entry) -> entry.getValue().backoff.isPromising())
+			.min(Comparator.comparingLong((entry) -> entry.getValue().backoff.end() - now));
 	}
 
 	private static Probe probe(Map.Entry<String, Destination> entry) {
@@ -163,25 +164,25 @@ final class PublisherCircuit {
 	}
 
 	private void close(Set<String> answered) {
-		boolean recovered = this.whole.isOpen();
+		boolean recovered = this.publisherBackoff.isOpen();
 		if (recovered) {
 			logger.info("The publisher of {} is available again", this.publisher);
-			this.whole.succeeded();
-			this.destinations.values().forEach((destination) -> destination.pause.endNow());
+			this.publisherBackoff.succeeded();
+			this.destinations.values().forEach((destination) -> destination.backoff.endNow());
 		}
 		for (String topic : answered) {
-			Destination back = this.destinations.remove(topic);
-			if (back != null && back.logged) {
+			Destination recoveredDestination = this.destinations.remove(topic);
+			if (recoveredDestination != null && recoveredDestination.logged) {
 				logger.info("The destination {} is available again", topic);
 			}
-			recovered |= back != null;
+			recovered |= recoveredDestination != null;
 		}
 		if (recovered) {
 			this.onRecovery.run();
 		}
 	}
 
-	private void openWhole(Map<String, Failure> failed) {
+	private void openPublisher(Map<String, Failure> failed) {
 		boolean tooMany = !this.destinations.keySet().containsAll(failed.keySet())
 				&& this.destinations.size() >= MAX_DESTINATIONS;
 		failed.values()
@@ -190,11 +191,11 @@ final class PublisherCircuit {
 			.filter((outcome) -> tooMany || outcome.scope() == Scope.PUBLISHER)
 			.findFirst()
 			.ifPresent((outcome) -> {
-				if (!this.whole.isOpen()) {
-					logger.warn("The publisher of {} is unavailable; events are kept until it is back: {}",
+				if (!this.publisherBackoff.isOpen()) {
+					logger.warn("The publisher of {} is unavailable; events are kept until it recovers: {}",
 							this.publisher, outcome.reason());
 				}
-				this.whole.failed();
+				this.publisherBackoff.failed();
 			});
 	}
 
@@ -208,10 +209,10 @@ final class PublisherCircuit {
 			this.destinations.put(topic, destination);
 		}
 		destination.firstRow = Math.min(destination.firstRow, failure.row());
-		destination.pause.failed();
-		if (!this.whole.isOpen() && !destination.logged) {
+		destination.backoff.failed();
+		if (!this.publisherBackoff.isOpen() && !destination.logged) {
 			destination.logged = true;
-			logger.warn("The destination {} is unavailable; its events are kept until it is back: {}", topic,
+			logger.warn("The destination {} is unavailable; its events are kept until it recovers: {}", topic,
 					failure.outcome().reason());
 		}
 	}
@@ -230,7 +231,7 @@ final class PublisherCircuit {
 
 	private static final class Destination {
 
-		private final ProbeBackoff pause = new ProbeBackoff();
+		private final ProbeBackoff backoff = new ProbeBackoff();
 
 		private long firstRow;
 

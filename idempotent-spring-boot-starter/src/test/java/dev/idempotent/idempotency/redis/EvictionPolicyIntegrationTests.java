@@ -28,21 +28,21 @@ class EvictionPolicyIntegrationTests {
 	private final RedisConnectionFactory factory = redis.connect();
 
 	@Test
-	void warnsOfAServerThatEvicts(CapturedOutput output) {
+	void warnsOfAServerThatEvictsKeys(CapturedOutput output) {
 		setPolicy("allkeys-lru");
 		warmUp();
 		assertThat(output).containsOnlyOnce(WARNING).contains("allkeys-lru");
 	}
 
 	@Test
-	void saysNothingAboutAServerThatDoesNotEvict(CapturedOutput output) {
+	void isSilentAboutAServerThatDoesNotEvict(CapturedOutput output) {
 		setPolicy("noeviction");
 		warmUp();
 		assertThat(output).doesNotContain("maxmemory-policy");
 	}
 
 	@Test
-	void saysThatAServerDoesNotTell(CapturedOutput output) {
+	void warnsIfThePolicyCannotBeRead(CapturedOutput output) {
 		setPolicy("allkeys-lru");
 		try (RedisConnection connection = this.factory.getConnection()) {
 			connection.execute("ACL", bytes("SETUSER"), bytes("default"), bytes("-info"));
@@ -53,7 +53,7 @@ class EvictionPolicyIntegrationTests {
 	}
 
 	@Test
-	void saysThatAServerIsDown(CapturedOutput output) {
+	void warnsIfTheServerIsDown(CapturedOutput output) {
 		redis.stop();
 		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(),
 				Duration.ofSeconds(1))) {

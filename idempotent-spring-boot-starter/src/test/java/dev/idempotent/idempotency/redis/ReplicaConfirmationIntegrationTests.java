@@ -69,7 +69,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void doesNotKnowTheOutcomeOfAClaimThatNoReplicaConfirms() throws Exception {
+	void reportsAClaimThatNoReplicaConfirmsAsUnknown() throws Exception {
 		redis.stopReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::claim)
 			.withMessageContaining(this.key.digest())
@@ -77,7 +77,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void givesAnUnconfirmedClaimBack() throws Exception {
+	void releasesAnUnconfirmedClaim() throws Exception {
 		redis.stopReplica();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, MINUTE)) {
 			LeaseClaimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
@@ -88,7 +88,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void doesNotKnowTheOutcomeOfACompletionThatNoReplicaConfirmsHoweverOftenItIsAskedAgain() throws Exception {
+	void reportsAnUnconfirmedCompletionAsUnknownAtEachAttempt() throws Exception {
 		claim();
 		redis.stopReplica();
 		for (int i = 0; i < 3; i++) {
@@ -99,7 +99,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void asksForTheReplicasWordAgainOnAConnectionThatDidNotWriteTheAnswer() {
+	void waitsForReplicasAgainOnAConnectionThatDidNotWrite() {
 		claim();
 		redis.stallReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::complete);
@@ -111,7 +111,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void asksNoReplicaForWhatItOnlyReads() throws Exception {
+	void doesNotWaitForReplicasAfterReads() throws Exception {
 		claim();
 		redis.stopReplica();
 		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
@@ -120,7 +120,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void letsOneThreadsWaitDelayNoOther() throws Exception {
+	void doesNotDelayOtherThreadsWhileOneWaits() throws Exception {
 		redis.stopReplica();
 		long start = System.nanoTime();
 		List<Boolean> refused = Race.of(16, (number) -> {

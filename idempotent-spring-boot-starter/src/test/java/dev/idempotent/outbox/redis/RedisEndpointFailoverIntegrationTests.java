@@ -18,7 +18,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link RedisStreamPublisher} behind one address that leads to another master
- * after a failover, as managed services have it, while the old master lives on.
+ * after a failover, as with managed services, while the old master keeps running.
  */
 class RedisEndpointFailoverIntegrationTests {
 
@@ -36,7 +36,7 @@ class RedisEndpointFailoverIntegrationTests {
 	static final StallingProxy endpoint = StallingProxy.before(first);
 
 	@Test
-	void deliversToTheNextMasterOnceTheOldOneRefusesWrites() {
+	void deliversToTheNewMasterOnceTheOldOneRejectsWrites() {
 		LettuceConnectionFactory application = new LettuceConnectionFactory(endpoint.host(), endpoint.port());
 		application.afterPropertiesSet();
 		try (RedisStreamPublisher publisher = publisher(application)) {
@@ -55,7 +55,7 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	@Test
-	void countsNoAttemptWhereTheUserMayNotWrite() {
+	void countsNoAttemptIfTheUserLacksPermission() {
 		second.command("ACL SETUSER reader on >secret ~* +@all -xadd");
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(second.host(), second.port());
 		server.setUsername("reader");

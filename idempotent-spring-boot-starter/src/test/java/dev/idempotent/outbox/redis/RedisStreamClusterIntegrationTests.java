@@ -47,7 +47,7 @@ class RedisStreamClusterIntegrationTests {
 	}
 
 	@Test
-	void waitsForTheReplicaOfAWatchedMasterAndFollowsTheNextMaster() throws Exception {
+	void waitsForAReplicaBehindSentinelsAndFollowsAFailover() throws Exception {
 		try (RedisStreamPublisher publisher = publisher(watched.client(), 1);
 				RedisStreamPublisher hasty = publisher(watched.client(), 0)) {
 			assertThat(publisher.publish(Events.numbered("orders", 3))).containsOnly(DELIVERED);

@@ -56,7 +56,7 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@Test
-	void isUnavailableWhileRedisIsStoppedAndBackWithIt() {
+	void isUnavailableWhileRedisIsStoppedAndRecoversWithIt() {
 		redis.stop();
 		network.reset();
 		assertThat(this.publisher.publish(Events.numbered("orders", 3))).hasSize(3)
@@ -67,7 +67,7 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@Test
-	void waitsForAHangingConnectionNoLongerThanItsTimeout() {
+	void waitsForASilentConnectionNoLongerThanTheTimeout() {
 		network.hold();
 		long start = System.nanoTime();
 		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
@@ -76,14 +76,14 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@Test
-	void doesNotUseAConnectionAgainThatWasSilent() {
+	void doesNotReuseASilentConnection() {
 		network.forgetConnections();
 		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
 		assertThat(publishOne()).isEqualTo(DELIVERED);
 	}
 
 	@Test
-	void doesNotSendABatchASecondTimeByItselfWhenItsReplyIsLost() {
+	void doesNotResendABatchWhoseReplyIsLost() {
 		network.dropNextReply();
 		assertThat(this.publisher.publish(List.of(Events.to("lost", "0"))))
 			.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
@@ -97,7 +97,7 @@ class RedisStreamOutageIntegrationTests {
 			"CLUSTERDOWN The cluster is down", "OOM command not allowed when used memory > 'maxmemory'.",
 			"NOREPLICAS Not enough good replicas to write.", "MISCONF Errors writing to the AOF file",
 			"BUSY Redis is busy running a script.", "NOAUTH Authentication required." })
-	void takesTheStateOfTheServerForNoFaultOfTheEvent(String error) {
+	void doesNotBlameTheEventForTheStateOfTheServer(String error) {
 		network.answer("-" + error);
 		assertThat(publishOne()).isEqualTo(new Outcome.Unavailable(
 				"Redis currently rejects writes (" + error.substring(0, error.indexOf(' ')) + ")"));
@@ -107,14 +107,14 @@ class RedisStreamOutageIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "WRONGTYPE secret", "ERR secret" })
-	void givesTheErrorsCodeAlone(String error) {
+	void reportsOnlyTheErrorCode(String error) {
 		network.answer("-" + error);
 		assertThat(publishOne()).isEqualTo(
 				new Outcome.Retry("Redis rejected the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
 	}
 
 	@Test
-	void stopsAtTheFirstSignOfAnOutageWhenItGoesOneByOne() {
+	void stopsAtTheFirstFailureWhenItPublishesSequentially() {
 		redis.stop();
 		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(redis.connect(), null)) {
 			assertThat(plain.publish(Events.numbered("orders", 3))).hasSize(3)
@@ -125,7 +125,7 @@ class RedisStreamOutageIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "READONLY, 1", "MASTERDOWN, 1", "LOADING, 1", "CLUSTERDOWN, 1", "NOAUTH, 1", "NOPERM, 1", "OOM, 0",
 			"WRONGTYPE, 0" })
-	void connectsAnewAfterARefusalThatAnotherServerMayNotRepeat(String code, int connections) {
+	void reconnectsAfterARejectionThatAnotherServerMayNotRepeat(String code, int connections) {
 		int before = network.accepted();
 		network.answer("-" + code + " secret");
 		assertThat(publishOne()).isNotEqualTo(DELIVERED);

@@ -68,7 +68,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void sendsHeadersAndPayloadAsTheyAre() {
+	void sendsHeadersAndPayloadUnchanged() {
 		byte[] payload = new byte[256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 		SerializedEvent event = Events.to("orders", 42, payload, Map.of("ce_source", "/shop", "content-type",
@@ -84,7 +84,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void deliversWhatStandsAroundAnEventThatIsRefused() {
+	void deliversTheEventsAroundARejectedOne() {
 		this.template.opsForValue().set("text", "secret");
 		List<Outcome> outcomes = this.publisher
 			.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1")));
@@ -114,7 +114,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void usesAsManyConnectionsAsThreadsAndKeepsThem() throws Exception {
+	void usesOneConnectionPerThreadAndKeepsThem() throws Exception {
 		int before = clients();
 		CyclicBarrier barrier = new CyclicBarrier(4);
 		List<CompletableFuture<Void>> threads = new ArrayList<>();
@@ -137,7 +137,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void keepsAllEntriesUnlessToldHowMany() {
+	void trimsStreamsOnlyIfConfigured() {
 		try (RedisStreamPublisher trimming = publisher(100L, 0, TIMEOUT)) {
 			trimming.publish(Events.numbered("trimmed", 1000));
 		}
@@ -147,7 +147,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void takesNoEventAsDeliveredThatTooFewReplicasConfirm() {
+	void requiresTheConfirmationOfReplicas() {
 		this.template.opsForValue().set("text", "secret");
 		try (RedisStreamPublisher waiting = publisher(null, 1, Duration.ofMillis(50))) {
 			List<Outcome> outcomes = waiting.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost")));
@@ -158,7 +158,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void worksOneByOneWithAnyClient() {
+	void publishesSequentiallyWithAnyClient() {
 		this.template.opsForValue().set("text", "secret");
 		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(this.application, null)) {
 			assertThat(plain
@@ -187,7 +187,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	/**
-	 * Counts next to the socket.
+	 * Counts flushes at the socket.
 	 */
 	private static NettyCustomizer counting(AtomicInteger flushes) {
 		return new NettyCustomizer() {

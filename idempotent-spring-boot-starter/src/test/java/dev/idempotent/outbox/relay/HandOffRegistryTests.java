@@ -31,7 +31,7 @@ class HandOffRegistryTests {
 	private final HandOffRegistry handOffs = handOffs(this.relay, Duration.ofMinutes(1));
 
 	@Test
-	void takesNoMoreThanItHasRoomFor() throws InterruptedException {
+	void acceptsNoMoreEventsThanItsCapacity() throws InterruptedException {
 		HandOff two = Objects.requireNonNull(this.handOffs.reserve(events(2)));
 		assertThat(this.handOffs.reserve(events(2))).isNull();
 		HandOff one = Objects.requireNonNull(this.handOffs.reserve(events(1)));
@@ -43,7 +43,7 @@ class HandOffRegistryTests {
 	}
 
 	@Test
-	void takesNothingForAPublisherThatIsUnavailable() {
+	void acceptsNothingForAnUnavailablePublisher() {
 		this.relay.circuit().record(events(1), List.of(new Outcome.Unavailable("away")));
 		assertThat(this.handOffs.reserve(events(1))).isNull();
 		this.relay.circuit().record(events(1), List.of(new Outcome.Delivered()));
@@ -51,7 +51,7 @@ class HandOffRegistryTests {
 	}
 
 	@Test
-	void isFinishedWhenItIsClosedAndNothingIsUnderWay() throws InterruptedException {
+	void isEmptyOnceItIsClosedAndNothingIsInProgress() throws InterruptedException {
 		HandOff one = Objects.requireNonNull(this.handOffs.reserve(events(1)));
 		this.handOffs.close();
 		assertThat(this.handOffs.reserve(events(1))).isNull();
@@ -63,14 +63,14 @@ class HandOffRegistryTests {
 	}
 
 	@Test
-	void givesEachHandOffAClaimOfItsOwn() {
+	void givesEachHandOffItsOwnClaim() {
 		HandOff one = Objects.requireNonNull(this.handOffs.reserve(events(1)));
 		HandOff other = Objects.requireNonNull(this.handOffs.reserve(events(1)));
 		assertThat(one.lease().claimId()).isNotEqualTo(other.lease().claimId());
 	}
 
 	@Test
-	void knowsWhatWaitedTooLongForItsLease() throws InterruptedException {
+	void recognizesEventsThatWaitedTooLongForTheirLease() throws InterruptedException {
 		PublisherRelay impatient = relay(Duration.ofNanos(2));
 		Objects.requireNonNull(handOffs(impatient, Duration.ofNanos(2)).reserve(events(1))).committed(events(1));
 		assertThat(impatient.queue().take(1_000)).allMatch(HandOffQueue.QueuedEvent::isLate);
@@ -79,7 +79,7 @@ class HandOffRegistryTests {
 	}
 
 	@Test
-	void holdsNoMorePayloadThanItHasRoomFor() throws InterruptedException {
+	void acceptsNoMorePayloadThanItsCapacity() throws InterruptedException {
 		HandOff most = Objects.requireNonNull(this.handOffs.reserve(List.of(event(8 * 1024))));
 		assertThat(this.handOffs.reserve(List.of(event(4 * 1024)))).isNull();
 		most.committed(List.of(event(8 * 1024)));
@@ -89,7 +89,7 @@ class HandOffRegistryTests {
 	}
 
 	@Test
-	void takesNoMorePayloadAtATimeThanABatchMayHave() throws InterruptedException {
+	void limitsThePayloadOfABatch() throws InterruptedException {
 		List<SerializedEvent> three = List.of(event(2 * 1024), event(2 * 1024), event(2 * 1024));
 		Objects.requireNonNull(this.handOffs.reserve(three)).committed(three);
 		assertThat(this.relay.queue().take(1_000)).hasSize(2);

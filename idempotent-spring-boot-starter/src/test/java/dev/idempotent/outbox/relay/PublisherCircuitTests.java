@@ -31,7 +31,7 @@ class PublisherCircuitTests {
 	private final PublisherCircuit circuit = new PublisherCircuit("test", this.recoveries::incrementAndGet);
 
 	@Test
-	void takesABatchThatWasAnsweredInPartForAvailability() {
+	void treatsAPartlyAnsweredBatchAsAvailability() {
 		record(DELIVERED, AWAY);
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.circuit.isClosed("test:0")).isTrue();
@@ -39,20 +39,20 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void takesADestinationThatTookSomeForAvailable() {
+	void treatsADestinationThatAcceptsSomeEventsAsAvailable() {
 		this.circuit.record(List.of(event(0), event(0)), List.of(DELIVERED, AWAY));
 		assertThat(this.circuit.unavailable()).isEmpty();
 	}
 
 	@Test
-	void opensAsAWholeWhereNothingWasAnswered() {
+	void opensForThePublisherIfNothingIsAnswered() {
 		record(AWAY, GONE);
 		assertThat(this.circuit.isClosed()).isFalse();
 		assertThat(this.circuit.isClosed("test:7")).isFalse();
 	}
 
 	@Test
-	void staysClosedForOthersWhereDestinationsAlone() {
+	void staysClosedForOtherDestinations() {
 		record(GONE, GONE);
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.circuit.unavailable()).containsExactlyInAnyOrder("test:0", "test:1");
@@ -60,7 +60,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void takesManyDestinationsThatAreAwayForThePublisher() {
+	void treatsManyUnavailableDestinationsAsAnUnavailablePublisher() {
 		IntStream.range(0, PublisherCircuit.MAX_DESTINATIONS)
 			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
 		assertThat(this.circuit.isClosed()).isTrue();
@@ -70,7 +70,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void triesEachDestinationInItsTurn() {
+	void probesDestinationsInTurn() {
 		record(GONE, GONE);
 		await().until(() -> this.circuit.nextProbe() != null);
 		PublisherCircuit.Probe first = Objects.requireNonNull(this.circuit.nextProbe());
@@ -81,7 +81,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void triesDestinationsAtOnceWhenThePublisherIsBack() {
+	void probesDestinationsAtOnceWhenThePublisherRecovers() {
 		record(AWAY, AWAY);
 		this.circuit.record(List.of(event(2)), List.of(DELIVERED));
 		assertThat(this.circuit.isClosed()).isTrue();
@@ -90,7 +90,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void waitsForAnEventToTryWithAndTriesItAtOnce() {
+	void waitsForAnEventToProbeWithAndProbesAtOnce() {
 		record(GONE);
 		await().until(() -> this.circuit.nextProbe() != null);
 		this.circuit.awaitEvent(Objects.requireNonNull(this.circuit.nextProbe()));
@@ -101,7 +101,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void closesWhatThereIsNoEventToTryWithForAWhile() {
+	void closesIfThereIsNoEventToProbeWithForAWhile() {
 		record(AWAY);
 		PublisherCircuit.Probe destination = Objects.requireNonNull(this.circuit.longestUnprobed());
 		PublisherCircuit.Probe whole = new PublisherCircuit.Probe(null, 0);
@@ -114,7 +114,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void probesBehindRowsThatShowNothing() {
+	void probesBehindSuspectRows() {
 		record(GONE);
 		this.circuit.probeBehind("test:0", 7);
 		record(GONE);

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * When a relay is at work.
+ * Tests for starting and stopping {@link OutboxRelay}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RelayLifeTests {
@@ -37,7 +37,7 @@ class RelayLifeTests {
 	private static final String NO_TABLES = "idempotent.outbox.initialize-schema=never";
 
 	@Test
-	void restsInAnApplicationWithoutTables() {
+	void staysStoppedInAnApplicationWithoutTables() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
 			assertThat(context.getBean(OutboxRelay.class).isRunning()).isFalse();
 			assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> append(context))
@@ -47,7 +47,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void beginsWithTheFirstEventOfAnApplicationThatHadNoTables() {
+	void startsWithTheFirstEventOnceTablesExist() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
 			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcOutboxStore.class))
 				.execute(context.getBean(DataSource.class));
@@ -58,7 +58,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void beginsWithAnApplicationWhoseBeansAreLazy() {
+	void startsInAnApplicationWithLazyBeans() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("spring.main.lazy-initialization=true"))) {
 			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog-test");
@@ -67,7 +67,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void beginsAgainAfterAStop() {
+	void startsAgainAfterAStop() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of())) {
 			OutboxRelay relay = context.getBean(OutboxRelay.class);
 			context.stop();
@@ -100,7 +100,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void needsNoConnectionBesideThatOfATransactionToAppend() {
+	void appendsWithoutASecondConnection() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("idempotent.outbox.relay.enabled=false", "spring.datasource.hikari.maximum-pool-size=1",
 					"spring.datasource.hikari.connection-timeout=5000"))) {
