@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class ConsumerOperations {
 
 	/**
-	 * Lua passes on at most 8000 arguments.
+	 * The number of names and values. Lua passes on at most 8000 arguments.
 	 */
 	private static final int MAX_SCRIPT_FIELDS = 7000;
 

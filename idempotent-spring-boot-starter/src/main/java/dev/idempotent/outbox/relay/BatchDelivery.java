@@ -81,18 +81,7 @@ final class BatchDelivery {
 			return List.of();
 		}
 		BatchSettlement settlement = new BatchSettlement(this.settings);
-		List<LeasedEvent> due = new ArrayList<>();
-		for (LeasedEvent event : events) {
-			if (event.event().attempts() > this.settings.attempts()) {
-				settlement.addExhausted(event);
-			}
-			else if (sendable.test(event.event())) {
-				due.add(event);
-			}
-			else {
-				settlement.add(event, SKIPPED);
-			}
-		}
+		List<LeasedEvent> due = selectDue(events, sendable, settlement);
 		long start = System.nanoTime();
 		List<Outcome> outcomes = this.publisher.publish(due.stream().map(LeasedEvent::event).toList());
 		Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -106,6 +95,23 @@ final class BatchDelivery {
 		settle(settlement, took);
 		reportReleased(due, outcomes);
 		return delivered;
+	}
+
+	private List<LeasedEvent> selectDue(List<LeasedEvent> events, Predicate<SerializedEvent> sendable,
+			BatchSettlement settlement) {
+		List<LeasedEvent> due = new ArrayList<>();
+		for (LeasedEvent event : events) {
+			if (event.event().attempts() > this.settings.attempts()) {
+				settlement.addExhausted(event);
+			}
+			else if (sendable.test(event.event())) {
+				due.add(event);
+			}
+			else {
+				settlement.add(event, SKIPPED);
+			}
+		}
+		return due;
 	}
 
 	/**

@@ -49,35 +49,45 @@ final class ProbeWorker implements RepeatingTask.Step {
 		}
 	}
 
-	private boolean isSuspect(LeasedEvent event) {
-		return this.suspects.contains(event.event());
-	}
-
 	private boolean probe() {
 		Probe probe = this.circuit.nextProbe();
 		if (probe == null) {
 			return false;
 		}
-		if (probe.topic() == null) {
-			Probe longest = this.circuit.longestUnprobed();
-			List<LeasedEvent> others = (this.probedOthers && longest != null) ? List.of()
-					: this.backlog.claimOfOthers();
-			this.probedOthers = !others.isEmpty();
-			if (this.probedOthers) {
-				this.delivery.probe(others);
-				return true;
-			}
-			probe = (longest != null) ? longest : probe;
+		if (probe.topic() != null) {
+			probeTopic(probe);
 		}
-		List<LeasedEvent> events = (probe.topic() != null) ? this.backlog.claimOf(probe) : List.of();
-		if (events.isEmpty()) {
-			this.circuit.awaitEvent(probe);
-		}
-		this.delivery.probe(events);
-		if (probe.topic() != null && !events.isEmpty() && events.stream().allMatch(this::isSuspect)) {
-			this.circuit.probeBehind(probe.topic(), events.get(events.size() - 1).event().sequence());
+		else {
+			probePublisher(probe);
 		}
 		return true;
+	}
+
+	private void probePublisher(Probe publisher) {
+		Probe topic = this.circuit.longestUnprobed();
+		List<LeasedEvent> others = (this.probedOthers && topic != null) ? List.of() : this.backlog.claimOfOthers();
+		this.probedOthers = !others.isEmpty();
+		if (this.probedOthers) {
+			this.delivery.probe(others);
+		}
+		else if (topic != null) {
+			probeTopic(topic);
+		}
+		else {
+			this.circuit.awaitEvent(publisher);
+		}
+	}
+
+	private void probeTopic(Probe topic) {
+		List<LeasedEvent> events = this.backlog.claimOf(topic);
+		if (events.isEmpty()) {
+			this.circuit.awaitEvent(topic);
+			return;
+		}
+		this.delivery.probe(events);
+		if (events.stream().map(LeasedEvent::event).allMatch(this.suspects::contains)) {
+			this.circuit.probeBehind(topic, events.get(events.size() - 1).event().sequence());
+		}
 	}
 
 }

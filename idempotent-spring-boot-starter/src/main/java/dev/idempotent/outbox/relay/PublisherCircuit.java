@@ -75,18 +75,17 @@ final class PublisherCircuit {
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
-		for (int i = 0; i < events.size(); i++) {
-			if (!(outcomes.get(i) instanceof Outcome.Unavailable)) {
-				answered.add(events.get(i).topic());
-			}
-		}
 		Map<String, Failure> failed = new LinkedHashMap<>();
 		for (int i = 0; i < events.size(); i++) {
 			String topic = events.get(i).topic();
-			if (outcomes.get(i) instanceof Outcome.Unavailable unavailable && !answered.contains(topic)) {
+			if (outcomes.get(i) instanceof Outcome.Unavailable unavailable) {
 				failed.putIfAbsent(topic, new Failure(unavailable, events.get(i).sequence()));
 			}
+			else {
+				answered.add(topic);
+			}
 		}
+		failed.keySet().removeAll(answered);
 		if (answered.isEmpty()) {
 			openPublisher(failed);
 		}
@@ -120,7 +119,7 @@ final class PublisherCircuit {
 	 * the next event then shows whether it is available.
 	 */
 	synchronized void awaitEvent(Probe probe) {
-		Destination destination = (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
+		Destination destination = destination(probe);
 		ProbeBackoff backoff = (destination != null) ? destination.backoff : this.publisherBackoff;
 		if (!backoff.startIdle()) {
 			backoff.succeeded();
@@ -144,11 +143,15 @@ final class PublisherCircuit {
 	 * Makes the next probe start behind a row, since the rows up to it cannot show
 	 * whether the destination is available.
 	 */
-	synchronized void probeBehind(String topic, long row) {
-		Destination destination = this.destinations.get(topic);
+	synchronized void probeBehind(Probe probe, long row) {
+		Destination destination = destination(probe);
 		if (destination != null) {
 			destination.skippedRow = row;
 		}
+	}
+
+	private @Nullable Destination destination(Probe probe) {
+		return (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
 	}
 
 	private Optional<Map.Entry<String, Destination>> longest() {

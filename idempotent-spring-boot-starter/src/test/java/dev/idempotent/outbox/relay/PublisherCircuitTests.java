@@ -116,7 +116,7 @@ class PublisherCircuitTests {
 	@Test
 	void probesBehindSuspectRows() {
 		record(GONE);
-		this.circuit.probeBehind("test:0", 7);
+		this.circuit.probeBehind(new PublisherCircuit.Probe("test:0", 1), 7);
 		record(GONE);
 		assertThat(Objects.requireNonNull(this.circuit.longestUnprobed()).row()).isEqualTo(8);
 	}
