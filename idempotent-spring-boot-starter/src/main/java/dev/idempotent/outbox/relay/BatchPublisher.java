@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,15 +84,21 @@ final class BatchPublisher {
 
 	/**
 	 * An event that gets no answer alone, while others of its topic do, is at fault: the
-	 * attempt counts, and says nothing about the destination.
+	 * attempt counts, and the destination stays available. Otherwise only its destination
+	 * may be unavailable.
 	 */
 	private Outcome publishAlone(SerializedEvent event) {
 		boolean evidence = this.suspects.hasEvidence(event);
 		List<SerializedEvent> single = List.of(event);
 		List<Outcome> outcomes = publishOrHalve(single);
-		if (evidence && outcomes.get(0) instanceof Outcome.Unavailable unavailable) {
-			this.suspects.record(single, outcomes);
-			return new Outcome.Retry(unavailable.reason() + ", but did for other events of the topic", null);
+		if (outcomes.get(0) instanceof Outcome.Unavailable unavailable) {
+			if (evidence) {
+				this.suspects.record(single, outcomes);
+				return new Outcome.Retry(unavailable.reason() + ", but did for other events of the topic", null);
+			}
+			if (this.circuit.isClosed()) {
+				outcomes = List.of(new Outcome.Unavailable(unavailable.reason(), Scope.DESTINATION));
+			}
 		}
 		record(single, outcomes);
 		return outcomes.get(0);

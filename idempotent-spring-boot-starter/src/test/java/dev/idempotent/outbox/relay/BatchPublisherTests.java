@@ -79,6 +79,17 @@ class BatchPublisherTests {
 	}
 
 	@Test
+	void doesNotTakeTheFailureOfASuspectForAnUnavailablePublisher() {
+		fail("huge");
+		this.publisher.publish(List.of(this.huge));
+		assertThat(this.circuit.isClosed()).isFalse();
+		this.publisher.publish(List.of(event("elsewhere", "test:elsewhere")));
+		this.publisher.publish(List.of(this.huge));
+		assertThat(this.circuit.isClosed()).isTrue();
+		assertThat(this.circuit.isClosed(TOPIC)).isFalse();
+	}
+
+	@Test
 	void triesOneSuspectWithoutAnAnswerPerBatch() {
 		fail("huge", "enormous");
 		SerializedEvent enormous = event("enormous", TOPIC);
@@ -101,8 +112,7 @@ class BatchPublisherTests {
 		});
 		this.broker.answer((event) -> {
 			silent[0] |= Arrays.asList(types).contains(event.type());
-			return silent[0] ? new Outcome.Unavailable("No reply in time", Outcome.Scope.DESTINATION)
-					: new Outcome.Delivered();
+			return silent[0] ? new Outcome.Unavailable("No reply in time") : new Outcome.Delivered();
 		});
 	}
 
