@@ -24,7 +24,7 @@ public final class ApplicationRedis {
 			ObjectProvider<DataRedisConnectionDetails> details) {
 		boolean masterReplica = details.stream().anyMatch((servers) -> servers.getMasterReplica() != null);
 		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica
-				&& DedicatedClientSettings.knowServersOf(lettuce)) ? lettuce : null;
+				&& DedicatedClientSettings.hasKnownServers(lettuce)) ? lettuce : null;
 	}
 
 }

@@ -17,8 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The application's settings for Lettuce, changed where somebody waits for the outcome:
- * short time-outs, no queue while disconnected, and reconnecting within a second.
+ * The application's Lettuce settings, adapted to callers that wait for each reply: short
+ * timeouts, no command queue while disconnected, and reconnecting within a second.
  */
 public final class DedicatedClientSettings {
 
@@ -29,13 +29,12 @@ public final class DedicatedClientSettings {
 	}
 
 	/**
-	 * Tells whether the application's factory says where it goes. One that was given its
-	 * servers as a plain {@code RedisConfiguration} tells a default instead when it is
-	 * asked for them.
+	 * Whether the servers of a factory can be determined. A factory that was created with
+	 * a plain {@code RedisConfiguration} reports a default configuration instead.
 	 * @param application the application's factory
-	 * @return whether {@link #servers} are those that it connects to
+	 * @return whether {@link #servers} returns those that the factory connects to
 	 */
-	public static boolean knowServersOf(LettuceConnectionFactory application) {
+	public static boolean hasKnownServers(LettuceConnectionFactory application) {
 		RedisStandaloneConfiguration standalone = application.getStandaloneConfiguration();
 		return application.isClusterAware() || application.isRedisSentinelAware()
 				|| application.getSocketConfiguration() != null
@@ -45,8 +44,8 @@ public final class DedicatedClientSettings {
 
 	/**
 	 * The servers that the application connects to.
-	 * @param application a factory that says where it goes
-	 * @return its own configuration
+	 * @param application a factory that {@linkplain #hasKnownServers has known servers}
+	 * @return the factory's configuration
 	 */
 	public static RedisConfiguration servers(LettuceConnectionFactory application) {
 		if (application.getClusterConfiguration() != null) {
@@ -62,10 +61,10 @@ public final class DedicatedClientSettings {
 	}
 
 	/**
-	 * The application's threads with a reconnect delay of our own. Built part by part:
-	 * what {@code mutate()} gives would end the application's threads when it is shut
-	 * down.
-	 * @param application the application's, or {@code null} if it has none of its own
+	 * Client resources that share the application's threads but reconnect within a
+	 * second. Copied part by part, because resources from {@code mutate()} would shut
+	 * down the application's threads.
+	 * @param application the application's resources, or {@code null} for the defaults
 	 * @return resources to shut down after use
 	 */
 	public static ClientResources resources(@Nullable ClientResources application) {
@@ -86,10 +85,10 @@ public final class DedicatedClientSettings {
 	}
 
 	/**
-	 * The application's way to its servers, with a time-out of our own.
-	 * @param application the application's
-	 * @param resources ours
-	 * @param timeout how long to wait for a connection and for each reply
+	 * The application's client configuration with a separate timeout.
+	 * @param application the application's configuration
+	 * @param resources the resources to use
+	 * @param timeout the timeout of connecting and of each command
 	 * @return the configuration of a client
 	 */
 	public static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
@@ -98,9 +97,9 @@ public final class DedicatedClientSettings {
 	}
 
 	/**
-	 * Says why no connection was made.
-	 * @param failure what connecting has ended in
-	 * @return the innermost reason: the others only say that there is none
+	 * Describes why connecting failed.
+	 * @param failure the exception
+	 * @return a message with the root cause, which the outer exceptions lack
 	 */
 	public static String describe(Throwable failure) {
 		Throwable reason = failure;
@@ -114,7 +113,7 @@ public final class DedicatedClientSettings {
 	static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
 			Duration timeout, UnaryOperator<ClientOptions> changes) {
 		var client = LettuceClientConfiguration.builder()
-			// Longer than Lettuce's own below, which alone is told to listeners.
+			// Longer than the timeout option below: only that one notifies listeners.
 			.commandTimeout(timeout.multipliedBy(2))
 			.shutdownTimeout(application.getShutdownTimeout())
 			.shutdownQuietPeriod(application.getShutdownQuietPeriod())

@@ -10,8 +10,8 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.protocol.RedisCommand;
 
 /**
- * A connection that nobody else uses. Throw it away after a time-out or a break: what it
- * answers then may belong to an earlier command.
+ * A connection with a single user. Discard it after a timeout or an interruption: its
+ * next reply may belong to an earlier command.
  */
 public final class DedicatedRedisConnection implements AutoCloseable {
 
@@ -22,8 +22,8 @@ public final class DedicatedRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * The commands, each sent as soon as it is called.
-	 * @return those that standalone servers and a Cluster have in common
+	 * The commands that standalone servers and a Cluster have in common.
+	 * @return the API, which sends each command at once
 	 */
 	public RedisClusterAsyncCommands<byte[], byte[]> commands() {
 		return isCluster() ? ((StatefulRedisClusterConnection<byte[], byte[]>) this.connection).async()
@@ -31,24 +31,24 @@ public final class DedicatedRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Sends commands with one flush; in a Cluster with one for each slot.
-	 * @param batch in the order of sending
-	 * @throws io.lettuce.core.RedisException if there is no connection to send some on
+	 * Sends commands with one flush, or in a Cluster with one for each slot.
+	 * @param batch the commands in their order
+	 * @throws io.lettuce.core.RedisException if a command cannot be sent
 	 */
 	public void dispatch(Collection<? extends RedisCommand<byte[], byte[], ?>> batch) {
 		this.connection.dispatch(batch);
 	}
 
 	/**
-	 * Tells whether it leads to the nodes of a Cluster.
-	 * @return {@code false} for a standalone server or a master that Sentinels watch
+	 * Whether this is a connection to a Cluster.
+	 * @return {@code false} for a standalone server or a master behind Sentinels
 	 */
 	public boolean isCluster() {
 		return this.connection instanceof StatefulRedisClusterConnection;
 	}
 
 	/**
-	 * Tells whether it has not been noticed to be broken.
+	 * Whether the connection is not known to be broken.
 	 * @return always {@code true} in a Cluster, until it is closed
 	 */
 	public boolean isOpen() {

@@ -15,8 +15,8 @@ import io.lettuce.core.resource.ClientResources;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Connects to the application's standalone, Sentinel or Cluster servers, apart from the
- * application's own connections and with a time-out of its own.
+ * Opens connections to the application's standalone, Sentinel or Cluster servers,
+ * separate from the application's connections and with a separate timeout.
  */
 public final class DedicatedRedisConnections implements AutoCloseable {
 
@@ -33,34 +33,34 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Prepares connections; connects only when asked to.
+	 * Creates a factory of connections; does not connect yet.
 	 * @param application the application's factory, one that
-	 * {@linkplain DedicatedClientSettings#knowServersOf says where it goes}
-	 * @param timeout how long to wait for a connection and for each reply
-	 * @return to be closed after use
+	 * {@linkplain DedicatedClientSettings#hasKnownServers has known servers}
+	 * @param timeout the timeout of connecting and of each command
+	 * @return connections to be closed after use
 	 */
 	public static DedicatedRedisConnections to(LettuceConnectionFactory application, Duration timeout) {
 		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
 		DetachedConnectionFactory factory = new DetachedConnectionFactory(DedicatedClientSettings.servers(application),
 				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout,
-						(options) -> fleeting(options, application.isClusterAware())));
+						(options) -> withoutReconnect(options, application.isClusterAware())));
 		factory.afterPropertiesSet();
 		factory.start();
 		return new DedicatedRedisConnections(factory, resources, timeout);
 	}
 
 	/**
-	 * A connection that breaks is thrown away with its commands, which would be sent a
-	 * second time on the next. That of a Cluster is many: they come back one by one.
+	 * A broken connection is discarded, because reconnecting would send its commands a
+	 * second time. In a Cluster it consists of many, which reconnect one by one.
 	 */
-	private static ClientOptions fleeting(ClientOptions options, boolean cluster) {
+	private static ClientOptions withoutReconnect(ClientOptions options, boolean cluster) {
 		return options.mutate().autoReconnect(cluster).build();
 	}
 
 	/**
 	 * Connects.
 	 * @return a connection to be closed after use
-	 * @throws RedisException if there is none within the time-out
+	 * @throws RedisException if connecting fails or times out
 	 */
 	public DedicatedRedisConnection connect() {
 		CompletableFuture<StatefulConnection<byte[], byte[]>> opening = this.factory.open();
@@ -71,18 +71,18 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 			throw new RedisConnectionException(DedicatedClientSettings.describe(ex), ex);
 		}
 		catch (TimeoutException ex) {
-			giveUp(opening);
+			closeOnceOpen(opening);
 			throw new RedisConnectionException("Not connected to Redis within " + this.timeout, ex);
 		}
 		catch (InterruptedException ex) {
-			giveUp(opening);
+			closeOnceOpen(opening);
 			Thread.currentThread().interrupt();
 			throw new RedisConnectionException("Interrupted while connecting to Redis", ex);
 		}
 	}
 
 	/**
-	 * Throws a connection away that did not do as it should.
+	 * Closes a connection after a failure, and refreshes the topology of a Cluster.
 	 * @param connection not to be used any more
 	 */
 	public void discard(DedicatedRedisConnection connection) {
@@ -91,8 +91,8 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * How long to wait for a connection and for each reply.
-	 * @return the time-out that was given
+	 * The timeout of connecting and of each command.
+	 * @return the timeout
 	 */
 	public Duration timeout() {
 		return this.timeout;
@@ -104,7 +104,7 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 		Future<Boolean> unused = this.resources.shutdown(0, this.factory.getShutdownTimeout(), TimeUnit.MILLISECONDS);
 	}
 
-	private static void giveUp(CompletableFuture<StatefulConnection<byte[], byte[]>> opening) {
+	private static void closeOnceOpen(CompletableFuture<StatefulConnection<byte[], byte[]>> opening) {
 		CompletableFuture<Void> unused = opening.thenCompose(StatefulConnection::closeAsync);
 	}
 

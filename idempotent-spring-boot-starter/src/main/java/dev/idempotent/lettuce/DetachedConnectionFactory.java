@@ -17,8 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvid
 import org.springframework.util.Assert;
 
 /**
- * Lends Spring Data's knowledge of servers and credentials to those who want Lettuce's
- * connections themselves.
+ * Opens native Lettuce connections with Spring Data's configuration of servers and
+ * credentials.
  */
 final class DetachedConnectionFactory extends LettuceConnectionFactory {
 
@@ -32,7 +32,7 @@ final class DetachedConnectionFactory extends LettuceConnectionFactory {
 	@Override
 	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
 		LettuceConnectionProvider provider = super.doCreateConnectionProvider(client, codec);
-		// There is another one for reactive use.
+		// Called a second time for reactive connections.
 		if (codec instanceof ByteArrayCodec) {
 			this.connector = provider;
 		}
@@ -50,8 +50,8 @@ final class DetachedConnectionFactory extends LettuceConnectionFactory {
 	}
 
 	/**
-	 * Asks a Cluster again which node has which keys: Lettuce does so by itself only
-	 * where the application has told it to.
+	 * Refreshes the topology of a Cluster, which Lettuce does automatically only if the
+	 * application has configured it.
 	 */
 	void refreshTopology() {
 		if (getNativeClient() instanceof RedisClusterClient cluster) {

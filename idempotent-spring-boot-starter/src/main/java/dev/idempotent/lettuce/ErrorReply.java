@@ -7,30 +7,30 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a failed command says of the server that it was sent to. Knows any client's
- * exceptions, by their messages.
+ * Interprets the error reply of a failed command by the message of the exception, which
+ * works with any Redis client.
  */
 public final class ErrorReply {
 
 	/**
-	 * An error of the server begins with its code; no client's words do. What follows may
-	 * be data.
+	 * An error of the server begins with its code, unlike the messages of clients. The
+	 * rest may contain data.
 	 */
 	private static final Pattern CODE = Pattern.compile("-?([A-Z]{3,})(?: .*)?", Pattern.DOTALL);
 
 	/**
-	 * Redis 6 repeats the error of a command in a script behind words of its own.
+	 * Redis 6 embeds the error of a command in a script in another message.
 	 */
-	private static final Pattern UNFIT = Pattern.compile("(?:^|\\s)-?(?:READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|"
+	private static final Pattern WRONG_SERVER = Pattern.compile("(?:^|\\s)-?(?:READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|"
 			+ "NOREPLICAS|MISCONF|BUSY|UNKILLABLE|NOAUTH|WRONGPASS|NOPERM)\\b");
 
 	private ErrorReply() {
 	}
 
 	/**
-	 * The code with which the server has refused a command.
-	 * @param failure any
-	 * @return such as {@code WRONGTYPE}, or {@code null} if it was not an error reply
+	 * The error code of the server's reply.
+	 * @param failure any exception
+	 * @return such as {@code WRONGTYPE}, or {@code null} if the server did not reply
 	 */
 	public static @Nullable String codeOf(Throwable failure) {
 		for (Throwable each = failure; each != null; each = each.getCause()) {
@@ -46,15 +46,15 @@ public final class ErrorReply {
 	}
 
 	/**
-	 * Tells whether a new connection may be served where this one is refused: after a
-	 * failover the same address leads to another server, and a new connection logs in
-	 * anew.
-	 * @param failure any
+	 * Whether a new connection may be accepted where this one is rejected: after a
+	 * failover the same address may lead to another server, and a new connection
+	 * authenticates again.
+	 * @param failure any exception
 	 * @return whether to replace the connection although it works
 	 */
-	public static boolean callsForReconnect(Throwable failure) {
+	public static boolean requiresReconnect(Throwable failure) {
 		for (Throwable each = failure; each != null; each = each.getCause()) {
-			if (UNFIT.matcher(String.valueOf(each.getMessage())).find()) {
+			if (WRONG_SERVER.matcher(String.valueOf(each.getMessage())).find()) {
 				return true;
 			}
 		}

@@ -1,6 +1,6 @@
 /**
- * Connections of our own to the servers that the application has told Lettuce of. The
- * promises share it.
+ * Dedicated Lettuce connections to the application's Redis servers, shared by
+ * idempotency, outbox and stream.
  */
 @NullMarked
 package dev.idempotent.lettuce;

@@ -13,10 +13,10 @@ import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
- * How the outbox does at this moment. The database is asked once for all gauges, and not
- * more often than every few seconds; while it does not answer, they have no value (NaN).
+ * Gauges of the current state of the outbox. All share one query of the database, which
+ * is cached for a few seconds; they are {@code NaN} while the database does not answer.
  */
-public final class OutboxGauges implements MeterBinder {
+final class OutboxGauges implements MeterBinder {
 
 	private static final String EVENTS = "events";
 
@@ -28,13 +28,7 @@ public final class OutboxGauges implements MeterBinder {
 
 	private final IntSupplier unavailablePublishers;
 
-	/**
-	 * Creates gauges that are not bound yet. They live as long as this object.
-	 * @param summary reads the summary
-	 * @param queued tells how many events wait in this instance's memory
-	 * @param unavailablePublishers tells how many publishers this instance does not reach
-	 */
-	public OutboxGauges(Supplier<OutboxSummary> summary, IntSupplier queued, IntSupplier unavailablePublishers) {
+	OutboxGauges(Supplier<OutboxSummary> summary, IntSupplier queued, IntSupplier unavailablePublishers) {
 		this(summary, queued, unavailablePublishers, MAX_AGE);
 	}
 
@@ -47,15 +41,16 @@ public final class OutboxGauges implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		gauge(registry, "outbox.events.pending", EVENTS, "Events that nobody has failed to deliver yet, up to 10,000",
+		gauge(registry, "outbox.events.pending", EVENTS, "Events without a failed attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.pending().events()));
 		gauge(registry, "outbox.events.waiting", EVENTS, "Events that wait for another attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.waiting().events()));
-		gauge(registry, "outbox.events.dead", EVENTS, "Events that were given up and are kept, up to 10,000",
+		gauge(registry, "outbox.events.dead", EVENTS, "Dead events, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.dead().events()));
 		gauge(registry, "outbox.events.queued", EVENTS, "Events in this instance's memory after their commit",
 				(gauges) -> gauges.queued.getAsInt());
-		gauge(registry, "outbox.publishers.unavailable", "publishers", "Publishers that this instance does not reach",
+		gauge(registry, "outbox.publishers.unavailable", "publishers",
+				"Publishers that are unavailable to this instance",
 				(gauges) -> gauges.unavailablePublishers.getAsInt());
 		TimeGauge
 			.builder("outbox.oldest.age", this, TimeUnit.MILLISECONDS,

@@ -4,15 +4,19 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxSummary;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
- * Counts and times what the relay of this instance does, for each publisher.
+ * Counters and timers of this instance's relay, for each publisher.
  */
 public final class OutboxMetrics implements OutboxObserver {
 
@@ -23,13 +27,26 @@ public final class OutboxMetrics implements OutboxObserver {
 	private final Map<String, Meters> meters = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates meters, so that there are zeros before there are events.
-	 * @param registry where they are
+	 * Registers the meters, so that they exist before the first event.
+	 * @param registry the registry to use
 	 * @param publishers the prefixes of the topics
 	 */
 	public OutboxMetrics(MeterRegistry registry, Collection<String> publishers) {
 		this.registry = registry;
 		publishers.forEach(this::of);
+	}
+
+	/**
+	 * Gauges of the current state of the outbox.
+	 * @param summary queries the summary; called at most every few seconds
+	 * @param queued the number of events in this instance's memory
+	 * @param unavailablePublishers the number of publishers that are unavailable to this
+	 * instance
+	 * @return a binder that must be kept as long as the gauges are to have values
+	 */
+	public static MeterBinder gauges(Supplier<OutboxSummary> summary, IntSupplier queued,
+			IntSupplier unavailablePublishers) {
+		return new OutboxGauges(summary, queued, unavailablePublishers);
 	}
 
 	@Override
@@ -60,20 +77,19 @@ public final class OutboxMetrics implements OutboxObserver {
 			DistributionSummary batchSize, Timer publish, Timer commitToDelivered) {
 
 		static Meters of(MeterRegistry registry, String publisher) {
-			return new Meters(counter(registry, publisher, "outbox.delivered", "Events that the broker has"),
-					counter(registry, publisher, "outbox.retried", "Failed attempts that are followed by another"),
-					counter(registry, publisher, "outbox.dead", "Events that were given up"),
+			return new Meters(counter(registry, publisher, "outbox.delivered", "Delivered events"),
+					counter(registry, publisher, "outbox.retried", "Failed attempts that will be retried"),
+					counter(registry, publisher, "outbox.dead", "Events that became dead"),
 					counter(registry, publisher, "outbox.unavailable", "Events whose publisher was unavailable"),
-					counter(registry, publisher, "outbox.lease.lost",
-							"Events whose lease ended before their attempt did"),
+					counter(registry, publisher, "outbox.lease.lost", "Events whose lease expired during the attempt"),
 					DistributionSummary.builder("outbox.batch.size")
-						.description("Events published at a time")
+						.description("Events per published batch")
 						.baseUnit("events")
 						.tag(PUBLISHER, publisher)
 						.register(registry),
-					timer(registry, publisher, "outbox.publish", "How long publishing a batch took"),
+					timer(registry, publisher, "outbox.publish", "Duration of publishing a batch"),
 					timer(registry, publisher, "outbox.commit.to.delivered",
-							"From commit to delivery, of events that were handed over at their commit"));
+							"Time from commit to delivery of events that were handed over at commit"));
 		}
 
 		private static Counter counter(MeterRegistry registry, String publisher, String name, String description) {

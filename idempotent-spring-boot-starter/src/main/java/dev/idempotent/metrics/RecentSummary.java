@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A summary that is read anew when it is asked for and the last one is old. While one
- * thread reads, and after a failure, nobody else does.
+ * A cached summary. Only one thread refreshes it at a time, while others use the last
+ * one; a failure is cached, too.
  */
 final class RecentSummary {
 
@@ -31,7 +31,7 @@ final class RecentSummary {
 	}
 
 	/**
-	 * Finds the summary.
+	 * The summary, refreshed if it is too old.
 	 * @return {@code null} if it could not be read
 	 */
 	@Nullable OutboxSummary get() {
@@ -60,7 +60,7 @@ final class RecentSummary {
 			return this.source.get();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The summary of the outbox could not be read for its gauges", ex);
+			logger.debug("Failed to read the outbox summary for the gauges", ex);
 			return null;
 		}
 	}

@@ -1,5 +1,5 @@
 /**
- * Tells Micrometer how the promises are kept. The only package that knows its meters.
+ * Micrometer meters. The only package that depends on the meter API.
  */
 @NullMarked
 package dev.idempotent.metrics;

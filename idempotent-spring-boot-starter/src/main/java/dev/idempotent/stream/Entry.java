@@ -9,11 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry of a stream, as it was brought.
+ * A delivered entry of a stream.
  *
  * @param id its id in the stream
- * @param deliveries how often it has been brought, with this time
- * @param fields names and values in turn
+ * @param deliveries how often it has been delivered, including this time; 0 if it was
+ * trimmed from the stream
+ * @param fields alternating names and values
  */
 record Entry(String id, long deliveries, List<byte[]> fields) {
 

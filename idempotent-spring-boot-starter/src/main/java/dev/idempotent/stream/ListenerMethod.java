@@ -4,13 +4,19 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
 
 /**
- * A method of a bean, and what it takes of an entry.
+ * A method of a bean and the arguments that it takes from an entry.
  */
 final class ListenerMethod {
+
+	private static final String HEADERS = ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)
+		.getType()
+		.getTypeName();
 
 	private final Object bean;
 
@@ -18,27 +24,31 @@ final class ListenerMethod {
 
 	private final List<Type> parameters;
 
-	private final PayloadConverter conversion;
+	private final PayloadConverter converter;
 
 	/**
 	 * Creates a method.
-	 * @param bean to be called, with its proxy
-	 * @param method one that the bean's class has
-	 * @param parameters the types in their order; {@code Map<String, String>} gets the
-	 * headers
-	 * @param conversion reads the payload
+	 * @param bean the bean to call, including its proxies
+	 * @param method declared by the bean's class
+	 * @param parameters the types in their order; {@code Map<String, String>} receives
+	 * the headers
+	 * @param converter converts the payload
 	 */
-	ListenerMethod(Object bean, Method method, List<Type> parameters, PayloadConverter conversion) {
+	ListenerMethod(Object bean, Method method, List<Type> parameters, PayloadConverter converter) {
 		this.bean = bean;
 		this.method = method;
 		this.parameters = parameters;
-		this.conversion = conversion;
+		this.converter = converter;
+	}
+
+	static boolean isHeaders(Type type) {
+		return !(type instanceof Class<?>) && type.getTypeName().equals(HEADERS);
 	}
 
 	/**
 	 * Calls the method.
-	 * @throws UnreadablePayloadException if it was not called because of the payload
-	 * @throws Throwable what the method has thrown
+	 * @throws UnreadablePayloadException if the payload cannot be converted
+	 * @throws Throwable what the method throws
 	 */
 	void invoke(Entry entry) throws Throwable {
 		@Nullable Object[] arguments = new @Nullable Object[this.parameters.size()];
@@ -54,22 +64,34 @@ final class ListenerMethod {
 	}
 
 	private @Nullable Object argument(Entry entry, Type type) throws UnreadablePayloadException {
-		if (ListenerParameters.isHeaders(type)) {
+		if (isHeaders(type)) {
 			return entry.headers();
 		}
 		byte[] payload = entry.payload();
 		if (payload == null) {
-			throw new UnreadablePayloadException("The entry has no field payload", null);
+			throw new UnreadablePayloadException("The entry has no field named 'payload'", null);
 		}
 		if (type == byte[].class) {
 			return payload;
 		}
 		try {
-			return (type == String.class) ? Entry.text(payload) : this.conversion.read(payload, type);
+			return (type == String.class) ? Entry.text(payload) : this.converter.read(payload, type);
 		}
 		catch (RuntimeException ex) {
-			throw new UnreadablePayloadException("The payload cannot be read as " + type.getTypeName(), ex);
+			throw new UnreadablePayloadException("The payload cannot be converted to " + type.getTypeName(), ex);
 		}
+	}
+
+	/**
+	 * An entry has no payload, or its payload cannot be converted to the listener's
+	 * parameter. Redelivery cannot fix that.
+	 */
+	static final class UnreadablePayloadException extends Exception {
+
+		UnreadablePayloadException(String message, @Nullable Throwable cause) {
+			super(message, cause);
+		}
+
 	}
 
 }

@@ -5,7 +5,6 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
@@ -16,49 +15,42 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 
 /**
- * What a listener's method may look like.
+ * Validates the signature of a listener method.
  */
 final class ListenerParameters {
 
 	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
 
-	private static final Type HEADERS = ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)
-		.getType();
-
 	private ListenerParameters() {
-	}
-
-	static boolean isHeaders(Type type) {
-		return type instanceof Class<?> ? false : type.getTypeName().equals(HEADERS.getTypeName());
 	}
 
 	/**
 	 * The types of the parameters.
-	 * @throws IdempotentConfigurationException if an entry cannot be brought to the
-	 * method, or it could return before it is done
+	 * @throws IdempotentConfigurationException if the method cannot take an entry, or may
+	 * return before its work is done
 	 */
 	static List<Type> of(Class<?> type, Method method) {
 		String name = describe(type, method);
 		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
 			throw new IdempotentConfigurationException(
-					"The @RedisStreamListener method %s is private or static, so that no proxy stands before it."
+					"The @RedisStreamListener method %s is private or static, so that a proxy cannot intercept it."
 						.formatted(name),
 					"Make it an instance method that is not private.", null);
 		}
-		requireEndWithReturn(method, name);
+		requireSynchronous(method, name);
 		List<Type> parameters = new ArrayList<>();
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			parameters
 				.add(ResolvableType.forMethodParameter(new MethodParameter(method, i), ResolvableType.forClass(type))
 					.getType());
 		}
-		long headers = parameters.stream().filter(ListenerParameters::isHeaders).count();
+		long headers = parameters.stream().filter(ListenerMethod::isHeaders).count();
 		if (headers > 1 || parameters.size() - headers > 1) {
 			throw new IdempotentConfigurationException(
 					"The @RedisStreamListener method %s has %d parameters for headers and %d for the payload."
 						.formatted(name, headers, parameters.size() - headers),
-					"Leave at most one Map<String, String>, which gets the headers, and one other parameter, "
-							+ "which gets the payload.",
+					"Declare at most one Map<String, String>, which receives the headers, and one other parameter, "
+							+ "which receives the payload.",
 					null);
 		}
 		return parameters;
@@ -68,15 +60,15 @@ final class ListenerParameters {
 		return ClassUtils.getUserClass(type).getName() + "." + method.getName() + "()";
 	}
 
-	private static void requireEndWithReturn(Method method, String name) {
+	private static void requireSynchronous(Method method, String name) {
 		Class<?> result = method.getReturnType();
 		if (CompletionStage.class.isAssignableFrom(result) || Future.class.isAssignableFrom(result)
 				|| isPublisher(result) || MergedAnnotations.from(method).isPresent(ASYNC)) {
 			throw new IdempotentConfigurationException(
 					"The @RedisStreamListener method %s may return before its work is done, and the entry would be "
 						.formatted(name) + "acknowledged too early.",
-					"Let it do its work on the calling thread and return no future or publisher; set concurrency for "
-							+ "more threads.",
+					"Do the work on the calling thread and return no future or publisher; set concurrency for more "
+							+ "threads.",
 					null);
 		}
 	}

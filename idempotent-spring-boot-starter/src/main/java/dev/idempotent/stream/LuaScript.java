@@ -8,11 +8,12 @@ import java.util.Locale;
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * What is done in one step on the server. Each file says what it promises.
+ * The scripts that run atomically on the server. The header of each file states its
+ * promise, its keys and its arguments.
  */
 enum LuaScript {
 
-	BURY, CLAIM, HAND_BACK, RENEW, TIDY;
+	CLAIM, DEAD_LETTER, RELEASE, REMOVE_IDLE_CONSUMERS, RENEW;
 
 	private final String text;
 
@@ -22,7 +23,7 @@ enum LuaScript {
 			this.text = new ClassPathResource(file, LuaScript.class).getContentAsString(StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("The jar of this library lacks " + file, ex);
+			throw new UncheckedIOException("Script not found on the class path: " + file, ex);
 		}
 	}
 

@@ -4,34 +4,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says once that Redis does not answer, and once that it does again, however many workers
- * find out.
+ * Logs once that Redis is unavailable and once that it is available again, however many
+ * workers are affected.
  */
 final class OutageLog {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisStreamListenerContainer.class);
+	private static final Logger logger = LoggerFactory.getLogger(OutageLog.class);
 
-	private int sufferers;
+	private int affectedWorkers;
 
-	synchronized void begin(Throwable failure) {
-		if (this.sufferers++ == 0) {
-			logger.warn("The @RedisStreamListener methods are not served ({}); they wait until they are",
-					failure.toString());
-			logger.debug("The methods wait because of", failure);
+	synchronized void workerFailed(Throwable failure) {
+		if (this.affectedWorkers++ == 0) {
+			logger.warn("Redis is unavailable for @RedisStreamListener methods; reconnecting ({})", failure.toString());
+			logger.debug("Cause of the outage", failure);
 		}
 	}
 
-	synchronized void end() {
-		if (--this.sufferers == 0) {
-			logger.info("The @RedisStreamListener methods are served again");
+	synchronized void workerRecovered() {
+		if (--this.affectedWorkers == 0) {
+			logger.info("Redis is available again for @RedisStreamListener methods");
 		}
 	}
 
 	/**
-	 * A worker that stops does not know whether Redis is back.
+	 * Removes a worker that stops during the outage, without logging a recovery.
 	 */
-	synchronized void leave() {
-		this.sufferers--;
+	synchronized void workerStopped() {
+		this.affectedWorkers--;
 	}
 
 }

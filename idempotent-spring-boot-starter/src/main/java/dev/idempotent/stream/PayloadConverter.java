@@ -5,17 +5,18 @@ import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads payloads that are neither taken as bytes nor as text.
+ * Converts payloads for listener parameters other than {@code byte[]} and {@code String}.
  */
 @FunctionalInterface
 public interface PayloadConverter {
 
 	/**
-	 * Reads a payload.
+	 * Converts a payload.
 	 * @param payload its bytes
-	 * @param type what the listener's parameter is
-	 * @return a value of that type, or {@code null} if the payload says so
-	 * @throws RuntimeException if it cannot be read as that
+	 * @param type the type of the listener's parameter
+	 * @return a value of that type, or {@code null} if the payload represents null
+	 * @throws RuntimeException if the payload cannot be converted; the entry is moved to
+	 * the dead-letter stream
 	 */
 	@Nullable Object read(byte[] payload, Type type);
 

@@ -8,13 +8,13 @@ import java.lang.annotation.Target;
 
 /**
  * Calls a method of a bean for each entry of a Redis Stream, at least once. The entry is
- * acknowledged when the method has returned, so after the commit of a method that is
- * {@code @Transactional}; after an exception it is brought again.
+ * acknowledged when the method returns, hence after the commit of a
+ * {@code @Transactional} method; after an exception it is delivered again.
  * <p>
  * The method may have a parameter of type {@code Map<String, String>} for the headers,
- * which are all fields but {@code payload}, and one other for the payload:
- * {@code byte[]}, {@code String} (UTF-8), or what JSON is read as. The call goes through
- * the bean's proxy.
+ * which are all fields except {@code payload}, and one other for the payload:
+ * {@code byte[]}, {@code String} (UTF-8), or any type that the JSON payload is converted
+ * to. The call goes through the bean's proxy.
  */
 @Documented
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
@@ -22,21 +22,22 @@ import java.lang.annotation.Target;
 public @interface RedisStreamListener {
 
 	/**
-	 * The key of the stream; may hold placeholders.
+	 * The key of the stream; may contain placeholders.
 	 * @return never blank
 	 */
 	String stream();
 
 	/**
-	 * The consumer group, which gets each entry once among all its instances; may hold
-	 * placeholders. A new group begins with the first entry that the stream has.
+	 * The consumer group, in which each entry is delivered to one consumer of all
+	 * instances; may contain placeholders. A new group starts with the first entry of the
+	 * stream.
 	 * @return never blank
 	 */
 	String group();
 
 	/**
-	 * How many entries an instance works on at the same time. Entries are then not worked
-	 * on in their order.
+	 * How many entries an instance processes at the same time. Values above 1 give up the
+	 * order of entries.
 	 * @return at least 1
 	 */
 	int concurrency() default 1;

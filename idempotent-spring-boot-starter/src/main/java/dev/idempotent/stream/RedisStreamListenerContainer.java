@@ -1,5 +1,6 @@
 package dev.idempotent.stream;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -13,13 +14,14 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Serves the {@link RedisStreamListener} methods of an application. Starts after all
- * others and stops before them: what listeners use is there as long as they run.
+ * Calls the {@link RedisStreamListener} methods of an application. Starts after and stops
+ * before the other lifecycle beans, so that the dependencies of listeners are available
+ * while they run.
  */
 public final class RedisStreamListenerContainer implements SmartInitializingSingleton, SmartLifecycle, AutoCloseable {
 
 	/**
-	 * Stops before web servers, relays and connection factories do.
+	 * Stops before web servers, relays and connection factories.
 	 */
 	private static final int PHASE = DEFAULT_PHASE - 100;
 
@@ -29,45 +31,51 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	private final Supplier<DedicatedRedisConnections> connector;
 
-	private final StreamListenerSettings settings;
+	private final Duration minIdleTime;
 
-	private final RedeliveryPolicy postponement;
+	private final int maxDeliveries;
 
-	private final @Nullable PayloadConverter conversion;
+	private final RedeliveryPolicy redelivery;
+
+	private final @Nullable PayloadConverter converter;
 
 	private List<Subscription> subscriptions = List.of();
 
 	private @Nullable DedicatedRedisConnections connections;
 
-	private volatile @Nullable WorkerGroup shift;
+	private volatile @Nullable WorkerGroup workers;
 
 	/**
-	 * Creates an inbox.
-	 * @param beans the application
-	 * @param connector called once, at the first start, if there are listeners
-	 * @param settings what holds for all listeners
-	 * @param postponement knows failures that are not an entry's fault
-	 * @param conversion reads payloads, or {@code null} if they can be taken as bytes or
-	 * text alone
+	 * Creates a container.
+	 * @param beans the bean factory to search for listeners
+	 * @param connector called once, before the first start, if there are listeners
+	 * @param minIdleTime the idle time after which a pending entry is claimed by another
+	 * consumer, and the longest backoff
+	 * @param maxDeliveries how often an entry is delivered before it is moved to the
+	 * dead-letter stream; at least 1
+	 * @param redelivery classifies failures
+	 * @param converter converts payloads, or {@code null} to support only {@code byte[]}
+	 * and {@code String}
 	 */
 	public RedisStreamListenerContainer(ConfigurableListableBeanFactory beans,
-			Supplier<DedicatedRedisConnections> connector, StreamListenerSettings settings,
-			RedeliveryPolicy postponement, @Nullable PayloadConverter conversion) {
+			Supplier<DedicatedRedisConnections> connector, Duration minIdleTime, int maxDeliveries,
+			RedeliveryPolicy redelivery, @Nullable PayloadConverter converter) {
 		this.beans = beans;
 		this.connector = connector;
-		this.settings = settings;
-		this.postponement = postponement;
-		this.conversion = conversion;
+		this.minIdleTime = minIdleTime;
+		this.maxDeliveries = maxDeliveries;
+		this.redelivery = redelivery;
+		this.converter = converter;
 	}
 
 	/**
 	 * Finds the listeners.
-	 * @throws IdempotentConfigurationException if one cannot be called, or Redis not be
-	 * reached as it needs to
+	 * @throws IdempotentConfigurationException if a listener method is not supported, or
+	 * the application's Redis client is not
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		this.subscriptions = new Subscriptions(this.beans, this.conversion).find();
+		this.subscriptions = new SubscriptionScanner(this.beans, this.converter).scan();
 		if (!this.subscriptions.isEmpty()) {
 			this.connections = this.connector.get();
 		}
@@ -75,21 +83,22 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	@Override
 	public void start() {
-		if (this.connections != null && this.shift == null) {
-			logger.info("Stream: {}", this.subscriptions);
-			this.shift = new WorkerGroup(this.connections, this.subscriptions, this.settings, this.postponement);
+		if (this.connections != null && this.workers == null) {
+			logger.info("Starting stream listeners: {}", this.subscriptions);
+			this.workers = new WorkerGroup(this.connections, this.subscriptions, this.minIdleTime, this.maxDeliveries,
+					this.redelivery);
 		}
 	}
 
 	/**
-	 * Waits for the calls that have begun.
+	 * Waits for the calls in progress.
 	 */
 	@Override
 	public void stop() {
-		WorkerGroup ending = this.shift;
-		if (ending != null) {
-			ending.end();
-			this.shift = null;
+		WorkerGroup stopping = this.workers;
+		if (stopping != null) {
+			stopping.stop();
+			this.workers = null;
 		}
 	}
 
@@ -109,7 +118,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	@Override
 	public boolean isRunning() {
-		return this.shift != null;
+		return this.workers != null;
 	}
 
 	@Override

@@ -1,12 +1,12 @@
 package dev.idempotent.stream;
 
 /**
- * Who listens to what.
+ * A listener method and the consumer group that it belongs to.
  *
  * @param stream the key of the stream
  * @param group the consumer group
- * @param concurrency how many workers there are
- * @param method what each entry is brought to
+ * @param concurrency the number of workers
+ * @param method called for each entry
  */
 record Subscription(String stream, String group, int concurrency, ListenerMethod method) {
 

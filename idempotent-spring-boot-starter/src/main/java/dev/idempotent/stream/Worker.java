@@ -13,24 +13,25 @@ import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.util.backoff.BackOff;
+import org.springframework.util.backoff.BackOffExecution;
 
 /**
- * A consumer of a group with a thread and a connection of its own. Brings one entry after
- * the other to the method.
+ * A consumer of a group with its own thread and connection. Processes one entry after the
+ * other.
  */
 final class Worker implements Runnable {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisStreamListenerContainer.class);
+	private static final Logger logger = LoggerFactory.getLogger(Worker.class);
 
-	private static final Duration FIRST_RECONNECT = Duration.ofMillis(100);
+	private static final BackOff RECONNECT = new JitteredBackOff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-	private static final Duration LONGEST_RECONNECT = Duration.ofSeconds(5);
+	private static final BackOff POSTPONEMENT = new JitteredBackOff(Duration.ofMillis(10), Duration.ofMillis(100));
 
-	private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
-
-	private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
-
-	private static final Duration FORGOTTEN = Duration.ofHours(1);
+	/**
+	 * The idle time after which consumers of stopped instances are removed.
+	 */
+	private static final Duration MAX_CONSUMER_IDLE_TIME = Duration.ofHours(1);
 
 	private final String name = "idempotent-" + UUID.randomUUID();
 
@@ -38,54 +39,54 @@ final class Worker implements Runnable {
 
 	private final DedicatedRedisConnections connections;
 
-	private final Delivery delivery;
+	private final EntryDelivery delivery;
 
-	private final StreamListenerSettings settings;
+	private final Duration minIdleTime;
 
-	private final OutageLog outage;
+	private final OutageLog outageLog;
 
 	private final CountDownLatch stop;
 
-	private final EntrySource source;
+	private final EntryReader reader;
 
-	private volatile @Nullable String inHand;
+	private volatile @Nullable String currentId;
 
 	/**
-	 * Entries that are done, of which Redis may not know.
+	 * Processed entries whose acknowledgement Redis has not confirmed.
 	 */
-	private final Queue<String> done = new ArrayDeque<>();
+	private final Queue<String> processed = new ArrayDeque<>();
 
-	private int failures;
+	private @Nullable BackOffExecution outage;
 
-	private int postponed;
+	private @Nullable BackOffExecution postponement;
 
-	Worker(Subscription subscription, DedicatedRedisConnections connections, Delivery delivery,
-			StreamListenerSettings settings, OutageLog outage, CountDownLatch stop) {
+	Worker(Subscription subscription, DedicatedRedisConnections connections, EntryDelivery delivery,
+			Duration minIdleTime, OutageLog outageLog, CountDownLatch stop) {
 		this.subscription = subscription;
 		this.connections = connections;
 		this.delivery = delivery;
-		this.settings = settings;
-		this.source = new EntrySource(settings.minIdleTime());
-		this.outage = outage;
+		this.minIdleTime = minIdleTime;
+		this.reader = new EntryReader(minIdleTime);
+		this.outageLog = outageLog;
 		this.stop = stop;
 	}
 
 	@Override
 	public void run() {
-		while (isWanted()) {
+		while (isRunning()) {
 			try {
-				serve();
+				connectAndConsume();
 			}
-			// An error, such as a short heap, may be past soon, too.
+			// Errors such as a full heap may be temporary, too.
 			catch (Throwable ex) {
 				recover(ex);
 			}
 			finally {
-				this.inHand = null;
+				this.currentId = null;
 			}
 		}
-		if (this.failures > 0) {
-			this.outage.leave();
+		if (this.outage != null) {
+			this.outageLog.workerStopped();
 		}
 	}
 
@@ -94,11 +95,11 @@ final class Worker implements Runnable {
 	}
 
 	/**
-	 * Says for the entry in hand that it is being worked on.
-	 * @param connection another one than this worker's, which may be blocked
+	 * Resets the idle time of the current entry, if there is one.
+	 * @param connection not this worker's own, which may be blocked
 	 */
 	void renew(DedicatedRedisConnection connection) {
-		String id = this.inHand;
+		String id = this.currentId;
 		if (id != null) {
 			consumer(connection).renew(id);
 		}
@@ -106,17 +107,18 @@ final class Worker implements Runnable {
 
 	private void recover(Throwable failure) {
 		try {
-			if (this.failures++ == 0) {
-				this.outage.begin(failure);
+			if (this.outage == null) {
+				this.outage = RECONNECT.start();
+				this.outageLog.workerFailed(failure);
 			}
-			pause(BackOff.after(this.failures, FIRST_RECONNECT, LONGEST_RECONNECT));
+			pause(this.outage.nextBackOff());
 		}
 		catch (Throwable ex) {
-			// There is no memory to say so.
+			// Logging failed for lack of memory.
 		}
 	}
 
-	private void serve() {
+	private void connectAndConsume() {
 		DedicatedRedisConnection connection = this.connections.connect();
 		try {
 			consume(consumer(connection));
@@ -128,84 +130,89 @@ final class Worker implements Runnable {
 		}
 	}
 
-	private void consume(GroupConsumer consumer) {
+	private void consume(ConsumerOperations consumer) {
 		consumer.createGroup();
-		acknowledgeDone(consumer);
-		consumer.tidy(false, FORGOTTEN);
-		while (isWanted()) {
+		acknowledgeProcessed(consumer);
+		consumer.removeIdleConsumers(false, MAX_CONSUMER_IDLE_TIME);
+		while (isRunning()) {
 			Entry entry = next(consumer);
 			if (entry != null) {
-				bring(consumer, entry);
+				process(consumer, entry);
 			}
-			if (this.failures > 0) {
-				this.failures = 0;
-				this.outage.end();
+			if (this.outage != null) {
+				this.outage = null;
+				this.outageLog.workerRecovered();
 			}
 		}
-		consumer.tidy(true, FORGOTTEN);
+		consumer.removeIdleConsumers(true, MAX_CONSUMER_IDLE_TIME);
 	}
 
-	private @Nullable Entry next(GroupConsumer consumer) {
+	private @Nullable Entry next(ConsumerOperations consumer) {
 		try {
-			return this.source.next(consumer);
+			return this.reader.next(consumer);
 		}
 		catch (RedisCommandExecutionException ex) {
-			if (!GroupConsumer.isGroupLost(ex)) {
+			if (!ConsumerOperations.isGroupMissing(ex)) {
 				throw ex;
 			}
-			logger.warn("Redis has lost the {}; it is made anew from the first entry", this.subscription);
+			logger.warn("The {} no longer exists in Redis; creating it again from the first entry", this.subscription);
 			consumer.createGroup();
 			return null;
 		}
 	}
 
-	private void bring(GroupConsumer consumer, Entry entry) {
-		if (!isWanted()) {
-			consumer.handBack(entry.id(), this.settings.minIdleTime(), Math.max(0, entry.deliveries() - 1));
+	private void process(ConsumerOperations consumer, Entry entry) {
+		if (!isRunning()) {
+			consumer.release(entry.id(), this.minIdleTime, Math.max(0, entry.deliveries() - 1));
 			return;
 		}
-		this.inHand = entry.id();
-		Delivery.Result result = this.delivery.attempt(consumer, entry);
-		if (result == Delivery.Result.DONE) {
-			this.done.add(entry.id());
-			acknowledgeDone(consumer);
+		this.currentId = entry.id();
+		EntryDelivery.Result result = this.delivery.attempt(consumer, entry);
+		if (result == EntryDelivery.Result.PROCESSED) {
+			this.processed.add(entry.id());
+			acknowledgeProcessed(consumer);
 		}
-		this.inHand = null;
-		pace(result);
+		this.currentId = null;
+		throttle(result);
 	}
 
 	/**
-	 * Entries that are postponed one after the other share a cause, such as a database
-	 * that is away. It is not asked as often as this worker can.
+	 * Entries postponed one after the other share a cause, such as an unavailable
+	 * database. Pauses between them, so as not to flood it.
 	 */
-	private void pace(Delivery.Result result) {
-		this.postponed = (result == Delivery.Result.POSTPONED) ? this.postponed + 1 : 0;
-		if (this.postponed > 1) {
-			pause(BackOff.after(this.postponed - 1, FIRST_PAUSE, LONGEST_PAUSE));
+	private void throttle(EntryDelivery.Result result) {
+		if (result != EntryDelivery.Result.POSTPONED) {
+			this.postponement = null;
+		}
+		else if (this.postponement == null) {
+			this.postponement = POSTPONEMENT.start();
+		}
+		else {
+			pause(this.postponement.nextBackOff());
 		}
 	}
 
-	private void acknowledgeDone(GroupConsumer consumer) {
-		for (String id = this.done.peek(); id != null; id = this.done.peek()) {
+	private void acknowledgeProcessed(ConsumerOperations consumer) {
+		for (String id = this.processed.peek(); id != null; id = this.processed.peek()) {
 			consumer.acknowledge(id);
-			this.done.remove();
+			this.processed.remove();
 		}
 	}
 
-	private GroupConsumer consumer(DedicatedRedisConnection connection) {
-		return new GroupConsumer(connection, this.connections.timeout(), this.subscription, this.name);
+	private ConsumerOperations consumer(DedicatedRedisConnection connection) {
+		return new ConsumerOperations(connection, this.connections.timeout(), this.subscription, this.name);
 	}
 
-	private boolean isWanted() {
+	private boolean isRunning() {
 		return this.stop.getCount() > 0;
 	}
 
-	private void pause(Duration time) {
+	private void pause(long millis) {
 		try {
-			boolean unused = this.stop.await(time.toMillis(), TimeUnit.MILLISECONDS);
+			boolean unused = this.stop.await(millis, TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
-			// Nobody but a listener interrupts this thread: it goes on until it is told.
+			// Only a listener can have interrupted this thread, which keeps running.
 		}
 	}
 

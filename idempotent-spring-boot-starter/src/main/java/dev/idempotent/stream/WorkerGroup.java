@@ -1,5 +1,6 @@
 package dev.idempotent.stream;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -11,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
 
 /**
- * The workers from a start to the next stop.
+ * The running workers of all subscriptions, between one start and the next stop.
  */
 final class WorkerGroup {
 
@@ -19,38 +20,39 @@ final class WorkerGroup {
 
 	private final List<Thread> threads = new ArrayList<>();
 
-	private final ScheduledExecutorService clock;
+	private final ScheduledExecutorService scheduler;
 
-	private final Renewal renewal;
+	private final PendingEntryRenewal renewal;
 
-	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions,
-			StreamListenerSettings settings, RedeliveryPolicy postponement) {
+	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
+			int maxDeliveries, RedeliveryPolicy redelivery) {
 		List<Worker> workers = new ArrayList<>();
 		OutageLog outage = new OutageLog();
 		for (Subscription subscription : subscriptions) {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
-						new Delivery(subscription, settings, postponement), settings, outage, this.stop);
+						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery), minIdleTime, outage,
+						this.stop);
 				workers.add(worker);
 				this.threads.add(new Thread(worker, "stream-" + subscription.stream() + "-" + (i + 1)));
 			}
 		}
-		this.renewal = new Renewal(workers, connections);
-		this.clock = Executors.newSingleThreadScheduledExecutor((task) -> {
+		this.renewal = new PendingEntryRenewal(workers, connections);
+		this.scheduler = Executors.newSingleThreadScheduledExecutor((task) -> {
 			Thread thread = new Thread(task, "stream-renewal");
 			thread.setDaemon(true);
 			return thread;
 		});
-		long period = Math.max(1, settings.minIdleTime().toMillis() / 3);
-		ScheduledFuture<?> unused = this.clock.scheduleWithFixedDelay(this.renewal, period, period,
+		long period = Math.max(1, minIdleTime.toMillis() / 3);
+		ScheduledFuture<?> unused = this.scheduler.scheduleWithFixedDelay(this.renewal, period, period,
 				TimeUnit.MILLISECONDS);
 		this.threads.forEach(Thread::start);
 	}
 
 	/**
-	 * Begins no further call and waits for those that have begun.
+	 * Starts no further call and waits for those in progress.
 	 */
-	void end() {
+	void stop() {
 		this.stop.countDown();
 		try {
 			for (Thread thread : this.threads) {
@@ -60,8 +62,8 @@ final class WorkerGroup {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.clock.execute(this.renewal::discard);
-		this.clock.shutdown();
+		this.scheduler.execute(this.renewal::discard);
+		this.scheduler.shutdown();
 	}
 
 }

@@ -1,6 +1,6 @@
 /**
- * Brings the entries of Redis Streams to the methods of an application. Knows neither the
- * outbox, whose events they may be, nor who lets a duplicate have no effect.
+ * Delivers the entries of Redis Streams to listener methods. Independent of the outbox,
+ * which may have added the entries, and of idempotency, which may deduplicate them.
  */
 @NullMarked
 package dev.idempotent.stream;

@@ -1,8 +1,8 @@
--- Takes over an entry that nobody has worked on for a while, which counts one more
--- delivery. Looks from a place in the stream onwards, and then from its beginning. Answers
--- {id, deliveries, fields}, or {id} for one that was trimmed from the stream, which is
--- acknowledged: there is nothing left to work on. Answers {} if there is no such entry.
--- XAUTOCLAIM tells no deliveries, and before Redis 7.0 not which entries were trimmed.
+-- Claims one pending entry that has been idle for a time, and counts one more delivery. Searches from an id
+-- onwards, then from the beginning. A trimmed entry is acknowledged, since nothing is left to process.
+-- KEYS: stream. ARGV: group, consumer, minimum idle time in ms, first id as in XPENDING.
+-- Returns {id, deliveries, fields}, {id} for a trimmed entry, or {} if there is none.
+-- (XAUTOCLAIM does not return deliveries, nor, before Redis 7.0, the trimmed entries.)
 local stream = KEYS[1]
 local group, consumer, idle, from = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 redis.replicate_commands()

@@ -1,6 +1,7 @@
--- Says that an entry is being worked on, so that nobody takes it over. Does nothing to an
--- entry that another consumer has taken over or that was acknowledged, and counts no
--- delivery.
+-- Resets the idle time of a pending entry, so that no other consumer claims it, without counting a delivery.
+-- Changes nothing if another consumer has claimed the entry or it was acknowledged.
+-- KEYS: stream. ARGV: group, consumer, id.
+-- Returns 1 if the entry was renewed, else 0.
 local stream = KEYS[1]
 local group, consumer, id = ARGV[1], ARGV[2], ARGV[3]
 redis.replicate_commands()

@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What a connection that cannot be made says of the reason.
+ * Tests for the message of a failed connection.
  */
 class FailedConnectionTests {
 
@@ -25,7 +25,7 @@ class FailedConnectionTests {
 	private static final Duration SHORT_TIMEOUT = Duration.ofMillis(50);
 
 	@Test
-	void saysThatItWasRefusedAndNotThatItTookTooLong() {
+	void reportsThatTheConnectionWasRefused() {
 		try (DedicatedRedisConnections connections = DedicatedRedisConnections.to(refusing(), TIMEOUT)) {
 			assertThatExceptionOfType(RedisConnectionException.class).isThrownBy(connections::connect)
 				.withMessageStartingWith("Could not connect to Redis: Connection refused")
@@ -34,7 +34,7 @@ class FailedConnectionTests {
 	}
 
 	@Test
-	void saysThatTheConnectionForKeysWasRefused() {
+	void reportsThatTheConnectionForKeysWasRefused() {
 		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(refusing(), TIMEOUT)) {
 			assertThatExceptionOfType(RedisConnectionFailureException.class)
 				.isThrownBy(() -> ping(connection.factory()))
@@ -43,7 +43,7 @@ class FailedConnectionTests {
 	}
 
 	@Test
-	void saysHowLongItWaited() throws IOException {
+	void reportsTheTimeout() throws IOException {
 		try (ServerSocket silent = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
 				DedicatedRedisConnections connections = DedicatedRedisConnections.to(factory(silent.getLocalPort()),
 						SHORT_TIMEOUT)) {

@@ -37,7 +37,7 @@ class OwnClientSettingsTests {
 	}
 
 	@Test
-	void goesToTheServersOfTheApplication() {
+	void connectsToTheServersOfTheApplication() {
 		RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration("redis.example", 6380);
 		assertThat(DedicatedClientSettings.servers(new LettuceConnectionFactory(standalone))).isSameAs(standalone);
 		assertThatServersAreKept(new RedisSentinelConfiguration().master("name").sentinel("redis.example", 26379));
@@ -57,7 +57,7 @@ class OwnClientSettingsTests {
 	}
 
 	@Test
-	void keepsTheApplicationsOptionsAndChangesHowLongAnythingTakes() {
+	void keepsTheApplicationsOptionsExceptTimeouts() {
 		ClientOptions application = ClientOptions.builder()
 			.protocolVersion(ProtocolVersion.RESP2)
 			.autoReconnect(false)
@@ -71,7 +71,7 @@ class OwnClientSettingsTests {
 	}
 
 	@Test
-	void keepsWhatTheApplicationWantsOfItsCluster() {
+	void keepsTheApplicationsClusterOptions() {
 		ClientOptions application = ClusterClientOptions.builder()
 			.maxRedirects(7)
 			.topologyRefreshOptions(
@@ -85,7 +85,7 @@ class OwnClientSettingsTests {
 	}
 
 	@Test
-	void usesTheApplicationsThreadsAndLeavesThemAliveWhenItIsShutDown() throws Exception {
+	void sharesTheApplicationsThreadsAndKeepsThemAliveAfterShutdown() throws Exception {
 		ClientResources own = DedicatedClientSettings.resources(this.resources);
 		assertThat(own.eventLoopGroupProvider()).isSameAs(this.resources.eventLoopGroupProvider());
 		assertThat(own.shutdown().get()).isTrue();
@@ -95,7 +95,7 @@ class OwnClientSettingsTests {
 	}
 
 	@Test
-	void neverWaitsMuchLongerThanASecondToReconnect() {
+	void reconnectsWithinASecond() {
 		assertThat(DedicatedClientSettings.resources(this.resources).reconnectDelay().createDelay(1_000))
 			.isLessThanOrEqualTo(Duration.ofSeconds(1));
 	}

@@ -21,6 +21,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link OutboxMetrics} and {@link OutboxGauges} in an application.
+ * Tests for {@link OutboxMetrics} in an application.
  */
 class OutboxMetricsTests {
 
@@ -51,7 +52,7 @@ class OutboxMetricsTests {
 	}
 
 	@Test
-	void countsWhatBecomesOfEvents() {
+	void countsTheOutcomesOfEvents() {
 		RecordingPublisher publisher = this.context.getBean(RecordingPublisher.class);
 		publisher.answer((event) -> switch (event.type()) {
 			case "bad" -> new Outcome.Reject("It is bad");
@@ -71,7 +72,7 @@ class OutboxMetricsTests {
 	}
 
 	@Test
-	void tellsWhatTheDatabaseHolds() {
+	void measuresTheContentsOfTheDatabase() {
 		this.context.getBean(RecordingPublisher.class).answer((event) -> new Outcome.Reject("It is bad"));
 		append("bad", "bad");
 		await().untilAsserted(() -> assertThat(count("outbox.dead")).isEqualTo(2));
@@ -91,7 +92,7 @@ class OutboxMetricsTests {
 	}
 
 	@Test
-	void hasTheMetersThatTheDocumentLists() throws IOException {
+	void matchesTheDocumentedMeters() throws IOException {
 		append("good");
 		await().untilAsserted(() -> assertThat(count("outbox.delivered")).isEqualTo(1));
 		Map<String, String> meters = registry().getMeters()
@@ -148,8 +149,8 @@ class OutboxMetricsTests {
 		}
 
 		@Bean
-		Object binder(MeterRegistry registry, OutboxGauges gauges) {
-			gauges.bindTo(registry);
+		Object binder(MeterRegistry registry, MeterBinder outboxGauges) {
+			outboxGauges.bindTo(registry);
 			return "bound, as Boot does it";
 		}
 

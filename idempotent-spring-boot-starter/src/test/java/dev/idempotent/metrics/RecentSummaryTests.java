@@ -39,7 +39,7 @@ class RecentSummaryTests {
 	}
 
 	@Test
-	void isReadAgainWhenItIsOld() {
+	void isRefreshedWhenItIsTooOld() {
 		OutboxGauges gauges = bind(() -> SUMMARY, Duration.ofMillis(5));
 		await().until(() -> {
 			this.registry.get("outbox.events.pending").gauge().value();
@@ -49,7 +49,7 @@ class RecentSummaryTests {
 	}
 
 	@Test
-	void hasNoValueWhileTheDatabaseFailsWhichIsNotAskedEachTime() {
+	void hasNoValueWhileTheDatabaseFailsAndDoesNotQueryEachTime() {
 		OutboxGauges gauges = bind(() -> {
 			throw new IllegalStateException("away");
 		}, Duration.ofHours(1));

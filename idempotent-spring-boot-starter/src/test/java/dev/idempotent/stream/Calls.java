@@ -8,7 +8,7 @@ import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.stream.StreamApplication.Script;
 
 /**
- * Remembers what listeners were brought, and then does what the test wants.
+ * Records the calls of listeners and runs the script of the test.
  */
 class Calls implements Script {
 

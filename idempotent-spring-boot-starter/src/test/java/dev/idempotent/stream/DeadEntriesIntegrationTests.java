@@ -1,8 +1,10 @@
 package dev.idempotent.stream;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -25,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for entries that a listener cannot do.
+ * Tests for entries that a listener cannot process.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class DeadEntriesIntegrationTests {
@@ -50,7 +52,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goToTheStreamOfTheDeadWithTheErrorAfterTheLastDelivery(CapturedOutput output) {
+	void moveToTheDeadLetterStreamWithTheErrorAfterTheLastDelivery(CapturedOutput output) {
 		RecordId id = this.stream.add("bad");
 		Calls calls = start(redis, new Calls((order, headers) -> {
 			throw new IllegalStateException("secret");
@@ -66,7 +68,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goThereAtOnceIfTheirPayloadCannotBeReadAndLetTheNextPass() {
+	void moveAtOnceIfTheirPayloadCannotBeRead() {
 		this.stream.add(Map.of("ce_id", "poison", "payload", "{\"id\":"));
 		this.stream.add(Map.of("ce_id", "none"));
 		this.stream.add("next");
@@ -79,7 +81,17 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void goThereWithoutACallIfTheyHaveEndedTheirProcessesTooOften() {
+	void moveWithMoreFieldsThanAScriptAccepts() {
+		Map<String, String> fields = new HashMap<>(Map.of("ce_id", "wide"));
+		IntStream.range(0, 5_000).forEach((i) -> fields.put("field-" + i, "value"));
+		this.stream.add(fields);
+		start(redis, new Calls());
+		await().until(() -> this.stream.dead().size() == 1 && this.stream.pending() == 0);
+		assertThat(this.stream.dead().get(0)).containsAllEntriesOf(fields).containsKey("dead_error");
+	}
+
+	@Test
+	void moveWithoutACallIfTheyCrashedTheirProcessesTooOften() {
 		RecordId id = this.stream.add("fatal");
 		this.stream.readAndDie();
 		this.stream.countDeliveries(id, 2);
@@ -90,7 +102,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void areNotThoseWhoseWorkIsBeingDoneElsewhereOrCannotBeDoneNow() {
+	void areNotThoseThatWerePostponed() {
 		AtomicInteger attempts = new AtomicInteger();
 		Calls calls = start(redis, new Calls((order, headers) -> {
 			int attempt = attempts.incrementAndGet();
@@ -107,7 +119,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void areSaidToBeLostIfTheyWereTrimmedBeforeTheyWereDone(CapturedOutput output) {
+	void areLoggedAsLostIfTheyWereTrimmed(CapturedOutput output) {
 		RecordId id = this.stream.add("trimmed");
 		this.stream.add("kept");
 		this.stream.readAndDie();
@@ -115,12 +127,12 @@ class DeadEntriesIntegrationTests {
 		Calls calls = start(redis, new Calls());
 		await().until(() -> calls.count("kept") == 1 && this.stream.pending() == 0);
 		assertThat(output).containsOnlyOnce("Entry " + id.getValue())
-			.containsOnlyOnce("was trimmed from the stream before it was done: it is lost");
+			.containsOnlyOnce("was trimmed from the stream before it was processed and is lost");
 		assertThat(this.stream.dead()).isEmpty();
 	}
 
 	@Test
-	void goToTheStreamOfTheDeadInAClusterToo() {
+	void moveToTheDeadLetterStreamInACluster() {
 		this.stream = new TestStream(cluster.client());
 		this.stream.add("bad");
 		this.stream.add("good");

@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
 class FairDeliveryIntegrationTests {
 
 	/**
-	 * An entry that has failed can be claimed again before the next one is asked for.
+	 * A failed entry can be claimed again before the next one is read.
 	 */
 	private static final String[] ALWAYS_DUE = { "idempotent.stream.min-idle-time=2ms",
 			"idempotent.stream.max-deliveries=1000000" };
@@ -49,7 +49,7 @@ class FairDeliveryIntegrationTests {
 	}
 
 	@Test
-	void givesEachWorkerAnEntryBeforeAnyGetsASecondOne() {
+	void givesEachWorkerOneEntryAtATime() {
 		IntStream.range(0, 8).forEach((i) -> this.stream.add("" + i));
 		CyclicBarrier allAtWork = new CyclicBarrier(4);
 		Calls calls = new Calls((order, headers) -> allAtWork.await(60, TimeUnit.SECONDS));
@@ -59,7 +59,7 @@ class FairDeliveryIntegrationTests {
 	}
 
 	@Test
-	void deliversNewEntriesBesideThoseThatAlwaysFail() {
+	void deliversNewEntriesDespiteEntriesThatAlwaysFail() {
 		IntStream.range(0, MANY).forEach((i) -> this.stream.add("bad-" + i));
 		this.stream.add("good");
 		Calls calls = start(OrderListener.class, new Calls((order, headers) -> {
@@ -68,12 +68,12 @@ class FairDeliveryIntegrationTests {
 			}
 		}), ALWAYS_DUE);
 		await().until(() -> calls.count("good") == 1);
-		// Each new one is followed by one old one at most.
+		// Each new entry is followed by at most one old entry.
 		assertThat(calls.ids().indexOf("good")).isLessThanOrEqualTo(2 * MANY);
 	}
 
 	@Test
-	void triesAgainBesideOlderEntriesThatAlwaysFail() {
+	void redeliversDespiteOlderEntriesThatAlwaysFail() {
 		IntStream.range(0, MANY).forEach((i) -> this.stream.add("bad-" + i));
 		this.stream.add("poor");
 		Calls calls = new Calls();
@@ -84,13 +84,13 @@ class FairDeliveryIntegrationTests {
 			}
 		}, ALWAYS_DUE);
 		await().until(() -> calls.count("poor") == 2);
-		// One round of all that failed, at most, comes between the two.
+		// At most one round of all failed entries comes between the two.
 		int between = calls.ids().lastIndexOf("poor") - calls.ids().indexOf("poor");
 		assertThat(between).isLessThanOrEqualTo(MANY + 1);
 	}
 
 	@Test
-	void doesNotTryAllEntriesAtFullSpeedWhileADatabaseIsAway() {
+	void throttlesEntriesWhileADatabaseIsUnavailable() {
 		IntStream.range(0, MANY).forEach((i) -> this.stream.add("" + i));
 		ConcurrentLinkedQueue<Long> times = new ConcurrentLinkedQueue<>();
 		start(OrderListener.class, (order, headers) -> {

@@ -20,7 +20,6 @@ import dev.idempotent.idempotency.kafka.Ledger;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.redis.RedisStreamOptions;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
 import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.testing.RealPostgres;
@@ -41,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the outbox sends and a listener takes once, on real servers.
+ * Events of the outbox processed once by an idempotent listener, on real servers.
  */
 class IdempotentListenerIntegrationTests {
 
@@ -54,7 +53,7 @@ class IdempotentListenerIntegrationTests {
 	private final TestStream stream = new TestStream(redis.connect());
 
 	@Test
-	void hasOneEffectHoweverOftenAnEventIsPublishedAndBrought() {
+	void hasOneEffectHoweverOftenAnEventIsPublishedAndDelivered() {
 		String id = UUID.randomUUID().toString();
 		AtomicInteger inTransaction = new AtomicInteger();
 		Calls calls = new Calls((order, headers) -> {
@@ -66,7 +65,7 @@ class IdempotentListenerIntegrationTests {
 			SerializedEvent event = event(UUID.randomUUID(), id, 1);
 			publish(event, event, event);
 			await().until(() -> calls.count(id) >= 2 && this.stream.pending() == 0);
-			// One that failed after its work, and one that did it.
+			// One call that failed after its work, and one that succeeded.
 			assertThat(calls.count(id)).isEqualTo(2);
 			assertThat(inTransaction).hasValue(2);
 			assertThat(instance.getBean(Ledger.class).count(id)).isOne();
@@ -75,7 +74,7 @@ class IdempotentListenerIntegrationTests {
 	}
 
 	@Test
-	void givesUpAtOnceWhatUsesAnIdForSomethingElse() {
+	void givesUpAtOnceAnEntryThatReusesAnId() {
 		String id = UUID.randomUUID().toString();
 		Calls calls = new Calls((order, headers) -> {
 		});
@@ -98,8 +97,7 @@ class IdempotentListenerIntegrationTests {
 
 	private static void publish(SerializedEvent... events) {
 		try (RedisStreamPublisher publisher = RedisStreamPublisher.pipelined(
-				DedicatedRedisConnections.to(redis.connect(), Duration.ofSeconds(5)),
-				new RedisStreamOptions(null, 0, Duration.ofSeconds(1)))) {
+				DedicatedRedisConnections.to(redis.connect(), Duration.ofSeconds(5)), null, 0, Duration.ofSeconds(1))) {
 			assertThat(publisher.publish(List.of(events))).containsOnly(new Outcome.Delivered());
 		}
 	}

@@ -26,29 +26,29 @@ class ListenerMistakesTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			BlankStream        | has a blank stream                | Name the key
-			BlankGroup         | has a blank group                 | Name the consumer group
+			BlankStream        | has a blank stream                | Set it to the key
+			BlankGroup         | has a blank group                 | Set it to the consumer group
 			UnknownPlaceholder | has the stream '${unknown}'       | Set the property
-			NoThreads          | has concurrency 0                 | Set concurrency to 1
+			NoThreads          | has a concurrency of 0            | Set concurrency to 1
 			TwoPayloads        | 1 parameters for headers and 2    | at most one
 			TwoHeaders         | 2 parameters for headers and 0    | at most one
 			Hidden             | is private or static              | an instance method
 			Future             | before its work is done           | set concurrency
 			Elsewhere          | before its work is done           | set concurrency
-			Rivals             | the second for group billing      | a group of its own
+			Rivals             | the second one for group billing  | a separate group
 			""")
-	void stopTheApplicationWithTheNameOfTheMethodAndWhatToDo(String listener, String mistake, String action)
+	void stopTheApplicationWithTheMethodAndAnAction(String listener, String mistake, String action)
 			throws ClassNotFoundException {
 		assertMistake(Class.forName(UnfitListeners.class.getName() + "$" + listener), mistake, action);
 	}
 
 	@Test
-	void includeAMethodThatTheProxyDoesNotHave() {
+	void includeAMethodThatTheProxyDoesNotDeclare() {
 		this.application.withBean("listener", Behind.class)
 			.withBean(BeanNameAutoProxyCreator.class, ListenerMistakesTests::proxies)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
-				.hasMessageContaining("is not in any interface of the bean's proxy"));
+				.hasMessageContaining("is not declared by an interface of the bean's proxy"));
 	}
 
 	@Test
@@ -57,7 +57,7 @@ class ListenerMistakesTests {
 			.withBean(Json.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(IdempotentConfigurationException.class)
-				.hasMessageContaining("there is no Jackson to read JSON"));
+				.hasMessageContaining("Jackson is not available to read JSON"));
 	}
 
 	/**

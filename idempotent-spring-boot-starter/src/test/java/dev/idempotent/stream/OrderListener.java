@@ -6,7 +6,7 @@ import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.stream.StreamApplication.Script;
 
 /**
- * Listens to the stream of a test.
+ * The listener of most tests.
  */
 class OrderListener {
 

@@ -23,7 +23,7 @@ class PayloadKindsIntegrationTests {
 	static final RealRedis redis = RealRedis.shared();
 
 	@Test
-	void areBytesTextJsonOfAGenericTypeHeadersAloneOrNothing() {
+	void includeBytesTextGenericJsonHeadersAndNone() {
 		TestStream stream = new TestStream(redis.connect());
 		stream.add(Map.of("farbe", "grün", "payload", "[{\"id\":\"ü\",\"amount\":7}]"));
 		try (ConfigurableApplicationContext instance = StreamApplication.start(Kinds.class, redis, new Calls(),

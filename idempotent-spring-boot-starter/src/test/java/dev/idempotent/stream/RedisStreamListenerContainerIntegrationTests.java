@@ -38,7 +38,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void bringsWhatWasThereBeforeTheFirstStart() {
+	void deliversEntriesAddedBeforeTheFirstStart() {
 		this.stream.add("early");
 		Calls calls = start(new Calls((order, headers) -> {
 			assertThat(order).isEqualTo(new StreamApplication.Order("early", 1));
@@ -48,7 +48,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void bringsEntriesInTheirOrder() {
+	void deliversEntriesInOrder() {
 		IntStream.range(0, 100).forEach((i) -> this.stream.add("" + i));
 		Calls calls = start(new Calls());
 		await().until(() -> calls.ids().size() == 100);
@@ -56,7 +56,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void acknowledgesWhenTheMethodHasReturned() throws Exception {
+	void acknowledgesOnceTheMethodReturns() throws Exception {
 		Gate gate = new Gate();
 		start(new Calls((order, headers) -> gate.pass()));
 		this.stream.add("held");
@@ -67,7 +67,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void triesAgainAfterAnException() {
+	void redeliversAfterAnException() {
 		Calls calls = start(new Calls(failing("poor", 3)), "idempotent.stream.max-deliveries=4");
 		this.stream.add("poor");
 		this.stream.add("next");
@@ -77,7 +77,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void takesOverWhatADeadConsumerHasLeft() {
+	void claimsEntriesOfADeadConsumer() {
 		Stream.of("a", "b", "c").forEach(this.stream::add);
 		this.stream.readAndDie();
 		Calls calls = start(new Calls());
@@ -86,7 +86,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void leavesAnEntryToWhomWorksOnItHoweverLongThatTakes() throws Exception {
+	void doesNotClaimAnEntryThatIsBeingProcessed() throws Exception {
 		Gate gate = new Gate();
 		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.stream.min-idle-time=3s");
 		this.stream.add("slow");
@@ -102,7 +102,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void sharesAStreamAmongInstances() {
+	void sharesAStreamBetweenInstances() {
 		CyclicBarrier bothAtWork = new CyclicBarrier(2);
 		Calls first = new Calls();
 		Calls second = new Calls();
@@ -123,7 +123,7 @@ class RedisStreamListenerContainerIntegrationTests {
 	}
 
 	@Test
-	void finishesTheCallAndLeavesTheRestToOthersWhenStopped() throws Exception {
+	void finishesTheCurrentCallAndReleasesTheRestWhenStopped() throws Exception {
 		Gate gate = new Gate();
 		Stream.of("a", "b", "c").forEach(this.stream::add);
 		Calls first = start(new Calls((order, headers) -> gate.pass()), "idempotent.stream.min-idle-time=1h");
@@ -136,14 +136,14 @@ class RedisStreamListenerContainerIntegrationTests {
 		stopped.get(60, TimeUnit.SECONDS);
 		assertThat(container.isRunning()).isFalse();
 		assertThat(first.ids()).containsExactly("a");
-		// Without waiting for an hour.
+		// Does not wait for the minimum idle time of an hour.
 		Calls second = start(new Calls(), "idempotent.stream.min-idle-time=1h", "idempotent.stream.max-deliveries=1");
 		await().until(() -> second.ids().size() == 2 && this.stream.pending() == 0);
 		assertThat(second.ids()).containsExactly("b", "c");
 	}
 
 	@Test
-	void leavesNoConsumerBehindThatHasNothingToDo() {
+	void removesConsumersWithoutPendingEntries() {
 		Calls calls = start(new Calls());
 		this.stream.add("done");
 		await().until(() -> calls.count("done") == 1 && this.stream.pending() == 0);

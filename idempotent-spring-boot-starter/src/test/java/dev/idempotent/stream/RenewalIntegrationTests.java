@@ -30,7 +30,7 @@ class RenewalIntegrationTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1 })
-	void goesOnForAStreamBesideOneThatHasLostItsGroup(int lost) {
+	void continuesForOtherStreamsWhenOneLosesItsGroup(int lost) {
 		List<TestStream> streams = List.of(this.first, this.second);
 		streams.forEach((stream) -> stream.add("slow"));
 		CountDownLatch release = new CountDownLatch(1);
@@ -41,7 +41,7 @@ class RenewalIntegrationTests {
 			await().until(() -> calls.count("slow") == 2);
 			streams.get(lost).destroyGroup();
 			TestStream other = streams.get(1 - lost);
-			// Only a renewal makes it smaller.
+			// Only a renewal resets the idle time.
 			Duration[] last = { other.idle() };
 			int[] renewals = { 0 };
 			await().pollInterval(Duration.ofMillis(20)).until(() -> {

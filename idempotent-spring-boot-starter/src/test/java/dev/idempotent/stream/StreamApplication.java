@@ -16,7 +16,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An instance of an application without web that listens to streams.
+ * An application without a web server that listens to streams.
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class,
@@ -42,7 +42,7 @@ class StreamApplication {
 	}
 
 	/**
-	 * What the listeners of a test do.
+	 * The behaviour of a test's listeners.
 	 */
 	interface Script {
 

@@ -17,8 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link RedisStreamListenerContainer} on a server and a network that come and
- * go.
+ * Tests for {@link RedisStreamListenerContainer} during outages of the server and the
+ * network.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StreamOutageIntegrationTests {
@@ -58,29 +58,29 @@ class StreamOutageIntegrationTests {
 	}
 
 	@Test
-	void goesOnWithAGroupMadeAnewWhenRedisIsBackEmptyAndSaysSoOnce(CapturedOutput output) {
+	void createsTheGroupAgainWhenRedisRestartsEmptyAndLogsItOnce(CapturedOutput output) {
 		redis.stop();
 		network.reset();
-		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
+		await().until(() -> output.getOut().contains("Redis is unavailable for @RedisStreamListener methods"));
 		redis.start();
 		this.stream = sameStream();
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
-		assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are not served");
+		assertThat(output).containsOnlyOnce("Redis is unavailable for @RedisStreamListener methods");
 		await().untilAsserted(
-				() -> assertThat(output).containsOnlyOnce("The @RedisStreamListener methods are served again"));
+				() -> assertThat(output).containsOnlyOnce("Redis is available again for @RedisStreamListener methods"));
 	}
 
 	@Test
-	void makesAGroupAnewThatSomebodyHasRemoved(CapturedOutput output) {
+	void createsARemovedGroupAgain(CapturedOutput output) {
 		redis.flush();
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1);
-		assertThat(output).containsOnlyOnce("Redis has lost the group " + TestStream.GROUP);
+		assertThat(output).containsOnlyOnce("The group " + TestStream.GROUP);
 	}
 
 	@Test
-	void goesOnAtTheNextMasterBehindTheSameAddress() {
+	void continuesAtTheNewMasterBehindTheSameAddress() {
 		try {
 			redis.follow(other);
 			network.leadTo(other);
@@ -95,24 +95,24 @@ class StreamOutageIntegrationTests {
 	}
 
 	@Test
-	void doesNotWaitForeverOnASilentConnection(CapturedOutput output) {
+	void detectsASilentConnection(CapturedOutput output) {
 		network.forgetConnections();
-		await().until(() -> output.getOut().contains("The @RedisStreamListener methods are not served"));
+		await().until(() -> output.getOut().contains("Redis is unavailable for @RedisStreamListener methods"));
 		this.stream.add("second");
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
 	}
 
 	@Test
-	void doesNotCallAgainForAnEntryWhoseAcknowledgementWasLost() {
+	void doesNotRedeliverAnEntryWhoseAcknowledgementWasLost() {
 		this.during = network::reset;
 		this.stream.add("second");
-		// An hour would pass until it is taken over.
+		// It could be claimed only after an hour.
 		await().until(() -> this.calls.count("second") == 1 && this.stream.pending() == 0);
 		assertThat(this.calls.count("second")).isOne();
 	}
 
 	@Test
-	void leavesAnEntryToOthersThatArrivesWhenItIsStopped() {
+	void releasesAnEntryThatArrivesDuringTheStop() {
 		network.hold();
 		this.stream.add("second");
 		CountDownLatch stopped = new CountDownLatch(1);
@@ -121,7 +121,7 @@ class StreamOutageIntegrationTests {
 		network.resume();
 		await().until(() -> stopped.getCount() == 0);
 		assertThat(this.calls.ids()).doesNotContain("second");
-		// Not in an hour, and not counted.
+		// Not after an hour, and not counted.
 		Calls others = new Calls();
 		try (ConfigurableApplicationContext other = StreamApplication.start(OrderListener.class, redis, others,
 				this.stream.property(), "idempotent.stream.min-idle-time=1h", "idempotent.stream.max-deliveries=1")) {
@@ -138,7 +138,7 @@ class StreamOutageIntegrationTests {
 	}
 
 	/**
-	 * With a client that has not seen the outage.
+	 * Uses a client that is not affected by the outage.
 	 */
 	private TestStream sameStream() {
 		return new TestStream(redis.connect(), this.stream.name());

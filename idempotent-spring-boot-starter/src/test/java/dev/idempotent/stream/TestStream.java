@@ -20,7 +20,7 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * A stream that no other test uses, as other programs write and see it.
+ * A stream of one test, as other programs write and read it.
  */
 final class TestStream {
 
@@ -63,7 +63,7 @@ final class TestStream {
 	}
 
 	/**
-	 * Lets a consumer read all that is new, and die.
+	 * Lets a consumer read all new entries and crash.
 	 */
 	@SuppressWarnings("unchecked")
 	void readAndDie() {
@@ -76,7 +76,7 @@ final class TestStream {
 	}
 
 	/**
-	 * Says how often an entry of the dead consumer was delivered.
+	 * Sets the delivery count of an entry of the crashed consumer.
 	 */
 	void countDeliveries(RecordId id, int deliveries) {
 		this.template.execute((RedisCallback<Object>) (connection) -> connection.scriptingCommands()
@@ -90,7 +90,7 @@ final class TestStream {
 	}
 
 	/**
-	 * The time since the one entry that is being worked on was delivered or renewed.
+	 * The idle time of the one entry that is being processed.
 	 */
 	Duration idle() {
 		return this.streams.pending(this.name, GROUP, Range.unbounded(), 1).get(0).getElapsedTimeSinceLastDelivery();

@@ -19,7 +19,7 @@ class WorkerErrorsIntegrationTests {
 	static final RealRedis redis = RealRedis.shared();
 
 	@Test
-	void goOnAfterIt() {
+	void continueAfterIt() {
 		TestStream stream = new TestStream(redis.connect());
 		Calls calls = new Calls((order, headers) -> {
 			if (order.id().equals("bad")) {

@@ -4,7 +4,6 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
-import dev.idempotent.idempotency.redis.ReplicatedIdempotencyStore;
 import dev.idempotent.lettuce.DedicatedClientSettings;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -52,7 +51,7 @@ public final class IdempotencyRedisAutoConfiguration {
 	IdempotencyStore redisIdempotencyStore(IdempotencyRedisConnection connection,
 			IdempotencyRedisProperties properties) {
 		return properties.waitsForReplicas()
-				? new ReplicatedIdempotencyStore(connection, properties.keyPrefix(), properties.waitReplicas(),
+				? new RedisIdempotencyStore(connection, properties.keyPrefix(), properties.waitReplicas(),
 						properties.waitTimeout())
 				: new RedisIdempotencyStore(connection.factory(), properties.keyPrefix());
 	}
@@ -64,7 +63,7 @@ public final class IdempotencyRedisAutoConfiguration {
 					properties.timeout());
 		}
 		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica
-				&& DedicatedClientSettings.knowServersOf(lettuce))
+				&& DedicatedClientSettings.hasKnownServers(lettuce))
 						? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
 						: IdempotencyRedisConnection.shared(application);
 	}
@@ -72,7 +71,7 @@ public final class IdempotencyRedisAutoConfiguration {
 	private static LettuceConnectionFactory requireOneMaster(RedisConnectionFactory application,
 			boolean masterReplica) {
 		if (application instanceof LettuceConnectionFactory lettuce && !lettuce.isClusterAware() && !masterReplica
-				&& DedicatedClientSettings.knowServersOf(lettuce)) {
+				&& DedicatedClientSettings.hasKnownServers(lettuce)) {
 			return lettuce;
 		}
 		throw new IdempotentConfigurationException(

@@ -1,13 +1,13 @@
 package dev.idempotent.autoconfigure.operations;
 
 import dev.idempotent.autoconfigure.outbox.OutboxOperationsAutoConfiguration;
-import dev.idempotent.metrics.OutboxGauges;
 import dev.idempotent.metrics.OutboxMetrics;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -30,8 +30,8 @@ public final class OutboxMetricsAutoConfiguration {
 	}
 
 	@Bean
-	OutboxGauges outboxGauges(JdbcOutboxReader reader, OutboxRelay relay) {
-		return new OutboxGauges(reader::read, relay::queued, () -> relay.unavailablePublishers().size());
+	MeterBinder outboxGauges(JdbcOutboxReader reader, OutboxRelay relay) {
+		return OutboxMetrics.gauges(reader::read, relay::queued, () -> relay.unavailablePublishers().size());
 	}
 
 }

@@ -99,7 +99,7 @@ public final class OutboxAutoConfiguration {
 	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
 			ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxRelay(store, topics, properties.settings(owner),
+		return new OutboxRelay(store, topics, owner, properties,
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 

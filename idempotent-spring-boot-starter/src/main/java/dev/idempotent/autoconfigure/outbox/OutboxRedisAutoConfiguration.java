@@ -40,9 +40,10 @@ public final class OutboxRedisAutoConfiguration {
 					"Leave idempotent.outbox.redis.wait-replicas out, or point spring.data.redis.* at one master.",
 					null);
 		}
-		return (lettuce != null) ? RedisStreamPublisher
-			.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()), properties.options())
-				: RedisStreamPublisher.oneByOne(application, properties.options());
+		return (lettuce != null)
+				? RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()),
+						properties.maxLength(), properties.waitReplicas(), properties.waitTimeout())
+				: RedisStreamPublisher.sequential(application, properties.maxLength());
 	}
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 
 import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.outbox.redis.RedisStreamOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -43,10 +42,6 @@ record OutboxRedisProperties(@DefaultValue("5s") Duration timeout, @Nullable Lon
 						.formatted(waitTimeout, timeout),
 					"Let idempotent.outbox.redis.wait-timeout leave room for the way to Redis and back.", null);
 		}
-	}
-
-	RedisStreamOptions options() {
-		return new RedisStreamOptions(this.maxLength, this.waitReplicas, this.waitTimeout);
 	}
 
 }

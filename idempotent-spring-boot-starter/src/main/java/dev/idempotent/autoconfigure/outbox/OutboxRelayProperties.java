@@ -9,24 +9,25 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * How this instance delivers events.
+ * Properties of the relay, which delivers the events of this instance.
  *
  * @param enabled Whether this instance delivers events, or only appends them.
  * @param batchSize How many events are published at a time.
- * @param batchMemory How much payload is published at a time. A larger event goes alone.
+ * @param batchMemory How much payload is published at a time. A larger event is published
+ * alone.
  * @param queueCapacity How many events wait in memory after their commit, for each
  * publisher.
  * @param queueMemory How much payload waits in memory after its commit, for each
  * publisher.
  * @param workers How many threads deliver events right after their commit, for each
  * publisher.
- * @param lease How long this instance holds an event before another one may take it.
- * @param pollInterval How long to wait after the last event before looking for more.
- * @param idlePollInterval How long that wait grows while there are none.
- * @param fullScanInterval How often to look at all events and not just at the latest.
+ * @param lease How long this instance holds an event before another may claim it.
+ * @param pollInterval How long to wait before the next query after there were events.
+ * @param idlePollInterval Limit of that wait, which doubles while there are no events.
+ * @param fullScanInterval How often all events are queried instead of only the latest.
  * @param attempts How many attempts an event has before it is dead.
  * @param backoff How long an event waits at most after its first failed attempt.
- * @param maxBackOff How long an event waits at most.
+ * @param maxBackoff How long an event waits at most.
  * @param drainTimeout How long to go on delivering when the application stops.
  */
 @ConfigurationProperties("idempotent.outbox.relay")
@@ -35,8 +36,8 @@ record OutboxRelayProperties(@DefaultValue("true") boolean enabled, @DefaultValu
 		@DefaultValue("16MB") DataSize queueMemory, @DefaultValue("2") int workers, @DefaultValue("30s") Duration lease,
 		@DefaultValue("1s") Duration pollInterval, @DefaultValue("5s") Duration idlePollInterval,
 		@DefaultValue("10s") Duration fullScanInterval, @DefaultValue("10") int attempts,
-		@DefaultValue("1s") Duration backoff, @DefaultValue("5m") Duration maxBackOff,
-		@DefaultValue("10s") Duration drainTimeout) {
+		@DefaultValue("1s") Duration backoff, @DefaultValue("5m") Duration maxBackoff,
+		@DefaultValue("10s") Duration drainTimeout) implements RelaySettings {
 
 	OutboxRelayProperties {
 		requirePositive("batch-size", batchSize);
@@ -50,14 +51,8 @@ record OutboxRelayProperties(@DefaultValue("true") boolean enabled, @DefaultValu
 		requirePositive("idle-poll-interval", idlePollInterval);
 		requirePositive("full-scan-interval", fullScanInterval);
 		requirePositive("backoff", backoff);
-		requirePositive("max-backoff", maxBackOff);
+		requirePositive("max-backoff", maxBackoff);
 		requirePositive("drain-timeout", drainTimeout);
-	}
-
-	RelaySettings settings(String owner) {
-		return new RelaySettings(owner, this.batchSize, this.batchMemory.toBytes(), this.queueCapacity,
-				this.queueMemory.toBytes(), this.workers, this.lease, this.pollInterval, this.idlePollInterval,
-				this.fullScanInterval, this.attempts, this.backoff, this.maxBackOff, this.drainTimeout);
 	}
 
 	private static void requirePositive(String name, int value) {
@@ -80,7 +75,7 @@ record OutboxRelayProperties(@DefaultValue("true") boolean enabled, @DefaultValu
 
 	private static IdempotentConfigurationException mistake(String name, String value, String wanted) {
 		return new IdempotentConfigurationException("idempotent.outbox.relay." + name + " is " + value + ".",
-				"Set it to " + wanted + ", or leave it out.", null);
+				"Set it to " + wanted + ", or omit it.", null);
 	}
 
 }

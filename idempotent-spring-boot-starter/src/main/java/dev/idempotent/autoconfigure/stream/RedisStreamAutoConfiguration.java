@@ -7,7 +7,6 @@ import java.util.stream.Stream;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
-import dev.idempotent.stream.JsonPayloadConverter;
 import dev.idempotent.stream.PayloadConverter;
 import dev.idempotent.stream.RedeliveryPolicy;
 import dev.idempotent.stream.RedisStreamListenerContainer;
@@ -51,13 +50,13 @@ public final class RedisStreamAutoConfiguration {
 	@Lazy(false)
 	RedisStreamListenerContainer redisStreamListenerContainer(ConfigurableListableBeanFactory beans,
 			RedisConnectionFactory application, ObjectProvider<DataRedisConnectionDetails> details,
-			StreamProperties properties, ObjectProvider<RedeliveryPolicy> postponements,
-			ObjectProvider<PayloadConverter> conversion) {
-		List<RedeliveryPolicy> known = Stream
-			.concat(postponements.orderedStream(), Stream.of(new UnavailableDependencies()))
+			StreamProperties properties, ObjectProvider<RedeliveryPolicy> policies,
+			ObjectProvider<PayloadConverter> converter) {
+		List<RedeliveryPolicy> known = Stream.concat(policies.orderedStream(), Stream.of(new UnavailableDependencies()))
 			.toList();
-		return new RedisStreamListenerContainer(beans, () -> connections(application, details), properties.settings(),
-				new RedeliveryPolicies(known), conversion.getIfAvailable());
+		return new RedisStreamListenerContainer(beans, () -> connections(application, details),
+				properties.minIdleTime(), properties.maxDeliveries(), new RedeliveryPolicies(known),
+				converter.getIfAvailable());
 	}
 
 	private static DedicatedRedisConnections connections(RedisConnectionFactory application,
@@ -84,8 +83,9 @@ public final class RedisStreamAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(PayloadConverter.class)
-		JsonPayloadConverter streamJsonPayloads(ObjectProvider<JsonMapper> mappers) {
-			return new JsonPayloadConverter(mappers.getIfUnique(JsonMapper::shared));
+		PayloadConverter streamJsonPayloads(ObjectProvider<JsonMapper> mappers) {
+			JsonMapper mapper = mappers.getIfUnique(JsonMapper::shared);
+			return (payload, type) -> mapper.readValue(payload, mapper.constructType(type));
 		}
 
 	}

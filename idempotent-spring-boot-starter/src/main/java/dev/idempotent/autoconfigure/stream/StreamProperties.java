@@ -4,18 +4,17 @@ import java.time.Duration;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.Durations;
-import dev.idempotent.stream.StreamListenerSettings;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What holds for all listeners of Redis Streams.
+ * Properties of all Redis stream listeners.
  *
  * @param enabled Whether the @RedisStreamListener annotation has an effect.
- * @param minIdleTime After which time an entry that nobody works on is taken over by
- * another instance, and the longest time between two attempts at an entry.
- * @param maxDeliveries How often an entry is brought to a listener that fails before it
- * goes to the stream of the dead.
+ * @param minIdleTime Idle time after which another consumer claims a pending entry, and
+ * the longest time between two deliveries of an entry.
+ * @param maxDeliveries How often an entry is delivered to a failing listener before it is
+ * moved to the dead-letter stream.
  */
 @ConfigurationProperties("idempotent.stream")
 record StreamProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s") Duration minIdleTime,
@@ -28,10 +27,6 @@ record StreamProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30
 					"idempotent.stream.max-deliveries is %d.".formatted(maxDeliveries),
 					"Set it to the number of attempts at an entry, at least 1.", null);
 		}
-	}
-
-	StreamListenerSettings settings() {
-		return new StreamListenerSettings(this.minIdleTime, this.maxDeliveries);
 	}
 
 }

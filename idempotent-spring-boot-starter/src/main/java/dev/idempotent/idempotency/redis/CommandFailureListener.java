@@ -9,41 +9,41 @@ import io.lettuce.core.event.command.CommandFailedEvent;
 import io.lettuce.core.event.command.CommandListener;
 
 /**
- * Hears of each command whose reply did not come in time, and of those that the server
- * refuses while another one behind the same address may not.
+ * Listens for commands that time out, and for commands that the server rejects while
+ * another server behind the same address may accept them.
  */
 final class CommandFailureListener implements CommandListener {
 
 	/**
-	 * A replica that stays one must not cost a connection for each request.
+	 * A server that remains a replica must not cost a new connection for each request.
 	 */
-	private static final Duration BETWEEN_REFUSALS = Duration.ofMillis(500);
+	private static final Duration MIN_REJECTION_INTERVAL = Duration.ofMillis(500);
 
-	private final Runnable onSilence;
+	private final Runnable onTimeout;
 
-	private final Runnable onRefusal;
+	private final Runnable onRejection;
 
-	private final AtomicLong lastRefusal = new AtomicLong(System.nanoTime() - BETWEEN_REFUSALS.toNanos());
+	private final AtomicLong lastRejection = new AtomicLong(System.nanoTime() - MIN_REJECTION_INTERVAL.toNanos());
 
-	CommandFailureListener(Runnable onSilence, Runnable onRefusal) {
-		this.onSilence = onSilence;
-		this.onRefusal = onRefusal;
+	CommandFailureListener(Runnable onTimeout, Runnable onRejection) {
+		this.onTimeout = onTimeout;
+		this.onRejection = onRejection;
 	}
 
 	@Override
 	public void commandFailed(CommandFailedEvent event) {
 		if (event.getCause() instanceof RedisCommandTimeoutException) {
-			this.onSilence.run();
+			this.onTimeout.run();
 		}
-		else if (ErrorReply.callsForReconnect(event.getCause()) && isDue()) {
-			this.onRefusal.run();
+		else if (ErrorReply.requiresReconnect(event.getCause()) && isDue()) {
+			this.onRejection.run();
 		}
 	}
 
 	private boolean isDue() {
-		long last = this.lastRefusal.get();
+		long last = this.lastRejection.get();
 		long now = System.nanoTime();
-		return now - last >= BETWEEN_REFUSALS.toNanos() && this.lastRefusal.compareAndSet(last, now);
+		return now - last >= MIN_REJECTION_INTERVAL.toNanos() && this.lastRejection.compareAndSet(last, now);
 	}
 
 }

@@ -1,15 +1,25 @@
 package dev.idempotent.idempotency.redis;
 
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.RedisCodec;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**
- * A connection for each thread that uses one, kept for the next. As soon as one of them
- * falls silent, or is refused by a server that is no longer the master, all are replaced.
+ * Gives each thread its own connection while it uses one, and keeps connections for
+ * reuse. Replaces all of them once one times out or its server is no longer the master.
  */
 final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 
@@ -20,9 +30,67 @@ final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 
 	@Override
 	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
-		IdleConnections connections = new IdleConnections(super.doCreateConnectionProvider(client, codec));
-		client.addListener(new CommandFailureListener(connections::retireAll, connections::retireAll));
+		ConnectionPool connections = new ConnectionPool(super.doCreateConnectionProvider(client, codec));
+		client.addListener(new CommandFailureListener(connections::closeAll, connections::closeAll));
 		return connections;
+	}
+
+	/**
+	 * Keeps connections for reuse. Their number is the highest number of concurrent uses.
+	 */
+	private static final class ConnectionPool implements LettuceConnectionProvider {
+
+		private final LettuceConnectionProvider connector;
+
+		private final Queue<StatefulConnection<?, ?>> idle = new ConcurrentLinkedQueue<>();
+
+		/**
+		 * Connections in use, with the generation in which their use began.
+		 */
+		private final Map<StatefulConnection<?, ?>, Integer> lent = new ConcurrentHashMap<>();
+
+		private final AtomicInteger generation = new AtomicInteger();
+
+		ConnectionPool(LettuceConnectionProvider connector) {
+			this.connector = connector;
+		}
+
+		@Override
+		public <T extends StatefulConnection<?, ?>> T getConnection(Class<T> connectionType) {
+			int current = this.generation.get();
+			StatefulConnection<?, ?> kept = this.idle.poll();
+			T connection = (kept != null) ? connectionType.cast(kept) : this.connector.getConnection(connectionType);
+			this.lent.put(connection, current);
+			return connection;
+		}
+
+		@Override
+		public <T extends StatefulConnection<?, ?>> CompletionStage<T> getConnectionAsync(Class<T> connectionType) {
+			return this.connector.getConnectionAsync(connectionType);
+		}
+
+		@Override
+		public CompletableFuture<Void> releaseAsync(StatefulConnection<?, ?> connection) {
+			Integer since = this.lent.remove(connection);
+			if (since != null && since == this.generation.get() && connection.isOpen()) {
+				this.idle.add(connection);
+				return CompletableFuture.completedFuture(null);
+			}
+			return connection.closeAsync();
+		}
+
+		/**
+		 * Closes idle connections now and those in use when they are returned.
+		 */
+		void closeAll() {
+			this.generation.incrementAndGet();
+			@Nullable StatefulConnection<?, ?> kept = this.idle.poll();
+			while (kept != null) {
+				CompletableFuture<Void> unused = kept.closeAsync();
+				kept = this.idle.poll();
+			}
+		}
+
 	}
 
 }

@@ -6,24 +6,23 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * A connection to the application's Redis with a time-out of its own, so that an
- * unreachable Redis holds a request for milliseconds and not for the application's
- * time-out (Lettuce's default is a minute), and that is back within a second or two of
- * Redis.
+ * A connection to the application's Redis with a separate timeout, so that an unreachable
+ * Redis blocks a request for milliseconds instead of the application's timeout (one
+ * minute by default with Lettuce). Reconnects within two seconds.
  */
 public final class IdempotencyRedisConnection implements AutoCloseable {
 
 	private final RedisConnectionFactory factory;
 
-	private final Runnable end;
+	private final Runnable onClose;
 
-	IdempotencyRedisConnection(RedisConnectionFactory factory, Runnable end) {
+	private IdempotencyRedisConnection(RedisConnectionFactory factory, Runnable onClose) {
 		this.factory = factory;
-		this.end = end;
+		this.onClose = onClose;
 	}
 
 	/**
-	 * Uses a factory as it is, with the time-out that it has.
+	 * Uses the application's factory with its own timeout.
 	 * @param application the application's factory
 	 * @return the connection
 	 */
@@ -33,32 +32,34 @@ public final class IdempotencyRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Connects to the same standalone, Sentinel or Cluster servers again, once for all
-	 * threads.
-	 * @param application the application's factory, not one for static master and replica
-	 * nodes
-	 * @param timeout how long to wait for a connection and for each reply
+	 * Opens one more connection to the same standalone, Sentinel or Cluster servers,
+	 * shared by all threads.
+	 * @param application the application's factory; static master and replica nodes are
+	 * not supported
+	 * @param timeout the timeout of connecting and of each command
 	 * @return the connection
 	 */
 	public static IdempotencyRedisConnection withTimeout(LettuceConnectionFactory application, Duration timeout) {
-		return LettuceConnections.prompt(application, timeout);
+		DedicatedConnectionFactory dedicated = DedicatedConnectionFactory.prompt(application, timeout);
+		return new IdempotencyRedisConnection(dedicated.factory(), dedicated::close);
 	}
 
 	/**
-	 * Connects to the same servers again, once for each thread that is at work.
+	 * Opens further connections to the same servers, one for each thread that uses one.
 	 * @param application the application's factory for standalone or Sentinel servers
-	 * @param timeout how long to wait for a connection and for each reply
+	 * @param timeout the timeout of connecting and of each command
 	 * @return the connections
 	 */
 	public static IdempotencyRedisConnection exclusive(LettuceConnectionFactory application, Duration timeout) {
-		return LettuceConnections.exclusive(application, timeout);
+		DedicatedConnectionFactory dedicated = DedicatedConnectionFactory.exclusive(application, timeout);
+		return new IdempotencyRedisConnection(dedicated.factory(), dedicated::close);
 	}
 
 	/**
-	 * Connects, and asks the server whether it evicts keys when its memory is full. Warns
-	 * if it does, does not tell, or is away.
-	 * @param timeout the time-out of a connection that is in use; the first one may take
-	 * ten times as long, and twenty times with a time-out of the application
+	 * Connects and checks the server's eviction policy. Logs a warning if keys may be
+	 * evicted, if the policy is unknown, or if Redis is unavailable.
+	 * @param timeout the timeout of an established connection; the first one may take ten
+	 * times as long, and twenty times with the application's timeout
 	 */
 	public void warmUp(Duration timeout) {
 		new RedisWarmUp(this.factory, timeout).await();
@@ -70,7 +71,7 @@ public final class IdempotencyRedisConnection implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.end.run();
+		this.onClose.run();
 	}
 
 }

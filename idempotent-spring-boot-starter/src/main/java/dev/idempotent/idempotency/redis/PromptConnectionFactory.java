@@ -23,11 +23,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * One connection for all threads, made in the background, so that they wait for an
- * unreachable Redis together: Spring Data connects under a lock, where each would wait
- * its time-out after the others'. A connection that has fallen silent is replaced, which
- * the operating system takes a quarter of an hour to notice; so is one whose server has
- * become a replica, while the same address may lead to the next master.
+ * One connection for all threads, opened in the background, so that all of them wait
+ * concurrently for an unreachable Redis: Spring Data connects under a lock, where
+ * timeouts would add up. Replaces a connection that stopped answering, which the
+ * operating system takes 15 minutes to detect, and one whose server became a replica,
+ * because the same address may lead to the new master.
  */
 final class PromptConnectionFactory extends LettuceConnectionFactory {
 
@@ -66,9 +66,9 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 	@Override
 	protected AbstractRedisClient createClient() {
 		AbstractRedisClient client = super.createClient();
-		// Of a Cluster, Lettuce asks the other nodes what became of a silent one.
+		// In a Cluster, Lettuce asks the other nodes for the state of a silent one.
 		if (!isClusterAware()) {
-			client.addListener(new CommandFailureListener(this::suspectSilence, this::suspectServer));
+			client.addListener(new CommandFailureListener(this::checkConnection, this::replaceConnection));
 		}
 		return client;
 	}
@@ -104,17 +104,17 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 		return this.connection;
 	}
 
-	private synchronized void suspectSilence() {
+	private synchronized void checkConnection() {
 		if (this.probe == null || this.probe.isDone()) {
-			this.probe = CompletableFuture.runAsync(this::replaceIfSilent, this.connector);
+			this.probe = CompletableFuture.runAsync(this::replaceIfUnresponsive, this.connector);
 		}
 	}
 
-	private synchronized void suspectServer() {
+	private synchronized void replaceConnection() {
 		CompletableFuture<Void> unused = CompletableFuture.runAsync(this::replace, this.connector);
 	}
 
-	private void replaceIfSilent() {
+	private void replaceIfUnresponsive() {
 		StatefulRedisConnection<byte[], byte[]> suspect = Objects.requireNonNull(super.getSharedConnection());
 		try {
 			suspect.sync().ping();

@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -13,6 +15,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -21,9 +24,8 @@ import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
- * Keeps each key as one Redis hash that expires by itself; every verb is one Lua script
- * and one round trip. Needs Redis 6.2 or Valkey, and a server that never evicts
- * ({@code maxmemory-policy noeviction}).
+ * Keeps each key as one Redis hash with an expiry; every operation is one Lua script and
+ * one round trip. Needs Redis 6.2 or Valkey with {@code maxmemory-policy noeviction}.
  */
 public final class RedisIdempotencyStore implements IdempotencyStore {
 
@@ -40,13 +42,36 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
 	private final String keyPrefix;
 
+	private final @Nullable ReplicaConfirmation replicas;
+
 	/**
-	 * Creates a store on the application's Redis.
-	 * @param connectionFactory where the commands go; its time-out is how long a request
-	 * waits for an unreachable Redis
-	 * @param keyPrefix what the names of all keys begin with
+	 * Creates a store.
+	 * @param connectionFactory used for all commands; its timeout limits how long a
+	 * request waits for an unreachable Redis
+	 * @param keyPrefix the prefix of all Redis keys
 	 */
 	public RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix) {
+		this(connectionFactory, keyPrefix, null);
+	}
+
+	/**
+	 * Creates a store that grants or completes a key only once replicas have it, so that
+	 * a failover to one of them does not lose it. Without their confirmation, the outcome
+	 * is unknown and the operation throws {@link IdempotencyStoreUnavailableException}.
+	 * @param connection one with {@linkplain IdempotencyRedisConnection#exclusive
+	 * exclusive} connections
+	 * @param keyPrefix the prefix of all Redis keys
+	 * @param replicas how many replicas must confirm a write, at least 1
+	 * @param timeout how long to wait for them, shorter than the connection's timeout
+	 */
+	public RedisIdempotencyStore(IdempotencyRedisConnection connection, String keyPrefix, int replicas,
+			Duration timeout) {
+		this(connection.factory(), keyPrefix, new ReplicaConfirmation(connection.factory(), replicas, timeout));
+	}
+
+	private RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix,
+			@Nullable ReplicaConfirmation replicas) {
+		this.replicas = replicas;
 		this.redis = new RedisTemplate<>();
 		this.redis.setConnectionFactory(connectionFactory);
 		this.redis.setKeySerializer(RedisSerializer.string());
@@ -57,6 +82,10 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+		return confirmed(key, () -> claimOnMaster(key, fingerprint, token, lease), Claim.Acquired.class::isInstance);
+	}
+
+	private Claim claimOnMaster(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 		List<?> reply = run(CLAIM, key, bytes(token), bytes(fingerprint.version()), bytes(fingerprint.digest()),
 				bytes(lease.toMillis()));
 		String outcome = text(reply.get(0));
@@ -72,8 +101,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		return accepted(key, "KEPT", run(COMPLETE, key, bytes(token), bytes(fingerprint.version()),
-				bytes(fingerprint.digest()), response.bytes(), bytes(retention.toMillis())));
+		return confirmed(key, () -> accepted(key, "KEPT", run(COMPLETE, key, bytes(token), bytes(fingerprint.version()),
+				bytes(fingerprint.digest()), response.bytes(), bytes(retention.toMillis()))), (kept) -> kept);
 	}
 
 	@Override
@@ -88,7 +117,11 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public String describe() {
-		return "Redis";
+		return (this.replicas != null) ? "Redis with " + this.replicas : "Redis";
+	}
+
+	private <T> T confirmed(IdempotencyKey key, Supplier<T> step, Predicate<T> isWrite) {
+		return (this.replicas != null) ? this.replicas.confirmed(key, step, isWrite) : step.get();
 	}
 
 	private <T> T run(RedisScript<T> script, IdempotencyKey key, byte[]... arguments) {
@@ -96,7 +129,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 			return this.redis.execute(script, List.of(this.keyPrefix + key.digest()), (Object[]) arguments);
 		}
 		catch (DataAccessException ex) {
-			throw new IdempotencyStoreUnavailableException("Redis did not carry out a command on key " + key, ex);
+			throw new IdempotencyStoreUnavailableException("Redis failed to execute a command for key " + key, ex);
 		}
 	}
 
@@ -113,9 +146,10 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	}
 
 	private static IdempotencyStoreException unexpected(IdempotencyKey key, String outcome) {
-		return new IdempotencyStoreException("What Redis holds under the name of key " + key
-				+ " was not written by this library (" + outcome + "); give the application a database or an "
-				+ "idempotent.redis.key-prefix that nothing else uses", null);
+		return new IdempotencyStoreException(
+				"The Redis value of key " + key + " was not written by this library (" + outcome
+						+ "); use a Redis database or an " + "idempotent.redis.key-prefix that no other program uses",
+				null);
 	}
 
 	private static byte[] bytes(Object value) {
@@ -133,7 +167,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 			return RedisScript.of(text, resultType);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("The jar of this library lacks " + file, ex);
+			throw new UncheckedIOException("Script not found on the class path: " + file, ex);
 		}
 	}
 

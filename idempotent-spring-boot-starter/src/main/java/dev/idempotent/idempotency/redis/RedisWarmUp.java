@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.redis;
 
 import java.time.Duration;
+import java.util.Properties;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -10,14 +11,17 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Uses a connection for the first time, which takes longer than any later use: classes
- * are loaded, threads started and names resolved. Has ten time-outs for it.
+ * Uses a connection for the first time, which takes longer than later uses: classes are
+ * loaded, threads started and names resolved. Allows ten timeouts for it, and checks the
+ * server's eviction policy.
  */
 final class RedisWarmUp implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisWarmUp.class);
 
 	private static final int TIMEOUTS = 10;
+
+	private static final String NO_EVICTION = "noeviction";
 
 	private final RedisConnectionFactory factory;
 
@@ -31,8 +35,8 @@ final class RedisWarmUp implements Runnable {
 	}
 
 	/**
-	 * Runs, and does not wait longer than twice its time: a factory of the application
-	 * may have a longer time-out.
+	 * Waits for the warm-up, but at most twice as long, because the application's own
+	 * factory may have a longer timeout.
 	 */
 	void await() {
 		Thread thread = new Thread(this, "idempotency-redis-warm-up");
@@ -41,7 +45,7 @@ final class RedisWarmUp implements Runnable {
 		try {
 			thread.join(this.timeout.multipliedBy(2L * TIMEOUTS).toMillis());
 			if (thread.isAlive()) {
-				warn("it has not answered");
+				warn("no answer");
 			}
 		}
 		catch (InterruptedException ex) {
@@ -65,7 +69,7 @@ final class RedisWarmUp implements Runnable {
 	}
 
 	/**
-	 * An attempt that ends sooner was refused, and so would be another.
+	 * An attempt that ends sooner was rejected, as the next one would be.
 	 */
 	private boolean hasTimedOut(long begun) {
 		return System.nanoTime() - begun >= this.timeout.toNanos();
@@ -75,7 +79,7 @@ final class RedisWarmUp implements Runnable {
 		try (RedisConnection connection = this.factory.getConnection()) {
 			connection.ping();
 			this.connected = true;
-			EvictionPolicy.warnIfKeysAreEvicted(connection);
+			warnIfKeysAreEvicted(connection);
 			return null;
 		}
 		catch (RuntimeException ex) {
@@ -83,14 +87,38 @@ final class RedisWarmUp implements Runnable {
 		}
 	}
 
+	/**
+	 * Logs a warning if the server may evict keys when its memory is full. Reads the
+	 * policy by INFO, which managed servers allow even where they forbid CONFIG.
+	 * @throws RuntimeException if the policy cannot be read
+	 */
+	private static void warnIfKeysAreEvicted(RedisConnection connection) {
+		Properties memory = connection.serverCommands().info("memory");
+		if (memory != null) {
+			memory.stringPropertyNames()
+				.stream()
+				// In a Cluster, each name is prefixed with its node.
+				.filter((name) -> name.endsWith("maxmemory_policy"))
+				.map(memory::getProperty)
+				.filter((policy) -> !policy.equals(NO_EVICTION))
+				.distinct()
+				.forEach(RedisWarmUp::warnOfEviction);
+		}
+	}
+
+	private static void warnOfEviction(String policy) {
+		logger.warn("Redis may evict idempotency keys when its memory is full (maxmemory-policy {}), so that a retry "
+				+ "would run again; use a Redis with maxmemory-policy noeviction", policy);
+	}
+
 	private void warn(String reason) {
 		if (this.connected) {
 			logger.warn(
-					"Redis did not tell its maxmemory-policy, which must be noeviction or a retry may run again: {}",
+					"The maxmemory-policy of Redis could not be read; it must be noeviction, or a retry may run again: {}",
 					reason);
 		}
 		else {
-			logger.warn("Redis was not reached while the application started: {}. Until Redis is reachable, "
+			logger.warn("Redis was not reachable while the application started: {}. Until it is reachable, "
 					+ "idempotent.on-store-failure applies. Its maxmemory-policy (must be noeviction) could not be checked",
 					reason);
 		}

@@ -1,6 +1,6 @@
 /**
- * Keeps keys in Redis, one Lua script per verb. The only package of the first promise
- * that knows Redis.
+ * Keeps idempotency keys in Redis, with one Lua script per operation. The only package of
+ * idempotency that depends on Redis.
  */
 @NullMarked
 package dev.idempotent.idempotency.redis;

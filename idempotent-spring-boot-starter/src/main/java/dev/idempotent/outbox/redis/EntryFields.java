@@ -6,7 +6,7 @@ import java.util.function.BiConsumer;
 import dev.idempotent.outbox.SerializedEvent;
 
 /**
- * An event as the fields of a stream's entry.
+ * Maps an event to the fields of a stream entry.
  */
 final class EntryFields {
 
@@ -16,8 +16,8 @@ final class EntryFields {
 	}
 
 	/**
-	 * Tells the fields in their order. A header that is called {@code payload} is left
-	 * out: it would stand before the event's own.
+	 * Passes on the fields in their order. Skips a header named {@code payload}, which
+	 * would hide the event's own.
 	 */
 	static void forEach(SerializedEvent event, BiConsumer<byte[], byte[]> field) {
 		event.headers().forEach((name, value) -> {

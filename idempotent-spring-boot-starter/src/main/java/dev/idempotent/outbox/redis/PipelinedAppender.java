@@ -14,18 +14,18 @@ import dev.idempotent.outbox.SerializedEvent;
 import io.lettuce.core.RedisException;
 
 /**
- * Sends each batch on a connection that no other batch uses at that time, and keeps the
- * connection for the next.
+ * Sends each batch on a connection that no other batch is using, and keeps the connection
+ * for the next one.
  */
 final class PipelinedAppender implements StreamAppender {
 
 	private final DedicatedRedisConnections connections;
 
-	private final RedisStreamOptions options;
+	private final PipelineOptions options;
 
 	private final Queue<DedicatedRedisConnection> idle = new ConcurrentLinkedQueue<>();
 
-	PipelinedAppender(DedicatedRedisConnections connections, RedisStreamOptions options) {
+	PipelinedAppender(DedicatedRedisConnections connections, PipelineOptions options) {
 		this.connections = connections;
 		this.options = options;
 	}
@@ -35,17 +35,18 @@ final class PipelinedAppender implements StreamAppender {
 		long start = System.nanoTime();
 		try {
 			DedicatedRedisConnection connection = connection();
-			Batch batch = new Batch(events, this.options, connection.isCluster());
+			PipelinedBatch batch = new PipelinedBatch(events, this.options, connection.isCluster());
 			try {
 				batch.send(connection);
 				return batch.await(start + this.connections.timeout().toNanos());
 			}
 			finally {
-				takeBack(connection, batch.leavesUsable());
+				giveBack(connection, batch.isConnectionReusable());
 			}
 		}
 		catch (RedisException ex) {
-			return new ArrayList<>(Collections.nCopies(events.size(), Refusal.unreachable(ex, Scope.PUBLISHER)));
+			return new ArrayList<>(
+					Collections.nCopies(events.size(), FailureOutcomes.unreachable(ex, Scope.PUBLISHER)));
 		}
 	}
 
@@ -58,20 +59,20 @@ final class PipelinedAppender implements StreamAppender {
 		return (kept != null) ? kept : this.connections.connect();
 	}
 
-	private void takeBack(DedicatedRedisConnection connection, boolean usable) {
-		if (usable && connection.isOpen()) {
+	private void giveBack(DedicatedRedisConnection connection, boolean reusable) {
+		if (reusable && connection.isOpen()) {
 			this.idle.add(connection);
 		}
 		else {
 			this.connections.discard(connection);
-			retireIdle();
+			closeIdle();
 		}
 	}
 
 	/**
-	 * What broke one connection has often broken all, and each would cost a time-out.
+	 * A failure of one connection often affects all, and each would cost a timeout.
 	 */
-	private void retireIdle() {
+	private void closeIdle() {
 		for (DedicatedRedisConnection kept = this.idle.poll(); kept != null; kept = this.idle.poll()) {
 			kept.close();
 		}

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.redis;
 
+import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.lettuce.DedicatedRedisConnections;
@@ -10,17 +11,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Adds events to Redis Streams: the topic {@code redis-stream:orders} goes to the stream
- * with the key {@code orders}. The fields of an entry are the event's headers, each under
- * its own name, and {@code payload} with the bytes as they were appended.
+ * Adds events to Redis Streams: an event with the topic {@code redis-stream:orders} is
+ * added to the stream with the key {@code orders}. The fields of an entry are the event's
+ * headers, and {@code payload} with the bytes as they were appended.
  * <p>
- * An event whose reply is lost is sent again, so that a stream may have it twice, with
+ * An event whose reply is lost is sent again, so that a stream may contain it twice, with
  * the same {@code ce_id}.
  */
 public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseable {
 
 	/**
-	 * What the topics of this publisher begin with.
+	 * The prefix of this publisher's topics.
 	 */
 	public static final String PREFIX = "redis-stream";
 
@@ -34,25 +35,34 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	}
 
 	/**
-	 * Sends a batch at once on a connection of its own: one flush (in a Cluster one for
-	 * each slot), and all replies awaited together for the time-out of the connections.
+	 * Sends a batch as a pipeline on its own connection: with one flush (in a Cluster one
+	 * for each slot), and one timeout for all replies.
 	 * @param connections closed together with the publisher
-	 * @param options what holds for the streams; no replicas can be waited for in a
-	 * Cluster
+	 * @param maxLength the approximate number of entries that a stream keeps, or
+	 * {@code null} to keep all. Trimming removes the oldest entries whether or not every
+	 * group has read them: a group that lags further behind silently loses events
+	 * @param waitReplicas how many replicas must confirm a batch; 0 for none, as always
+	 * in a Cluster
+	 * @param waitTimeout how long to wait for replicas, shorter than the timeout of the
+	 * connections
 	 * @return the publisher
 	 */
-	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, RedisStreamOptions options) {
-		return new RedisStreamPublisher(new PipelinedAppender(connections, options), connections);
+	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, @Nullable Long maxLength,
+			int waitReplicas, Duration waitTimeout) {
+		return new RedisStreamPublisher(
+				new PipelinedAppender(connections, new PipelineOptions(maxLength, waitReplicas, waitTimeout)),
+				connections);
 	}
 
 	/**
-	 * Sends one event after the other, with any client and its own time-out.
+	 * Sends one event after the other, with any client and the application's timeout.
 	 * @param application the application's factory
-	 * @param options what holds for the streams; no replicas can be waited for
+	 * @param maxLength the approximate number of entries that a stream keeps, or
+	 * {@code null} to keep all
 	 * @return the publisher
 	 */
-	public static RedisStreamPublisher oneByOne(RedisConnectionFactory application, RedisStreamOptions options) {
-		return new RedisStreamPublisher(new PlainAppender(application, options.maxLength()), null);
+	public static RedisStreamPublisher sequential(RedisConnectionFactory application, @Nullable Long maxLength) {
+		return new RedisStreamPublisher(new SequentialAppender(application, maxLength), null);
 	}
 
 	@Override

@@ -6,13 +6,13 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 
 /**
- * Adds events to the streams that they name.
+ * Adds events to the streams that their topics name.
  */
 interface StreamAppender {
 
 	/**
 	 * Adds events.
-	 * @return what became of each, in the same order
+	 * @return the outcome of each, in the same order
 	 */
 	List<Outcome> append(List<SerializedEvent> events);
 

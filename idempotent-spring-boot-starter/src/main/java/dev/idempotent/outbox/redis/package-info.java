@@ -1,5 +1,6 @@
 /**
- * Sends events to Redis Streams. The only package of the outbox that knows Redis.
+ * Publishes events to Redis Streams. The only package of the outbox that depends on
+ * Redis.
  */
 @NullMarked
 package dev.idempotent.outbox.redis;

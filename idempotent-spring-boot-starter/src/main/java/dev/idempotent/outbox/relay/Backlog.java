@@ -12,181 +12,144 @@ import dev.idempotent.outbox.relay.PublisherCircuit.Probe;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events of one publisher that nobody was handed: left over by a full queue, an
- * unavailable publisher or a dead instance, inserted by other programs, or waiting for
- * another attempt. Looks for them behind the last row that it has looked at, since what
- * is before it are mostly rows that are gone and that a long transaction keeps the
- * database from clearing away, or rows of publishers that are away; and now and then, or
- * when it is told, from the beginning.
+ * Claims the events of one publisher that were not handed over: those left by a full
+ * queue, an outage or a dead instance, inserted by other programs, or waiting for another
+ * attempt. Searches behind a watermark, because the rows below it are mostly deleted ones
+ * that a long transaction keeps from being vacuumed, or rows of unavailable destinations;
+ * periodically, and on request, it starts from the first row.
  */
 final class Backlog {
 
 	/**
-	 * To find out whether a publisher is available again.
+	 * How many events to probe with.
 	 */
-	private static final int PROBE = 10;
-
-	/**
-	 * An event that has outlived this many attempts without an end, and its company, are
-	 * tried in ever smaller groups: one of them may be what kills the process.
-	 */
-	private static final int TRUSTED_ATTEMPTS = 2;
+	private static final int PROBE_SIZE = 10;
 
 	private final String publisher;
 
 	private final OutboxStore store;
 
-	private final Deliveries deliveries;
-
 	private final PublisherCircuit circuit;
+
+	private final String owner;
 
 	private final RelaySettings settings;
 
 	private final DelayedEvents delayed;
 
 	/**
-	 * What is to be looked for below the watermark.
+	 * The lowest row to search behind, if it is below the watermark.
 	 */
-	private final AtomicLong wanted = new AtomicLong();
+	private final AtomicLong requested = new AtomicLong();
 
 	/**
-	 * A row that is known to be there, or to have been there.
+	 * The highest row known to exist or to have existed.
 	 */
 	private final AtomicLong known = new AtomicLong();
 
 	private long watermark;
 
-	private long scanned;
+	private long lastFullScan;
 
-	private boolean begun;
+	private boolean scanned;
 
-	Backlog(String publisher, OutboxStore store, Deliveries deliveries, PublisherCircuit circuit,
-			RelaySettings settings, DelayedEvents delayed) {
+	Backlog(String publisher, OutboxStore store, PublisherCircuit circuit, String owner, RelaySettings settings,
+			DelayedEvents delayed) {
 		this.publisher = publisher;
 		this.store = store;
-		this.deliveries = deliveries;
 		this.circuit = circuit;
+		this.owner = owner;
 		this.settings = settings;
 		this.delayed = delayed;
 	}
 
 	/**
-	 * Sees to it that a row is found.
+	 * Ensures that the next search includes a row.
 	 */
 	void lookFrom(long row) {
-		this.wanted.accumulateAndGet(row - 1, Math::min);
+		this.requested.accumulateAndGet(row - 1, Math::min);
 	}
 
 	/**
-	 * Learns of a row that nobody has to look for.
+	 * Records a row that need not be searched for.
 	 */
-	void passed(long row) {
+	void skip(long row) {
 		this.known.accumulateAndGet(row, Math::max);
 	}
 
 	/**
-	 * Delivers one batch of each kind, unless the publisher is unavailable.
-	 * @return whether there may be more
+	 * Claims a batch of pending events to destinations that are available.
 	 */
-	boolean deliver() {
-		if (!this.circuit.isClosed()) {
-			return false;
-		}
-		Set<String> except = this.circuit.unavailable();
-		List<LeasedEvent> fresh = claimFresh(except, this.settings.batchSize());
-		deliver(fresh);
-		List<LeasedEvent> parked = claim(true, 0, except, null, this.settings.batchSize());
-		deliver(parked);
-		return isFull(fresh) || isFull(parked);
+	List<LeasedEvent> claimPending() {
+		return claimPending(this.settings.batchSize());
 	}
 
 	/**
-	 * Claims a few events to try a topic with.
+	 * Claims a batch of waiting events to destinations that are available.
+	 */
+	List<LeasedEvent> claimWaiting() {
+		return claim(true, 0, this.circuit.unavailable(), null, this.settings.batchSize());
+	}
+
+	/**
+	 * Claims a few events to probe a topic with.
 	 */
 	List<LeasedEvent> claimOf(Probe probe) {
-		List<LeasedEvent> found = claim(false, probe.row() - 1, Set.of(), probe.topic(), PROBE);
+		List<LeasedEvent> found = claim(false, probe.row() - 1, Set.of(), probe.topic(), PROBE_SIZE);
 		if (found.isEmpty()) {
-			found = claim(false, 0, Set.of(), probe.topic(), PROBE);
+			found = claim(false, 0, Set.of(), probe.topic(), PROBE_SIZE);
 		}
-		return found.isEmpty() ? claim(true, 0, Set.of(), probe.topic(), PROBE) : found;
+		return found.isEmpty() ? claim(true, 0, Set.of(), probe.topic(), PROBE_SIZE) : found;
 	}
 
 	/**
 	 * Claims a few events whose topic is not known to be unavailable.
 	 */
 	List<LeasedEvent> claimOfOthers() {
-		Set<String> except = this.circuit.unavailable();
-		List<LeasedEvent> found = claimFresh(except, PROBE);
-		return found.isEmpty() ? claim(true, 0, except, null, PROBE) : found;
+		List<LeasedEvent> found = claimPending(PROBE_SIZE);
+		return found.isEmpty() ? claim(true, 0, this.circuit.unavailable(), null, PROBE_SIZE) : found;
+	}
+
+	boolean isFull(List<LeasedEvent> claimed) {
+		return claimed.size() == this.settings.batchSize() || claimed.stream()
+			.mapToLong((event) -> event.event().payload().length)
+			.sum() >= this.settings.batchMemory().toBytes();
 	}
 
 	/**
-	 * By the worker and the one that probes, in turn.
+	 * Called by the backlog worker and the probe worker.
 	 */
-	private synchronized List<LeasedEvent> claimFresh(Set<String> except, int limit) {
-		rewindNowAndThen();
-		// What is wanted from now on is for the next claim, which this one may not see.
-		this.watermark = Math.min(this.watermark, this.wanted.getAndSet(Long.MAX_VALUE));
-		long passed = this.known.get();
-		List<LeasedEvent> fresh = claim(false, this.watermark, except, null, limit);
-		long last = fresh.isEmpty() ? this.watermark : fresh.get(fresh.size() - 1).event().sequence();
-		boolean full = fresh.size() == limit || isFull(fresh);
-		this.watermark = full ? last : Math.max(last, passed);
-		if (fresh.isEmpty()) {
-			// There may be rows of others in the way: not to be read again.
-			passed(this.store.lastRow(this.watermark));
+	private synchronized List<LeasedEvent> claimPending(int limit) {
+		startFullScanIfDue();
+		// A request from now on is for the next claim: this one may not see its row.
+		this.watermark = Math.min(this.watermark, this.requested.getAndSet(Long.MAX_VALUE));
+		long skipped = this.known.get();
+		List<LeasedEvent> pending = claim(false, this.watermark, this.circuit.unavailable(), null, limit);
+		long last = pending.isEmpty() ? this.watermark : pending.get(pending.size() - 1).event().sequence();
+		boolean full = pending.size() == limit || isFull(pending);
+		this.watermark = full ? last : Math.max(last, skipped);
+		if (pending.isEmpty()) {
+			// Rows of other publishers need not be read again.
+			skip(this.store.lastRow(this.watermark));
 		}
-		return fresh;
+		return pending;
 	}
 
-	private List<LeasedEvent> claim(boolean parked, long above, Set<String> except, @Nullable String topic, int limit) {
-		EventLease lease = EventLease.by(this.settings.owner(), this.settings.lease());
-		return this.store.claim(lease, new ClaimScope(parked, above, Set.of(this.publisher), except, topic, limit,
-				this.settings.batchMemory(), this.settings.attempts()));
+	private List<LeasedEvent> claim(boolean waiting, long above, Set<String> except, @Nullable String topic,
+			int limit) {
+		EventLease lease = EventLease.by(this.owner, this.settings.lease());
+		return this.store.claim(lease, new ClaimScope(waiting, above, Set.of(this.publisher), except, topic, limit,
+				this.settings.batchMemory().toBytes(), this.settings.attempts()));
 	}
 
-	private boolean isFull(List<LeasedEvent> claimed) {
-		return claimed.size() == this.settings.batchSize()
-				|| claimed.stream().mapToLong((held) -> held.event().payload().length).sum() >= this.settings
-					.batchMemory();
-	}
-
-	private void rewindNowAndThen() {
+	private void startFullScanIfDue() {
 		long now = System.nanoTime();
-		if (!this.begun || now - this.scanned >= this.settings.fullScan().toNanos()) {
-			this.begun = true;
-			this.scanned = now;
-			this.delayed.park();
+		if (!this.scanned || now - this.lastFullScan >= this.settings.fullScanInterval().toNanos()) {
+			this.scanned = true;
+			this.lastFullScan = now;
+			this.delayed.moveToWaiting();
 			this.watermark = 0;
 		}
-	}
-
-	private void deliver(List<LeasedEvent> claimed) {
-		if (claimed.isEmpty()) {
-			return;
-		}
-		int group = groupOf(claimed);
-		List<LeasedEvent> tried = claimed.subList(0, Math.min(group, claimed.size()));
-		List<LeasedEvent> left = claimed.subList(tried.size(), claimed.size());
-		if (!left.isEmpty()) {
-			this.deliveries.release(left);
-			lookFrom(left.get(0).event().sequence());
-		}
-		this.deliveries.deliver(tried);
-	}
-
-	/**
-	 * How many of some claimed events to try at once. Each that was never tried, or
-	 * failed in the ordinary way, counts as trusted.
-	 */
-	private int groupOf(List<LeasedEvent> claimed) {
-		int worst = claimed.stream()
-			.filter((event) -> !event.waiting())
-			.mapToInt((event) -> event.event().attempts())
-			.filter((attempts) -> attempts <= this.settings.attempts())
-			.max()
-			.orElse(0);
-		return Math.max(1, this.settings.batchSize() >> (2 * Math.max(0, worst - TRUSTED_ATTEMPTS)));
 	}
 
 }

@@ -1,38 +1,98 @@
 package dev.idempotent.outbox.relay;
 
-import java.time.Duration;
+import java.util.List;
+
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Looks for events that are due: at once while there are some, then ever more seldom.
+ * Delivers the backlog: without a pause while there are due events, then with growing
+ * ones.
  */
 final class BacklogWorker implements RepeatingTask.Step {
 
+	/**
+	 * An event with more unfinished attempts may crash the process. It and the events
+	 * claimed with it are tried in ever smaller groups.
+	 */
+	private static final int TRUSTED_ATTEMPTS = 2;
+
 	private final Backlog backlog;
+
+	private final BatchDelivery delivery;
+
+	private final PublisherCircuit circuit;
 
 	private final WakeUp wakeUp;
 
 	private final RelaySettings settings;
 
-	private final StoreFailureLog access = new StoreFailureLog();
+	private final StoreFailureLog failureLog = new StoreFailureLog();
 
-	private Duration wait;
+	private final ExponentialBackOff polling;
 
-	BacklogWorker(Backlog backlog, WakeUp wakeUp, RelaySettings settings) {
+	private BackOffExecution pause;
+
+	BacklogWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, WakeUp wakeUp,
+			RelaySettings settings) {
 		this.backlog = backlog;
+		this.delivery = delivery;
+		this.circuit = circuit;
 		this.wakeUp = wakeUp;
 		this.settings = settings;
-		this.wait = settings.poll();
+		this.polling = new ExponentialBackOff(settings.pollInterval().toMillis(), 2);
+		this.polling.setMaxInterval(settings.idlePollInterval().toMillis());
+		this.pause = this.polling.start();
 	}
 
 	@Override
 	public void run() throws InterruptedException {
-		if (this.access.attempt(this.backlog::deliver) || this.wakeUp.await(this.wait)) {
-			this.wait = this.settings.poll();
+		if (this.failureLog.attempt(this::deliver) || this.wakeUp.await(this.pause.nextBackOff())) {
+			this.pause = this.polling.start();
 		}
-		else {
-			Duration doubled = this.wait.multipliedBy(2);
-			this.wait = (doubled.compareTo(this.settings.idlePoll()) < 0) ? doubled : this.settings.idlePoll();
+	}
+
+	/**
+	 * Delivers one batch of each kind, unless the publisher is unavailable.
+	 * @return whether there may be more events
+	 */
+	private boolean deliver() {
+		if (!this.circuit.isClosed()) {
+			return false;
 		}
+		List<LeasedEvent> pending = this.backlog.claimPending();
+		deliver(pending);
+		List<LeasedEvent> waiting = this.backlog.claimWaiting();
+		deliver(waiting);
+		return this.backlog.isFull(pending) || this.backlog.isFull(waiting);
+	}
+
+	private void deliver(List<LeasedEvent> claimed) {
+		if (claimed.isEmpty()) {
+			return;
+		}
+		int group = Math.min(groupSize(claimed), claimed.size());
+		List<LeasedEvent> rest = claimed.subList(group, claimed.size());
+		if (!rest.isEmpty()) {
+			this.delivery.release(rest);
+			this.backlog.lookFrom(rest.get(0).event().sequence());
+		}
+		this.delivery.deliver(claimed.subList(0, group));
+	}
+
+	/**
+	 * How many of the claimed events to publish at once. Waiting events are trusted:
+	 * their attempts ended with a result.
+	 */
+	private int groupSize(List<LeasedEvent> claimed) {
+		int mostAttempts = claimed.stream()
+			.filter((event) -> !event.waiting())
+			.mapToInt((event) -> event.event().attempts())
+			.filter((attempts) -> attempts <= this.settings.attempts())
+			.max()
+			.orElse(0);
+		return Math.max(1, this.settings.batchSize() >> (2 * Math.max(0, mostAttempts - TRUSTED_ATTEMPTS)));
 	}
 
 }

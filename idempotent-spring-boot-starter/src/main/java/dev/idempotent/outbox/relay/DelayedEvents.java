@@ -5,7 +5,8 @@ import java.time.Duration;
 import dev.idempotent.outbox.OutboxStore;
 
 /**
- * Puts events aside now and then that other programs have inserted for later.
+ * Periodically moves events that other programs inserted for later to the waiting ones.
+ * Shared by the workers of all publishers.
  */
 final class DelayedEvents {
 
@@ -17,7 +18,7 @@ final class DelayedEvents {
 
 	private long last;
 
-	private boolean begun;
+	private boolean started;
 
 	DelayedEvents(OutboxStore store, Duration interval) {
 		this.store = store;
@@ -25,12 +26,12 @@ final class DelayedEvents {
 	}
 
 	/**
-	 * Does so unless another publisher's worker has just done it.
+	 * Moves the events unless the worker of another publisher has just done so.
 	 */
-	synchronized void park() {
+	synchronized void moveToWaiting() {
 		long now = System.nanoTime();
-		if (!this.begun || now - this.last >= this.interval.toNanos()) {
-			this.begun = true;
+		if (!this.started || now - this.last >= this.interval.toNanos()) {
+			this.started = true;
 			this.last = now;
 			this.store.moveDelayedToWaiting(LIMIT);
 		}

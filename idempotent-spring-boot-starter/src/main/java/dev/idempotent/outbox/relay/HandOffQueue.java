@@ -11,60 +11,60 @@ import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.SerializedEvent;
 
 /**
- * The events of one publisher that were handed over at their commit and wait for a
- * worker, limited in number and in size.
+ * The events of one publisher that were handed over at commit and wait for a worker.
+ * Limited in number and in payload.
  */
 final class HandOffQueue {
 
 	private final RelaySettings settings;
 
-	private final Semaphore slots;
+	private final Semaphore freeSlots;
 
-	private final Semaphore room;
+	private final Semaphore freeKilobytes;
 
-	private final BlockingQueue<Queued> queue = new LinkedBlockingQueue<>();
+	private final BlockingQueue<QueuedEvent> queue = new LinkedBlockingQueue<>();
 
 	HandOffQueue(RelaySettings settings) {
 		this.settings = settings;
-		this.slots = new Semaphore(settings.queueCapacity());
-		this.room = new Semaphore(kilobytes(settings.queueMemory()));
+		this.freeSlots = new Semaphore(settings.queueCapacity());
+		this.freeKilobytes = new Semaphore(kilobytes(settings.queueMemory().toBytes()));
 	}
 
 	/**
-	 * Reserves room for events that are to be added.
-	 * @return whether there is room
+	 * Reserves space for events that are to be added.
+	 * @return whether there is enough
 	 */
 	boolean reserve(List<SerializedEvent> events) {
-		if (!this.slots.tryAcquire(events.size())) {
+		if (!this.freeSlots.tryAcquire(events.size())) {
 			return false;
 		}
-		if (!this.room.tryAcquire(kilobytes(events))) {
-			this.slots.release(events.size());
+		if (!this.freeKilobytes.tryAcquire(kilobytes(events))) {
+			this.freeSlots.release(events.size());
 			return false;
 		}
 		return true;
 	}
 
 	/**
-	 * Gives reserved room back.
+	 * Frees reserved space.
 	 */
 	void cancel(List<SerializedEvent> events) {
-		this.slots.release(events.size());
-		this.room.release(kilobytes(events));
+		this.freeSlots.release(events.size());
+		this.freeKilobytes.release(kilobytes(events));
 	}
 
 	/**
-	 * Adds an event for which room is reserved.
+	 * Adds an event for which space is reserved.
 	 */
-	void add(Queued queued) {
+	void add(QueuedEvent queued) {
 		this.queue.add(queued);
 	}
 
 	/**
-	 * Whether nothing is queued, and no room is reserved.
+	 * Whether nothing is queued or reserved.
 	 */
 	boolean isEmpty() {
-		return this.slots.availablePermits() == this.settings.queueCapacity();
+		return this.freeSlots.availablePermits() == this.settings.queueCapacity();
 	}
 
 	int size() {
@@ -73,32 +73,32 @@ final class HandOffQueue {
 
 	/**
 	 * Takes a batch, waiting for its first event.
-	 * @return none if there were none in time
+	 * @return empty after the timeout
 	 */
-	List<Queued> take(long timeoutMillis) throws InterruptedException {
-		List<Queued> taken = new ArrayList<>();
-		Queued next = this.queue.poll(timeoutMillis, TimeUnit.MILLISECONDS);
+	List<QueuedEvent> take(long timeoutMillis) throws InterruptedException {
+		List<QueuedEvent> taken = new ArrayList<>();
+		QueuedEvent next = this.queue.poll(timeoutMillis, TimeUnit.MILLISECONDS);
 		long bytes = 0;
 		while (next != null) {
 			taken.add(next);
 			cancel(List.of(next.event().event()));
 			bytes += next.event().event().payload().length;
-			boolean full = taken.size() >= this.settings.batchSize() || bytes >= this.settings.batchMemory();
+			boolean full = taken.size() >= this.settings.batchSize() || bytes >= this.settings.batchMemory().toBytes();
 			next = full ? null : this.queue.poll();
 		}
 		return taken;
 	}
 
 	/**
-	 * Takes all that nobody has taken.
+	 * Takes all remaining events.
 	 */
-	List<LeasedEvent> leftovers() {
-		List<LeasedEvent> left = new ArrayList<>();
-		for (Queued next = this.queue.poll(); next != null; next = this.queue.poll()) {
+	List<LeasedEvent> drain() {
+		List<LeasedEvent> remaining = new ArrayList<>();
+		for (QueuedEvent next = this.queue.poll(); next != null; next = this.queue.poll()) {
 			cancel(List.of(next.event().event()));
-			left.add(next.event());
+			remaining.add(next.event());
 		}
-		return left;
+		return remaining;
 	}
 
 	private static int kilobytes(List<SerializedEvent> events) {
@@ -107,7 +107,7 @@ final class HandOffQueue {
 	}
 
 	/**
-	 * The fixed overhead of an event is not counted: the number of events limits it.
+	 * Ignores the fixed overhead of an event, which the number of events limits.
 	 */
 	private static int kilobytes(long bytes) {
 		return (int) Math.min(Integer.MAX_VALUE, bytes / 1024);
@@ -117,10 +117,11 @@ final class HandOffQueue {
 	 * An event in the queue.
 	 *
 	 * @param event the event
-	 * @param committed when it was handed over
-	 * @param deadline until when its lease surely holds
+	 * @param committed when it was handed over, as {@link System#nanoTime()}
+	 * @param deadline until when its lease is certainly valid, as
+	 * {@link System#nanoTime()}
 	 */
-	record Queued(LeasedEvent event, long committed, long deadline) {
+	record QueuedEvent(LeasedEvent event, long committed, long deadline) {
 
 		boolean isLate() {
 			return System.nanoTime() - this.deadline >= 0;

@@ -1,24 +1,26 @@
 package dev.idempotent.outbox.relay;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.relay.HandOffQueue.Queued;
+import dev.idempotent.outbox.relay.HandOffQueue.QueuedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes events over at their commit, each for its publisher.
+ * Queues events at commit, each for its publisher.
  */
 final class HandOffRegistry implements HandOffs {
 
-	private final RelaySettings settings;
+	private final String owner;
+
+	private final Duration leaseTime;
 
 	private final Map<String, PublisherRelay> relays;
 
@@ -27,12 +29,13 @@ final class HandOffRegistry implements HandOffs {
 	private volatile boolean open;
 
 	/**
-	 * Creates a desk that takes nothing yet.
+	 * Creates a registry that is closed.
 	 * @param relays by publisher
-	 * @param onUse is told that there are events that somebody has to look for
+	 * @param onUse called when there are events that were not handed over
 	 */
-	HandOffRegistry(RelaySettings settings, Map<String, PublisherRelay> relays, Runnable onUse) {
-		this.settings = settings;
+	HandOffRegistry(String owner, Duration leaseTime, Map<String, PublisherRelay> relays, Runnable onUse) {
+		this.owner = owner;
+		this.leaseTime = leaseTime;
 		this.relays = relays;
 		this.onUse = onUse;
 	}
@@ -66,22 +69,16 @@ final class HandOffRegistry implements HandOffs {
 		return new Reservation(parts);
 	}
 
-	/**
-	 * Events to what is unavailable are found by those that try it.
-	 */
 	@Override
 	public void wake(List<SerializedEvent> events) {
 		this.onUse.run();
-		Predicate<SerializedEvent> sendable = (event) -> of(event).circuit().isClosed(event.topic());
-		events.forEach((event) -> of(event).circuit().expect(event.topic()));
-		events.stream().filter(sendable).forEach((event) -> of(event).backlog().lookFrom(event.sequence()));
-		events.stream().filter(sendable).map(this::of).distinct().forEach(PublisherRelay::wake);
+		events.forEach((event) -> of(event).lookFor(event));
 	}
 
 	private PublisherRelay of(SerializedEvent event) {
 		PublisherRelay relay = this.relays.get(event.publisher());
 		if (relay == null) {
-			throw new IllegalStateException("There is no publisher for " + event.publisher());
+			throw new IllegalStateException("No publisher for " + event.publisher());
 		}
 		return relay;
 	}
@@ -93,16 +90,14 @@ final class HandOffRegistry implements HandOffs {
 		private final EventLease lease;
 
 		/**
-		 * Taken before the database's clock is: the lease ends no earlier than this
-		 * tells.
+		 * Read before the database's clock, so that the lease does not end earlier.
 		 */
 		private final long deadline;
 
 		Reservation(Map<PublisherRelay, List<SerializedEvent>> parts) {
-			RelaySettings settings = HandOffRegistry.this.settings;
 			this.parts = parts;
-			this.lease = EventLease.by(settings.owner(), settings.lease());
-			this.deadline = System.nanoTime() + settings.lease().toNanos() / 2;
+			this.lease = EventLease.by(HandOffRegistry.this.owner, HandOffRegistry.this.leaseTime);
+			this.deadline = System.nanoTime() + HandOffRegistry.this.leaseTime.toNanos() / 2;
 		}
 
 		@Override
@@ -115,8 +110,9 @@ final class HandOffRegistry implements HandOffs {
 			long now = System.nanoTime();
 			for (SerializedEvent event : events) {
 				PublisherRelay relay = of(event);
-				relay.backlog().passed(event.sequence());
-				relay.queue().add(new Queued(new LeasedEvent(event, this.lease.claimId(), false), now, this.deadline));
+				relay.backlog().skip(event.sequence());
+				relay.queue()
+					.add(new QueuedEvent(new LeasedEvent(event, this.lease.claimId(), false), now, this.deadline));
 			}
 		}
 

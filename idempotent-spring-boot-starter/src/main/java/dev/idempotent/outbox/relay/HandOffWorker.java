@@ -8,39 +8,39 @@ import java.util.UUID;
 
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.relay.HandOffQueue.Queued;
+import dev.idempotent.outbox.relay.HandOffQueue.QueuedEvent;
 
 /**
- * Delivers what was handed over.
+ * Delivers events that were handed over at commit.
  */
 final class HandOffWorker implements RepeatingTask.Step {
 
-	private static final long PATIENCE_MILLIS = 100;
+	private static final long TIMEOUT_MILLIS = 100;
 
 	private final HandOffQueue queue;
 
-	private final Deliveries deliveries;
+	private final BatchDelivery delivery;
 
 	private final OutboxObserver observer;
 
-	HandOffWorker(HandOffQueue queue, Deliveries deliveries, OutboxObserver observer) {
+	HandOffWorker(HandOffQueue queue, BatchDelivery delivery, OutboxObserver observer) {
 		this.queue = queue;
-		this.deliveries = deliveries;
+		this.delivery = delivery;
 		this.observer = observer;
 	}
 
 	/**
-	 * What waited too long is left to whoever claims it.
+	 * Drops events that waited too long: they can be claimed once their lease ends.
 	 */
 	@Override
 	public void run() throws InterruptedException {
-		List<Queued> due = this.queue.take(PATIENCE_MILLIS).stream().filter((queued) -> !queued.isLate()).toList();
+		List<QueuedEvent> due = this.queue.take(TIMEOUT_MILLIS).stream().filter((queued) -> !queued.isLate()).toList();
 		if (due.isEmpty()) {
 			return;
 		}
 		Map<UUID, Long> committed = new HashMap<>();
 		due.forEach((queued) -> committed.put(queued.event().event().id(), queued.committed()));
-		for (LeasedEvent event : this.deliveries.deliver(due.stream().map(Queued::event).toList())) {
+		for (LeasedEvent event : this.delivery.deliver(due.stream().map(QueuedEvent::event).toList())) {
 			Long since = committed.get(event.event().id());
 			if (since != null) {
 				this.observer.delivered(event.event().publisher(), Duration.ofNanos(System.nanoTime() - since));

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Delivers the events of a store from {@link #start()} to {@link #stop()}. Any number of
- * instances may do so at once.
+ * instances may run concurrently.
  */
 public final class OutboxRelay {
 
@@ -31,7 +31,7 @@ public final class OutboxRelay {
 
 	private final Map<String, PublisherRelay> relays = new TreeMap<>();
 
-	private final HandOffRegistry desk;
+	private final HandOffRegistry handOffs;
 
 	private final List<Thread> threads = new ArrayList<>();
 
@@ -40,28 +40,31 @@ public final class OutboxRelay {
 	private volatile boolean stopped;
 
 	/**
-	 * Creates a relay that does not run yet.
-	 * @param store has the events
-	 * @param topics where they go
-	 * @param settings how to work
-	 * @param observer is told what happens
+	 * Creates a relay that is not running.
+	 * @param store the store of the events
+	 * @param topics the publishers
+	 * @param owner the name of this instance, shown to operators
+	 * @param settings the settings
+	 * @param observer notified of deliveries
 	 */
-	public OutboxRelay(OutboxStore store, OutboxTopics topics, RelaySettings settings, OutboxObserver observer) {
+	public OutboxRelay(OutboxStore store, OutboxTopics topics, String owner, RelaySettings settings,
+			OutboxObserver observer) {
 		this.settings = settings;
 		this.store = store;
-		DelayedEvents delayed = new DelayedEvents(store, settings.fullScan());
+		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
 		for (OutboxPublisher publisher : topics.publishers()) {
-			this.relays.put(publisher.prefix(), new PublisherRelay(publisher, store, settings, observer, delayed));
+			this.relays.put(publisher.prefix(),
+					new PublisherRelay(publisher, store, owner, settings, observer, delayed));
 		}
-		this.desk = new HandOffRegistry(settings, this.relays, this::startUnlessStopped);
+		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
 	}
 
 	/**
-	 * The short way from commits of this process to this relay.
-	 * @return takes nothing while the relay does not run
+	 * Hands events of this process over to this relay at commit.
+	 * @return accepts nothing while the relay is not running
 	 */
 	public HandOffs handOffs() {
-		return this.desk;
+		return this.handOffs;
 	}
 
 	/**
@@ -73,7 +76,7 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * The publishers that were unavailable when they were last asked.
+	 * The publishers that were unavailable at the last attempt.
 	 * @return their prefixes
 	 */
 	public Set<String> unavailablePublishers() {
@@ -85,7 +88,7 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * The destinations that were unavailable when they were last asked, up to 50 of each
+	 * The destinations that were unavailable at the last attempt, up to 50 of each
 	 * publisher.
 	 * @return topics
 	 */
@@ -97,7 +100,7 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * Whether the relay delivers.
+	 * Whether the relay delivers events.
 	 * @return {@code true} between start and stop
 	 */
 	public synchronized boolean isRunning() {
@@ -105,15 +108,15 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * Has the relay look for due events now, from the first row on.
+	 * Makes the relay look for due events now, starting from the first row.
 	 */
 	public void wake() {
 		startUnlessStopped();
-		this.relays.values().forEach(PublisherRelay::lookAnew);
+		this.relays.values().forEach(PublisherRelay::lookFromFirstRow);
 	}
 
 	/**
-	 * Begins to deliver. Can be repeated.
+	 * Starts to deliver. Does nothing if the relay is running.
 	 */
 	public synchronized void start() {
 		if (this.running) {
@@ -121,36 +124,36 @@ public final class OutboxRelay {
 		}
 		this.running = true;
 		this.stopped = false;
-		this.desk.open();
-		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.desk::isOpen, this::start));
+		this.handOffs.open();
+		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.handOffs::isOpen, this::start));
 	}
 
 	/**
-	 * Takes nothing more, and delivers what it has. What is not done in time is left to
-	 * others: their leases end by themselves. Can be repeated.
+	 * Accepts no further events and delivers those handed over, up to the drain timeout.
+	 * The rest is released, or picked up by other instances when its leases end.
 	 */
 	public synchronized void stop() {
 		this.stopped = true;
 		if (!this.running) {
 			return;
 		}
-		this.desk.close();
+		this.handOffs.close();
 		this.running = false;
 		this.relays.values().forEach(PublisherRelay::wake);
-		long deadline = System.nanoTime() + this.settings.drain().toNanos();
+		long deadline = System.nanoTime() + this.settings.drainTimeout().toNanos();
 		this.threads.forEach((thread) -> join(thread, deadline));
 		this.threads.clear();
-		List<LeasedEvent> left = this.relays.values()
+		List<LeasedEvent> undelivered = this.relays.values()
 			.stream()
-			.flatMap((relay) -> relay.queue().leftovers().stream())
+			.flatMap((relay) -> relay.queue().drain().stream())
 			.toList();
-		if (!left.isEmpty()) {
-			this.store.release(left);
+		if (!undelivered.isEmpty()) {
+			this.store.release(undelivered);
 		}
 	}
 
 	/**
-	 * The first event of an application that seemed to have no use for it.
+	 * Starts with the first event if the application seemed not to use the outbox.
 	 */
 	private void startUnlessStopped() {
 		if (!this.running && !this.stopped) {
@@ -166,7 +169,7 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * No interrupt: an embedded H2 would take it for the end of its file.
+	 * Does not interrupt, because an embedded H2 would close its file.
 	 */
 	private static void join(Thread thread, long deadline) {
 		try {
@@ -177,8 +180,7 @@ public final class OutboxRelay {
 			Thread.currentThread().interrupt();
 		}
 		if (thread.isAlive()) {
-			logger.warn("{} has not ended yet; what it holds is delivered when the leases have ended",
-					thread.getName());
+			logger.warn("{} is still running; its events are delivered once their leases end", thread.getName());
 		}
 	}
 

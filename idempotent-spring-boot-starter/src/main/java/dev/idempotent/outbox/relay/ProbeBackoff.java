@@ -1,24 +1,33 @@
 package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * How long nothing is sent after failures in a row. Guarded by its owner.
+ * When to probe a publisher or destination after consecutive failures. Guarded by its
+ * owner.
  */
 final class ProbeBackoff {
 
-	private static final BackOff PAUSES = new BackOff(Duration.ofSeconds(1), Duration.ofSeconds(15));
+	private static final ExponentialBackOff BACKOFF = new ExponentialBackOff(500, 2);
 
-	private static final Duration SHORTEST = Duration.ofMillis(200);
+	static {
+		BACKOFF.setJitter(500);
+		BACKOFF.setMaxInterval(15_000);
+	}
 
 	/**
-	 * How long to wait for an event to try with.
+	 * How long to wait for an event to probe with.
 	 */
-	private static final Duration REST = Duration.ofSeconds(15);
+	private static final Duration IDLE_TIME = Duration.ofSeconds(15);
 
-	private int failures;
+	private @Nullable BackOffExecution failures;
 
-	private boolean resting;
+	private boolean idle;
 
 	private long end;
 
@@ -26,21 +35,21 @@ final class ProbeBackoff {
 	 * Whether the last attempt failed.
 	 */
 	boolean isOpen() {
-		return this.failures > 0;
+		return this.failures != null;
 	}
 
 	/**
-	 * Whether it is time to find out.
+	 * Whether the next probe is due.
 	 */
 	boolean isOver() {
 		return System.nanoTime() - this.end >= 0;
 	}
 
 	/**
-	 * Whether there may be something to try with.
+	 * Whether there may be an event to probe with.
 	 */
 	boolean isPromising() {
-		return !this.resting || isOver();
+		return !this.idle || isOver();
 	}
 
 	long end() {
@@ -48,39 +57,41 @@ final class ProbeBackoff {
 	}
 
 	void failed() {
-		this.resting = false;
-		this.failures++;
-		this.end = System.nanoTime() + SHORTEST.plus(PAUSES.after(this.failures)).toNanos();
+		this.idle = false;
+		if (this.failures == null) {
+			this.failures = BACKOFF.start();
+		}
+		this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.failures.nextBackOff());
 	}
 
 	void endNow() {
-		this.resting = false;
+		this.idle = false;
 		this.end = System.nanoTime();
 	}
 
 	/**
-	 * There is nothing to try with. Another instance may hold it.
+	 * There is no event to probe with. Another instance may hold it.
 	 * @return whether this is so for the first time in a row
 	 */
-	boolean rest() {
-		boolean first = !this.resting;
-		this.resting = true;
-		this.end = System.nanoTime() + REST.toNanos();
+	boolean startIdle() {
+		boolean first = !this.idle;
+		this.idle = true;
+		this.end = System.nanoTime() + IDLE_TIME.toNanos();
 		return first;
 	}
 
 	/**
-	 * There is something to try with.
+	 * There is an event to probe with.
 	 */
-	void endRest() {
-		if (this.resting) {
+	void endIdle() {
+		if (this.idle) {
 			endNow();
 		}
 	}
 
 	void succeeded() {
-		this.resting = false;
-		this.failures = 0;
+		this.idle = false;
+		this.failures = null;
 	}
 
 }

@@ -6,38 +6,46 @@ import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.relay.PublisherCircuit.Probe;
 
 /**
- * Finds out whether what was unavailable is available again, apart from the workers that
- * deliver: it may take a time-out each time. A publisher that is unavailable as a whole
- * is tried in turn with topics that have not failed yet and with the one of those that
- * have that was not tried for the longest time.
+ * Probes whether an unavailable publisher or destination is available again. Separate
+ * from the delivering workers, because each probe may take a timeout. An unavailable
+ * publisher is probed alternately with topics that have not failed and with the
+ * unavailable topic that has not been probed for the longest time.
  */
 final class ProbeWorker implements RepeatingTask.Step {
 
-	private static final long PATIENCE_MILLIS = 100;
+	private static final long PAUSE_MILLIS = 100;
 
 	private final Backlog backlog;
 
-	private final Deliveries deliveries;
+	private final BatchDelivery delivery;
 
 	private final PublisherCircuit circuit;
 
+	private final SuspectEvents suspects;
+
+	private final WakeUp wakeUp;
+
 	private final RelaySettings settings;
 
-	private final StoreFailureLog access = new StoreFailureLog();
+	private final StoreFailureLog failureLog = new StoreFailureLog();
 
-	private boolean triedOthers;
+	private boolean probedOthers;
 
-	ProbeWorker(Backlog backlog, Deliveries deliveries, PublisherCircuit circuit, RelaySettings settings) {
+	ProbeWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, SuspectEvents suspects,
+			WakeUp wakeUp, RelaySettings settings) {
 		this.backlog = backlog;
-		this.deliveries = deliveries;
+		this.delivery = delivery;
 		this.circuit = circuit;
+		this.suspects = suspects;
+		this.wakeUp = wakeUp;
 		this.settings = settings;
 	}
 
 	@Override
 	public void run() throws InterruptedException {
-		if (!this.access.attempt(this::probe)) {
-			Thread.sleep(this.access.isFailing() ? Math.min(1000, this.settings.poll().toMillis()) : PATIENCE_MILLIS);
+		if (!this.failureLog.attempt(this::probe)) {
+			this.wakeUp.await(this.failureLog.isFailing() ? Math.min(1000, this.settings.pollInterval().toMillis())
+					: PAUSE_MILLIS);
 		}
 	}
 
@@ -46,22 +54,40 @@ final class ProbeWorker implements RepeatingTask.Step {
 		if (probe == null) {
 			return false;
 		}
-		if (probe.topic() == null) {
-			Probe longest = this.circuit.longestUntried();
-			List<LeasedEvent> others = (this.triedOthers && longest != null) ? List.of() : this.backlog.claimOfOthers();
-			this.triedOthers = !others.isEmpty();
-			if (this.triedOthers) {
-				this.deliveries.probe(others);
-				return true;
-			}
-			probe = (longest != null) ? longest : probe;
+		if (probe.topic() != null) {
+			probeTopic(probe);
 		}
-		List<LeasedEvent> events = (probe.topic() != null) ? this.backlog.claimOf(probe) : List.of();
-		if (events.isEmpty()) {
-			this.circuit.rest(probe);
+		else {
+			probePublisher(probe);
 		}
-		this.deliveries.probe(events);
 		return true;
+	}
+
+	private void probePublisher(Probe publisher) {
+		Probe topic = this.circuit.longestUnprobed();
+		List<LeasedEvent> others = (this.probedOthers && topic != null) ? List.of() : this.backlog.claimOfOthers();
+		this.probedOthers = !others.isEmpty();
+		if (this.probedOthers) {
+			this.delivery.probe(others);
+		}
+		else if (topic != null) {
+			probeTopic(topic);
+		}
+		else {
+			this.circuit.awaitEvent(publisher);
+		}
+	}
+
+	private void probeTopic(Probe topic) {
+		List<LeasedEvent> events = this.backlog.claimOf(topic);
+		if (events.isEmpty()) {
+			this.circuit.awaitEvent(topic);
+			return;
+		}
+		this.delivery.probe(events);
+		if (events.stream().map(LeasedEvent::event).allMatch(this.suspects::contains)) {
+			this.circuit.probeBehind(topic, events.get(events.size() - 1).event().sequence());
+		}
 	}
 
 }

@@ -17,16 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps events from a publisher, or from those of its destinations, that are unavailable,
- * but for a few now and then.
+ * Circuit breaker of a publisher and of each of its destinations. While one is open, its
+ * events are kept, except for a few that are sent as probes.
  */
 final class PublisherCircuit {
 
 	/**
-	 * Each one is a parameter of every claim. Where more are away, the publisher is taken
-	 * to be.
+	 * Each one is a parameter of every claim. If more are unavailable, the publisher
+	 * counts as unavailable.
 	 */
-	static final int MOST_DESTINATIONS = 50;
+	static final int MAX_DESTINATIONS = 50;
 
 	private static final Logger logger = LoggerFactory.getLogger(PublisherCircuit.class);
 
@@ -34,14 +34,14 @@ final class PublisherCircuit {
 
 	private final Runnable onRecovery;
 
-	private final ProbeBackoff whole = new ProbeBackoff();
+	private final ProbeBackoff publisherBackoff = new ProbeBackoff();
 
 	private final Map<String, Destination> destinations = new HashMap<>();
 
 	/**
 	 * Creates a circuit that is closed.
 	 * @param publisher the prefix
-	 * @param onRecovery called when events can be sent again that were left behind
+	 * @param onRecovery called when events that were kept can be sent again
 	 */
 	PublisherCircuit(String publisher, Runnable onRecovery) {
 		this.publisher = publisher;
@@ -49,184 +49,198 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * Whether the publisher was available when it was last asked, if not each of its
-	 * destinations.
+	 * Whether the publisher was available at the last attempt, even if some of its
+	 * destinations were not.
 	 */
 	synchronized boolean isClosed() {
-		return !this.whole.isOpen();
+		return !this.publisherBackoff.isOpen();
 	}
 
 	/**
 	 * Whether events to this topic may be sent.
 	 */
 	synchronized boolean isClosed(String topic) {
-		return !this.whole.isOpen() && !this.destinations.containsKey(topic);
+		return !this.publisherBackoff.isOpen() && !this.destinations.containsKey(topic);
 	}
 
 	/**
-	 * The topics that were unavailable when they were last asked.
+	 * The topics that were unavailable at the last attempt.
 	 */
 	synchronized Set<String> unavailable() {
 		return Set.copyOf(this.destinations.keySet());
 	}
 
 	/**
-	 * Learns from a batch. One that was answered in part says that the publisher is
-	 * available.
+	 * Records the outcomes of a batch. Any answer shows that the publisher is available.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
-		for (int i = 0; i < events.size(); i++) {
-			if (!(outcomes.get(i) instanceof Outcome.Unavailable)) {
-				answered.add(events.get(i).topic());
-			}
-		}
-		Map<String, Silence> silent = new LinkedHashMap<>();
+		Map<String, Failure> failed = new LinkedHashMap<>();
 		for (int i = 0; i < events.size(); i++) {
 			String topic = events.get(i).topic();
-			if (outcomes.get(i) instanceof Outcome.Unavailable unavailable && !answered.contains(topic)) {
-				silent.putIfAbsent(topic, new Silence(unavailable, events.get(i).sequence()));
+			if (outcomes.get(i) instanceof Outcome.Unavailable unavailable) {
+				failed.putIfAbsent(topic, new Failure(unavailable, events.get(i).sequence()));
+			}
+			else {
+				answered.add(topic);
 			}
 		}
+		failed.keySet().removeAll(answered);
 		if (answered.isEmpty()) {
-			openWhole(silent);
+			openPublisher(failed);
 		}
 		else {
 			close(answered);
 		}
-		silent.forEach(this::open);
+		failed.forEach(this::open);
 	}
 
 	/**
-	 * What is to be tried now.
-	 * @return {@code null} if there is nothing to try; without a topic if the publisher
-	 * itself is unavailable
+	 * The probe that is due.
+	 * @return {@code null} if none is due; without a topic if the publisher itself is
+	 * unavailable
 	 */
 	synchronized @Nullable Probe nextProbe() {
-		if (this.whole.isOpen()) {
-			return this.whole.isOver() ? new Probe(null, 0) : null;
+		if (this.publisherBackoff.isOpen()) {
+			return this.publisherBackoff.isOver() ? new Probe(null, 0) : null;
 		}
-		return longest().filter((entry) -> entry.getValue().pause.isOver()).map(PublisherCircuit::probe).orElse(null);
+		return longest().filter((entry) -> entry.getValue().backoff.isOver()).map(PublisherCircuit::probe).orElse(null);
 	}
 
 	/**
-	 * The topic that has not been tried for the longest time, of those that are
-	 * unavailable.
+	 * The unavailable topic that has not been probed for the longest time.
 	 */
-	synchronized @Nullable Probe longestUntried() {
+	synchronized @Nullable Probe longestUnprobed() {
 		return longest().map(PublisherCircuit::probe).orElse(null);
 	}
 
 	/**
-	 * Waits for an event to try with, and closes what there is none for after a while:
-	 * the next one finds out.
+	 * Waits for an event to probe with. Closes the circuit if there is none for a while:
+	 * the next event then shows whether it is available.
 	 */
-	synchronized void rest(Probe probe) {
-		Destination destination = (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
-		ProbeBackoff pause = (destination != null) ? destination.pause : this.whole;
-		if (!pause.rest()) {
-			pause.succeeded();
+	synchronized void awaitEvent(Probe probe) {
+		Destination destination = destination(probe);
+		ProbeBackoff backoff = (destination != null) ? destination.backoff : this.publisherBackoff;
+		if (!backoff.startIdle()) {
+			backoff.succeeded();
 			this.destinations.values().remove(destination);
 			this.onRecovery.run();
 		}
 	}
 
 	/**
-	 * Learns that there is an event to try with.
+	 * Records that there is an event to probe with.
 	 */
-	synchronized void expect(String topic) {
+	synchronized void eventAvailable(String topic) {
 		Destination destination = this.destinations.get(topic);
 		if (destination != null) {
-			destination.pause.endRest();
+			destination.backoff.endIdle();
 		}
-		this.whole.endRest();
+		this.publisherBackoff.endIdle();
+	}
+
+	/**
+	 * Makes the next probe start behind a row, since the rows up to it cannot show
+	 * whether the destination is available.
+	 */
+	synchronized void probeBehind(Probe probe, long row) {
+		Destination destination = destination(probe);
+		if (destination != null) {
+			destination.skippedRow = row;
+		}
+	}
+
+	private @Nullable Destination destination(Probe probe) {
+		return (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
 	}
 
 	private Optional<Map.Entry<String, Destination>> longest() {
 		long now = System.nanoTime();
 		return this.destinations.entrySet()
 			.stream()
-			.filter((entry) -> entry.getValue().pause.isPromising())
-			.min(Comparator.comparingLong((entry) -> entry.getValue().pause.end() - now));
+			.filter((entry) -> entry.getValue().backoff.isPromising())
+			.min(Comparator.comparingLong((entry) -> entry.getValue().backoff.end() - now));
 	}
 
 	private static Probe probe(Map.Entry<String, Destination> entry) {
-		return new Probe(entry.getKey(), entry.getValue().firstRow);
+		return new Probe(entry.getKey(), Math.max(entry.getValue().firstRow, entry.getValue().skippedRow + 1));
 	}
 
 	private void close(Set<String> answered) {
-		boolean recovered = this.whole.isOpen();
+		boolean recovered = this.publisherBackoff.isOpen();
 		if (recovered) {
 			logger.info("The publisher of {} is available again", this.publisher);
-			this.whole.succeeded();
-			this.destinations.values().forEach((destination) -> destination.pause.endNow());
+			this.publisherBackoff.succeeded();
+			this.destinations.values().forEach((destination) -> destination.backoff.endNow());
 		}
 		for (String topic : answered) {
-			Destination back = this.destinations.remove(topic);
-			if (back != null && back.told) {
+			Destination recoveredDestination = this.destinations.remove(topic);
+			if (recoveredDestination != null && recoveredDestination.logged) {
 				logger.info("The destination {} is available again", topic);
 			}
-			recovered |= back != null;
+			recovered |= recoveredDestination != null;
 		}
 		if (recovered) {
 			this.onRecovery.run();
 		}
 	}
 
-	private void openWhole(Map<String, Silence> silent) {
-		boolean tooMany = !this.destinations.keySet().containsAll(silent.keySet())
-				&& this.destinations.size() >= MOST_DESTINATIONS;
-		silent.values()
+	private void openPublisher(Map<String, Failure> failed) {
+		boolean tooMany = !this.destinations.keySet().containsAll(failed.keySet())
+				&& this.destinations.size() >= MAX_DESTINATIONS;
+		failed.values()
 			.stream()
-			.map(Silence::outcome)
+			.map(Failure::outcome)
 			.filter((outcome) -> tooMany || outcome.scope() == Scope.PUBLISHER)
 			.findFirst()
 			.ifPresent((outcome) -> {
-				if (!this.whole.isOpen()) {
-					logger.warn("The publisher of {} is unavailable; events are kept until it is back: {}",
+				if (!this.publisherBackoff.isOpen()) {
+					logger.warn("The publisher of {} is unavailable; events are kept until it recovers: {}",
 							this.publisher, outcome.reason());
 				}
-				this.whole.failed();
+				this.publisherBackoff.failed();
 			});
 	}
 
-	private void open(String topic, Silence silence) {
+	private void open(String topic, Failure failure) {
 		Destination destination = this.destinations.get(topic);
 		if (destination == null) {
-			if (this.destinations.size() >= MOST_DESTINATIONS) {
+			if (this.destinations.size() >= MAX_DESTINATIONS) {
 				return;
 			}
-			destination = new Destination(silence.row());
+			destination = new Destination(failure.row());
 			this.destinations.put(topic, destination);
 		}
-		destination.firstRow = Math.min(destination.firstRow, silence.row());
-		destination.pause.failed();
-		if (!this.whole.isOpen() && !destination.told) {
-			destination.told = true;
-			logger.warn("The destination {} is unavailable; its events are kept until it is back: {}", topic,
-					silence.outcome().reason());
+		destination.firstRow = Math.min(destination.firstRow, failure.row());
+		destination.backoff.failed();
+		if (!this.publisherBackoff.isOpen() && !destination.logged) {
+			destination.logged = true;
+			logger.warn("The destination {} is unavailable; its events are kept until it recovers: {}", topic,
+					failure.outcome().reason());
 		}
 	}
 
 	/**
-	 * What to try.
+	 * What to probe.
 	 *
 	 * @param topic the topic, or {@code null} for any
-	 * @param row no later than the first one that was given back
+	 * @param row where to look for an event
 	 */
 	record Probe(@Nullable String topic, long row) {
 	}
 
-	private record Silence(Outcome.Unavailable outcome, long row) {
+	private record Failure(Outcome.Unavailable outcome, long row) {
 	}
 
 	private static final class Destination {
 
-		private final ProbeBackoff pause = new ProbeBackoff();
+		private final ProbeBackoff backoff = new ProbeBackoff();
 
 		private long firstRow;
 
-		private boolean told;
+		private long skippedRow;
+
+		private boolean logged;
 
 		Destination(long firstRow) {
 			this.firstRow = firstRow;

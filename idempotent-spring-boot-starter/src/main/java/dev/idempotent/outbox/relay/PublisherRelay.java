@@ -6,10 +6,11 @@ import java.util.function.BooleanSupplier;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.SerializedEvent;
 
 /**
- * Delivers the events of one publisher with threads of its own, so that one that is slow
- * or away holds up no other.
+ * Delivers the events of one publisher with separate threads, so that a slow or
+ * unavailable publisher does not delay the others.
  */
 final class PublisherRelay {
 
@@ -21,23 +22,28 @@ final class PublisherRelay {
 
 	private final PublisherCircuit circuit;
 
+	private final SuspectEvents suspects = new SuspectEvents();
+
 	private final HandOffQueue queue;
 
-	private final Deliveries deliveries;
+	private final BatchDelivery delivery;
 
 	private final Backlog backlog;
 
-	private final WakeUp wakeUp = new WakeUp();
+	private final WakeUp backlogWakeUp = new WakeUp();
 
-	PublisherRelay(OutboxPublisher publisher, OutboxStore store, RelaySettings settings, OutboxObserver observer,
-			DelayedEvents delayed) {
+	private final WakeUp probeWakeUp = new WakeUp();
+
+	PublisherRelay(OutboxPublisher publisher, OutboxStore store, String owner, RelaySettings settings,
+			OutboxObserver observer, DelayedEvents delayed) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
-		this.circuit = new PublisherCircuit(this.publisher, this::lookAnew);
+		this.circuit = new PublisherCircuit(this.publisher, this::lookFromFirstRow);
 		this.queue = new HandOffQueue(settings);
-		this.deliveries = new Deliveries(store, publisher, this.circuit, settings, observer, this::lookFrom);
-		this.backlog = new Backlog(this.publisher, store, this.deliveries, this.circuit, settings, delayed);
+		this.delivery = new BatchDelivery(store, new BatchPublisher(publisher, this.circuit, this.suspects),
+				this.circuit, settings, observer, this::lookFrom);
+		this.backlog = new Backlog(this.publisher, store, this.circuit, owner, settings, delayed);
 	}
 
 	PublisherCircuit circuit() {
@@ -53,36 +59,49 @@ final class PublisherRelay {
 	}
 
 	void wake() {
-		this.wakeUp.call();
+		this.backlogWakeUp.call();
+		this.probeWakeUp.call();
 	}
 
 	/**
-	 * Looks for events from the first row on.
+	 * Delivers an event that was not handed over, or probes with it if its destination is
+	 * unavailable.
 	 */
-	void lookAnew() {
+	void lookFor(SerializedEvent event) {
+		if (this.circuit.isClosed(event.topic())) {
+			lookFrom(event.sequence());
+		}
+		else {
+			this.circuit.eventAvailable(event.topic());
+			this.probeWakeUp.call();
+		}
+	}
+
+	void lookFromFirstRow() {
 		lookFrom(1);
 	}
 
 	/**
-	 * Gives each kind of work a name for its thread.
-	 * @param running until when to look for events
-	 * @param delivering until when to deliver what was handed over
+	 * Starts the workers.
+	 * @param running whether to look for events
+	 * @param delivering whether to wait for events that are handed over
+	 * @param threads starts a worker in a thread of the given name
 	 */
 	void start(BooleanSupplier running, BooleanSupplier delivering, BiConsumer<String, Runnable> threads) {
-		threads.accept("outbox-backlog-" + this.publisher,
-				new RepeatingTask(running, new BacklogWorker(this.backlog, this.wakeUp, this.settings)));
-		threads.accept("outbox-probe-" + this.publisher, new RepeatingTask(running,
-				new ProbeWorker(this.backlog, this.deliveries, this.circuit, this.settings)));
+		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running,
+				new BacklogWorker(this.backlog, this.delivery, this.circuit, this.backlogWakeUp, this.settings)));
+		threads.accept("outbox-probe-" + this.publisher, new RepeatingTask(running, new ProbeWorker(this.backlog,
+				this.delivery, this.circuit, this.suspects, this.probeWakeUp, this.settings)));
 		for (int i = 1; i <= this.settings.workers(); i++) {
 			threads.accept("outbox-relay-" + this.publisher + "-" + i,
 					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
-							new HandOffWorker(this.queue, this.deliveries, this.observer)));
+							new HandOffWorker(this.queue, this.delivery, this.observer)));
 		}
 	}
 
 	private void lookFrom(long row) {
 		this.backlog.lookFrom(row);
-		this.wakeUp.call();
+		this.backlogWakeUp.call();
 	}
 
 }

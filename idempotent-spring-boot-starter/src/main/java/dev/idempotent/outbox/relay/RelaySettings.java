@@ -2,30 +2,90 @@ package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
 
+import org.springframework.util.unit.DataSize;
+
 /**
- * How a relay works.
- *
- * @param owner names this instance, for operators
- * @param batchSize how many events are published at a time
- * @param batchMemory how many bytes of payload are published at a time, if more than one
- * event has so many
- * @param queueCapacity how many events wait in memory after their commit, for each
- * publisher
- * @param queueMemory how many bytes of payload they may have
- * @param workers how many threads deliver events that were handed over, for each
- * publisher
- * @param lease how long this instance holds an event before another may take it
- * @param poll how long to wait before looking for events again after there were some
- * @param idlePoll how long the wait grows while there are none
- * @param fullScan how often to look at all events and not just the latest
- * @param attempts how many attempts an event has
- * @param firstBackOff how long an event waits at most after its first failed attempt;
- * doubled for each further one
- * @param longestBackOff how long an event waits at most
- * @param drain how long to go on delivering what was handed over when the application
- * stops
+ * The settings of a relay. All numbers, sizes and durations are positive.
  */
-public record RelaySettings(String owner, int batchSize, long batchMemory, int queueCapacity, long queueMemory,
-		int workers, Duration lease, Duration poll, Duration idlePoll, Duration fullScan, int attempts,
-		Duration firstBackOff, Duration longestBackOff, Duration drain) {
+public interface RelaySettings {
+
+	/**
+	 * How many events are published at a time.
+	 * @return the limit of a batch
+	 */
+	int batchSize();
+
+	/**
+	 * How much payload is published at a time; a larger event is published alone.
+	 * @return the limit of a batch
+	 */
+	DataSize batchMemory();
+
+	/**
+	 * How many events wait in memory after their commit.
+	 * @return the limit for each publisher
+	 */
+	int queueCapacity();
+
+	/**
+	 * How much payload waits in memory after its commit.
+	 * @return the limit for each publisher
+	 */
+	DataSize queueMemory();
+
+	/**
+	 * How many threads deliver events that were handed over at commit.
+	 * @return the number for each publisher
+	 */
+	int workers();
+
+	/**
+	 * How long this instance holds an event before another may claim it.
+	 * @return the lease
+	 */
+	Duration lease();
+
+	/**
+	 * How long to wait before the next query after there were events.
+	 * @return the shortest interval
+	 */
+	Duration pollInterval();
+
+	/**
+	 * The limit of that wait, which doubles while there are no events.
+	 * @return the longest interval
+	 */
+	Duration idlePollInterval();
+
+	/**
+	 * How often all events are queried instead of only the latest ones.
+	 * @return the interval
+	 */
+	Duration fullScanInterval();
+
+	/**
+	 * How many attempts an event has before it is dead.
+	 * @return at least 1
+	 */
+	int attempts();
+
+	/**
+	 * The longest wait after the first failed attempt of an event, doubled for each
+	 * further one.
+	 * @return the first backoff
+	 */
+	Duration backoff();
+
+	/**
+	 * The longest wait between two attempts of an event.
+	 * @return the limit of the backoff
+	 */
+	Duration maxBackoff();
+
+	/**
+	 * How long to go on delivering handed-over events when the application stops.
+	 * @return the timeout of a graceful stop
+	 */
+	Duration drainTimeout();
+
 }

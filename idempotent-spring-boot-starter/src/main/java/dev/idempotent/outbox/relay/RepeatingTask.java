@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a step as long as it is wanted, whatever the step throws: otherwise a worker
- * would stop unnoticed until the application is restarted.
+ * Repeats a step while a condition holds. Survives any exception or error of the step,
+ * which would otherwise end its thread unnoticed.
  */
 final class RepeatingTask implements Runnable {
 
@@ -15,22 +15,22 @@ final class RepeatingTask implements Runnable {
 
 	private static final long PAUSE_MILLIS = 100;
 
-	private final BooleanSupplier wanted;
+	private final BooleanSupplier condition;
 
 	private final Step step;
 
-	RepeatingTask(BooleanSupplier wanted, Step step) {
-		this.wanted = wanted;
+	RepeatingTask(BooleanSupplier condition, Step step) {
+		this.condition = condition;
 		this.step = step;
 	}
 
 	@Override
 	public void run() {
-		while (this.wanted.getAsBoolean()) {
+		while (this.condition.getAsBoolean()) {
 			try {
 				this.step.run();
 			}
-			// Memory that is short here may be there a moment later.
+			// Errors such as a full heap may be temporary.
 			catch (Throwable ex) {
 				recover(ex);
 			}
@@ -40,18 +40,17 @@ final class RepeatingTask implements Runnable {
 	private static void recover(Throwable failure) {
 		try {
 			if (!(failure instanceof InterruptedException)) {
-				logger.error("A step of the outbox failed; what it held is delivered when the leases have ended",
-						failure);
+				logger.error("An outbox worker failed; its events are delivered once their leases end", failure);
 				Thread.sleep(PAUSE_MILLIS);
 			}
 		}
 		catch (Throwable ex) {
-			// There is no memory to say so, or a publisher has interrupted its thread.
+			// Logging failed for lack of memory, or a publisher interrupted the thread.
 		}
 	}
 
 	/**
-	 * What to repeat.
+	 * The step to repeat.
 	 */
 	interface Step {
 

@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says once that the store fails, and once that it does so no more.
+ * Logs once that the store fails, and once that it has recovered.
  */
 final class StoreFailureLog {
 
@@ -15,21 +15,21 @@ final class StoreFailureLog {
 	private boolean failing;
 
 	/**
-	 * Takes a step that reads the store.
-	 * @return what the step returns, or {@code false} if it fails
+	 * Runs a step that uses the store.
+	 * @return the result of the step, or {@code false} if it fails
 	 */
 	boolean attempt(BooleanSupplier step) {
 		try {
 			boolean result = step.getAsBoolean();
 			if (this.failing) {
-				logger.info("The outbox is read again");
+				logger.info("The outbox can be read again");
 			}
 			this.failing = false;
 			return result;
 		}
 		catch (RuntimeException ex) {
 			if (!this.failing) {
-				logger.warn("The outbox cannot be read; trying again", ex);
+				logger.warn("The outbox cannot be read; retrying", ex);
 			}
 			this.failing = true;
 			return false;

@@ -1,6 +1,6 @@
 /**
- * Delivers events: those handed over at their commit, and those that nobody has delivered
- * yet.
+ * The message relay of the outbox: delivers events that were handed over at commit, and
+ * the backlog.
  */
 @NullMarked
 package dev.idempotent.outbox.relay;

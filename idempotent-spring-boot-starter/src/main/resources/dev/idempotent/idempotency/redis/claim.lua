@@ -1,6 +1,8 @@
--- Grants the key to one of many claimants, and tells the others what became of it.
--- The owner's own token is granted again while the key is PENDING, so a lost reply can be asked for again.
--- Returns {outcome, remaining lease or retention in ms, response}, as far as the outcome has them.
+-- Grants a free key to the token, and reports the state of a key that is not free. A PENDING key is granted
+-- again to the token that owns it, so that a claim can be repeated after a lost reply.
+-- KEYS: key. ARGV: token, fingerprint version, fingerprint, lease in ms.
+-- Returns {'ACQUIRED'}, {'PENDING', remaining lease in ms}, {'COMPLETED', remaining retention in ms, response},
+-- {'MISMATCHED'} or, for a value that this library did not write, {'FOREIGN'}.
 local key = KEYS[1]
 local token, version, fingerprint, lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 

@@ -1,5 +1,7 @@
--- Keeps the response of a key that the token owns or that nobody owns, for its retention.
--- Repeatable: a record that the token has completed stays as it is. Returns KEPT, REFUSED or FOREIGN.
+-- Completes a key that the token owns, or that is free, with a response. Repeatable: a key that the token has
+-- completed stays unchanged.
+-- KEYS: key. ARGV: token, fingerprint version, fingerprint, response, retention in ms.
+-- Returns 'KEPT', 'REFUSED' if another token owns the key, or 'FOREIGN' for a value that this library did not write.
 local key = KEYS[1]
 local token, version, fingerprint, response, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 

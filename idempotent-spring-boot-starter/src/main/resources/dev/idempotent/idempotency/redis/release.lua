@@ -1,5 +1,7 @@
--- Frees a PENDING key that the token owns; an absent key is free already. A completed one stays.
--- Returns FREE, REFUSED or FOREIGN.
+-- Releases a PENDING key that the token owns. A COMPLETED key stays unchanged.
+-- KEYS: key. ARGV: token.
+-- Returns 'FREE', also for a key that is already free, 'REFUSED' for a key that is completed or that another token
+-- owns, or 'FOREIGN' for a value that this library did not write.
 local key, token = KEYS[1], ARGV[1]
 
 local record = redis.pcall('HMGET', key, 'state', 'token')

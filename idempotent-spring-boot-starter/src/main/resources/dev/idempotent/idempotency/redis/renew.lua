@@ -1,4 +1,7 @@
--- Lets the lease of a PENDING key that the token owns start anew. Returns RENEWED, REFUSED or FOREIGN.
+-- Restarts the lease of a PENDING key that the token owns.
+-- KEYS: key. ARGV: token, lease in ms.
+-- Returns 'RENEWED', 'REFUSED' for a key that the token does not own, or 'FOREIGN' for a value that this library did
+-- not write.
 local key, token, lease = KEYS[1], ARGV[1], ARGV[2]
 
 local record = redis.pcall('HMGET', key, 'state', 'token')

@@ -56,14 +56,14 @@ class ColdStartIntegrationTests {
 			WebApplication.start(Orders.class, redis).close();
 			connection.serverCommands().setConfig("maxmemory-policy", "noeviction");
 		}
-		assertThat(output).containsOnlyOnce("set maxmemory-policy noeviction");
+		assertThat(output).containsOnlyOnce("use a Redis with maxmemory-policy noeviction");
 	}
 
 	@Test
 	void startsBesideARedisThatIsSilentAndSaysSo(CapturedOutput output) {
 		proxy.hold();
 		try (WebApplication application = WebApplication.start(Orders.class, proxy, "idempotent.redis.timeout=50ms")) {
-			assertThat(output).contains("Redis was not reached while the application started",
+			assertThat(output).contains("Redis was not reachable while the application started",
 					"idempotent.on-store-failure", "maxmemory-policy");
 			proxy.resume();
 			await().until(() -> post(application).statusCode() == 200);
@@ -76,7 +76,7 @@ class ColdStartIntegrationTests {
 	@Test
 	void startsWithoutARedisAndSaysSo(CapturedOutput output) {
 		WebApplication.start(Orders.class, () -> List.of("spring.data.redis.port=1")).close();
-		assertThat(output).containsOnlyOnce("Redis was not reached while the application started")
+		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")
 			.contains("Connection refused");
 	}
 

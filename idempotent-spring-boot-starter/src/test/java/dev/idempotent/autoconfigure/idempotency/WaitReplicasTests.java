@@ -2,8 +2,6 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
-import dev.idempotent.idempotency.redis.ReplicatedIdempotencyStore;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -24,15 +22,15 @@ class WaitReplicasTests {
 
 	@Test
 	void waitsForNoReplicaUnlessTold() {
-		this.application.run((context) -> assertThat(context.getBean(IdempotencyStore.class))
-			.isInstanceOf(RedisIdempotencyStore.class));
+		this.application
+			.run((context) -> assertThat(context.getBean(IdempotencyStore.class).describe()).isEqualTo("Redis"));
 	}
 
 	@Test
 	void waitsForReplicasIfTold() {
 		this.application.withPropertyValues("idempotent.redis.wait-replicas=1")
-			.run((context) -> assertThat(context.getBean(IdempotencyStore.class))
-				.isInstanceOf(ReplicatedIdempotencyStore.class));
+			.run((context) -> assertThat(context.getBean(IdempotencyStore.class).describe())
+				.isEqualTo("Redis with 1 replica"));
 	}
 
 	@Test

@@ -15,12 +15,12 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link EvictionPolicy}.
+ * Tests for {@link RedisWarmUp}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class EvictionPolicyIntegrationTests {
 
-	private static final String WARNING = "set maxmemory-policy noeviction";
+	private static final String WARNING = "use a Redis with maxmemory-policy noeviction";
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
@@ -28,39 +28,39 @@ class EvictionPolicyIntegrationTests {
 	private final RedisConnectionFactory factory = redis.connect();
 
 	@Test
-	void warnsOfAServerThatEvicts(CapturedOutput output) {
+	void warnsOfAServerThatEvictsKeys(CapturedOutput output) {
 		setPolicy("allkeys-lru");
 		warmUp();
 		assertThat(output).containsOnlyOnce(WARNING).contains("allkeys-lru");
 	}
 
 	@Test
-	void saysNothingAboutAServerThatDoesNotEvict(CapturedOutput output) {
+	void isSilentAboutAServerThatDoesNotEvict(CapturedOutput output) {
 		setPolicy("noeviction");
 		warmUp();
 		assertThat(output).doesNotContain("maxmemory-policy");
 	}
 
 	@Test
-	void saysThatAServerDoesNotTell(CapturedOutput output) {
+	void warnsIfThePolicyCannotBeRead(CapturedOutput output) {
 		setPolicy("allkeys-lru");
 		try (RedisConnection connection = this.factory.getConnection()) {
 			connection.execute("ACL", bytes("SETUSER"), bytes("default"), bytes("-info"));
 			warmUp();
 			connection.execute("ACL", bytes("SETUSER"), bytes("default"), bytes("+info"));
 		}
-		assertThat(output).containsOnlyOnce("Redis did not tell its maxmemory-policy").contains("NOPERM");
+		assertThat(output).containsOnlyOnce("The maxmemory-policy of Redis could not be read").contains("NOPERM");
 	}
 
 	@Test
-	void saysThatAServerIsDown(CapturedOutput output) {
+	void warnsIfTheServerIsDown(CapturedOutput output) {
 		redis.stop();
 		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(),
 				Duration.ofSeconds(1))) {
 			connection.warmUp(Duration.ofSeconds(1));
 		}
 		redis.start();
-		assertThat(output).containsOnlyOnce("Redis was not reached while the application started")
+		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")
 			.contains("Connection refused");
 	}
 

@@ -68,7 +68,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	@Test
-	void takesTheKeyOfARunBackWhenRedisHasForgottenIt() {
+	void restoresTheKeyOfARunAfterRedisHasLostIt() {
 		Claimant runner = claimant(LEASE);
 		runner.claim();
 		redis.flush();
@@ -79,7 +79,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	@Test
-	void takesTheKeyOfARunBackWhenRedisWasAway() {
+	void restoresTheKeyOfARunAfterAnOutage() {
 		Claimant runner = claimant(LEASE);
 		runner.claim();
 		redis.stop();
@@ -90,7 +90,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	@Test
-	void storesTheAnswerOfARunDuringWhichRedisWasAway() {
+	void storesTheResponseOfARunWithAnOutageInBetween() {
 		Claimant runner = claimant(MINUTE);
 		runner.claim();
 		redis.stop();
@@ -101,7 +101,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	@Test
-	void storesTheAnswerOfARunThatEndedWhileRedisWasAway() {
+	void storesTheResponseOfARunThatEndedDuringAnOutage() {
 		Claimant runner = claimant(MINUTE);
 		runner.claim();
 		redis.stop();
@@ -112,7 +112,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	@Test
-	void runsEachOfManyKeysOnceForManyThreadsThatComeByAndBy() throws InterruptedException {
+	void runsEachKeyOnceForManyThreads() throws InterruptedException {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		List<AtomicInteger> runs = Stream.generate(AtomicInteger::new).limit(50).toList();
 		IdempotencyGuard crowded = guard(new RedisIdempotencyStore(redis.connect(), PREFIX));
@@ -146,8 +146,8 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	/**
-	 * Waits without claiming: a rival that came before the key was taken back, or its
-	 * answer stored, would have it, because a stopped Redis has lost the claim.
+	 * Waits without claiming: after a restart Redis has lost the claim, and a competing
+	 * claim would be granted before the key is restored or its response stored.
 	 */
 	private void awaitThatTheKeyIsFree(boolean free) {
 		awaitReply(() -> this.store.release(this.key, "nobody"), (released) -> released == free);

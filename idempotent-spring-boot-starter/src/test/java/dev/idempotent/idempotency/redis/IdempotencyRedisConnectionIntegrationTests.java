@@ -46,7 +46,7 @@ class IdempotencyRedisConnectionIntegrationTests {
 	}
 
 	@Test
-	void knowsTheDatabaseTheUserAndThePasswordOfTheApplication() {
+	void usesTheDatabaseAndCredentialsOfTheApplication() {
 		command("ACL", "SETUSER", "shop", "on", ">secret", "~*", "+@all");
 		RedisStandaloneConfiguration servers = servers();
 		servers.setDatabase(5);
@@ -81,7 +81,7 @@ class IdempotencyRedisConnectionIntegrationTests {
 	}
 
 	@Test
-	void leavesTheApplicationConnectedWhenClosed() {
+	void keepsTheApplicationConnectedWhenClosed() {
 		ClientResources resources = ClientResources.create();
 		LettuceConnectionFactory application = started(servers(),
 				LettuceClientConfiguration.builder().clientResources(resources).build());
@@ -110,17 +110,17 @@ class IdempotencyRedisConnectionIntegrationTests {
 	}
 
 	@Test
-	void isBackSoonAfterALongOutage() {
+	void reconnectsSoonAfterALongOutage() {
 		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT)) {
 			RedisIdempotencyStore store = store(connection);
 			StoreVerb.CLAIM.ask(store, this.key);
 			redis.stop();
 			AtomicInteger refused = new AtomicInteger();
-			// Long enough for Lettuce's own delays to have grown to seconds.
+			// Long enough for Lettuce's reconnect delays to reach seconds.
 			await().during(Duration.ofSeconds(10)).until(() -> refuses(store, refused));
 			assertThat(refused).hasValueGreaterThan(10);
 			redis.start();
-			// They would let the next attempt wait for another six.
+			// Such a delay would postpone the next attempt by six seconds.
 			await().atMost(Duration.ofSeconds(5))
 				.untilAsserted(() -> assertThatNoException().isThrownBy(() -> StoreVerb.CLAIM.ask(store, this.key)));
 		}

@@ -55,7 +55,7 @@ class RedisClusterIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void spreadsKeysOverAllMastersAndFindsEachAgain() {
+	void distributesKeysOverAllMastersAndFindsThemAgain() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
 		Fingerprint request = Samples.fingerprint("request");
 		keys.forEach((key) -> assertThat(store.claim(key, request, "owner", MINUTE)).isEqualTo(new Claim.Acquired()));

@@ -17,7 +17,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link IdempotencyRedisConnection} behind one address that leads to another
- * master after a failover, while the old master lives on.
+ * master after a failover, while the old master keeps running.
  */
 class RedisEndpointFailoverIntegrationTests {
 
@@ -40,12 +40,12 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	@Test
-	void claimsAtTheNextMasterOnTheOneConnection() {
+	void claimsAtTheNewMasterOnTheSharedConnection() {
 		claimsAtTheNextMaster(IdempotencyRedisConnection::withTimeout);
 	}
 
 	@Test
-	void claimsAtTheNextMasterOnExclusiveConnections() {
+	void claimsAtTheNewMasterOnExclusiveConnections() {
 		claimsAtTheNextMaster(IdempotencyRedisConnection::exclusive);
 	}
 

@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of keys when a replica takes over from its master.
+ * Idempotency keys across a failover to a replica.
  */
 @Timeout(180)
 class RedisFailoverIntegrationTests {
@@ -67,7 +67,7 @@ class RedisFailoverIntegrationTests {
 	}
 
 	@Test
-	void servesAgainAfterAFailoverUnderLoadAndNeverGivesAKeyTheAnswerOfAnother() throws Exception {
+	void recoversAfterAFailoverUnderLoadAndNeverReplaysTheResponseOfAnotherKey() throws Exception {
 		Map<IdempotencyKey, String> confirmed = completeOnReplicasToo();
 		ExecutorService threads = Executors.newFixedThreadPool(THREADS);
 		for (int i = 0; i < THREADS; i++) {
@@ -95,8 +95,7 @@ class RedisFailoverIntegrationTests {
 	private Map<IdempotencyKey, String> completeOnReplicasToo() {
 		Map<IdempotencyKey, String> confirmed = new ConcurrentHashMap<>();
 		try (IdempotencyRedisConnection exclusive = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT)) {
-			IdempotencyStore replicated = new ReplicatedIdempotencyStore(exclusive, "failover:", 1,
-					TIMEOUT.dividedBy(2));
+			IdempotencyStore replicated = new RedisIdempotencyStore(exclusive, "failover:", 1, TIMEOUT.dividedBy(2));
 			for (int i = 0; i < 100; i++) {
 				IdempotencyKey key = Samples.key();
 				confirmed.put(key, "confirmed " + i);

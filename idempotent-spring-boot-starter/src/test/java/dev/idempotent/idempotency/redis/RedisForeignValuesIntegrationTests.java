@@ -21,8 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link RedisIdempotencyStore} where another application writes under the same
- * names.
+ * Tests for {@link RedisIdempotencyStore} with keys that another application wrote.
  */
 class RedisForeignValuesIntegrationTests {
 
@@ -63,13 +62,13 @@ class RedisForeignValuesIntegrationTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void refusesAHashOfSomebodyElse(StoreVerb verb, Map<String, String> hash) {
+	void refusesAForeignHash(StoreVerb verb, Map<String, String> hash) {
 		template.opsForHash().putAll(this.name, hash);
 		assertThatTheStoreRefuses(verb);
 		assertThat(template.<String, String>opsForHash().entries(this.name)).isEqualTo(hash);
 	}
 
-	static Stream<Arguments> refusesAHashOfSomebodyElse() {
+	static Stream<Arguments> refusesAForeignHash() {
 		return Stream.of(StoreVerb.values())
 			.flatMap((verb) -> Stream.of(Map.of("name", "value"), Map.of("state", "open"), Map.of("token", "owner"))
 				.map((hash) -> Arguments.of(verb, hash)));

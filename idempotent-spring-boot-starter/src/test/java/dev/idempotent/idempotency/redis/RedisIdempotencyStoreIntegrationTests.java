@@ -62,12 +62,12 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@AfterEach
-	void letsEveryKeyExpireByItself() {
+	void letsEveryKeyExpire() {
 		assertThat(template.keys("*")).allSatisfy((name) -> assertThat(template.getExpire(name)).isNotEqualTo(-1));
 	}
 
 	@Test
-	void letsARecordLiveAsLongAsItsLeaseAndThenAsItsRetention() {
+	void expiresAKeyAfterItsLeaseAndThenAfterItsRetention() {
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		assertThat(timeToLive()).isBetween(1L, 60L);
 		store.renew(this.key, "owner", MINUTE.multipliedBy(2));
@@ -83,21 +83,21 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void leavesNothingBehindWhenReleased() {
+	void deletesTheKeyOnRelease() {
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		store.release(this.key, "owner");
 		assertThat(template.keys("*")).isEmpty();
 	}
 
 	@Test
-	void keepsPrefixesApart() {
+	void separatesKeysByPrefix() {
 		RedisIdempotencyStore other = new RedisIdempotencyStore(redis.connect(), "other:");
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		assertThat(other.claim(this.key, REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Acquired());
 	}
 
 	@Test
-	void loadsItsScriptsAgainWhenTheServerHasForgottenThem() {
+	void reloadsItsScriptsAfterTheServerHasLostThem() {
 		forgetScripts();
 		assertThat(store.claim(this.key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
 		forgetScripts();
@@ -109,7 +109,7 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void sendsOneCommandForEachVerb() {
+	void sendsOneCommandPerOperation() {
 		askEveryVerb(Samples.key());
 		long loads = calls("eval");
 		long verbs = calls("evalsha");

@@ -59,7 +59,7 @@ class RedisOutageIntegrationTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void saysThatAStoppedServerIsUnavailableAndWorksAgainWhenItIsBack(StoreVerb verb) {
+	void reportsAStoppedServerAndRecoversWithIt(StoreVerb verb) {
 		redis.stop();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 			.isThrownBy(() -> verb.ask(store, this.key))
@@ -69,7 +69,7 @@ class RedisOutageIntegrationTests {
 	}
 
 	@Test
-	void waitsForAStoppedServerNoLongerThanItsTimeout() {
+	void waitsForAStoppedServerNoLongerThanTheTimeout() {
 		redis.stop();
 		long start = System.nanoTime();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -78,7 +78,7 @@ class RedisOutageIntegrationTests {
 	}
 
 	@Test
-	void saysThatAServerIsUnavailableThatWasNeverThere() {
+	void reportsAServerThatNeverExisted() {
 		redis.stop();
 		try (IdempotencyRedisConnection cold = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT)) {
 			RedisIdempotencyStore early = new RedisIdempotencyStore(cold.factory(), "outage:");

@@ -8,7 +8,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Samples;
 
 /**
- * What can be asked of a store.
+ * The operations of a store.
  */
 enum StoreVerb {
 

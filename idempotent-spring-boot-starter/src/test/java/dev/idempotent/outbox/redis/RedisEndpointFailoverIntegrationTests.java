@@ -18,13 +18,11 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link RedisStreamPublisher} behind one address that leads to another master
- * after a failover, as managed services have it, while the old master lives on.
+ * after a failover, as with managed services, while the old master keeps running.
  */
 class RedisEndpointFailoverIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
-
-	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
 
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
@@ -38,7 +36,7 @@ class RedisEndpointFailoverIntegrationTests {
 	static final StallingProxy endpoint = StallingProxy.before(first);
 
 	@Test
-	void deliversToTheNextMasterOnceTheOldOneRefusesWrites() {
+	void deliversToTheNewMasterOnceTheOldOneRejectsWrites() {
 		LettuceConnectionFactory application = new LettuceConnectionFactory(endpoint.host(), endpoint.port());
 		application.afterPropertiesSet();
 		try (RedisStreamPublisher publisher = publisher(application)) {
@@ -46,7 +44,7 @@ class RedisEndpointFailoverIntegrationTests {
 			first.follow(second);
 			endpoint.leadTo(second);
 			assertThat(publisher.publish(Events.numbered("refused", 1)))
-				.containsOnly(new Outcome.Unavailable("Redis takes no entries now (READONLY)", Scope.PUBLISHER));
+				.containsOnly(new Outcome.Unavailable("Redis currently rejects writes (READONLY)", Scope.PUBLISHER));
 			await().until(() -> publisher.publish(Events.numbered("after", 1)).equals(List.of(DELIVERED)));
 			assertThat(new Streams(second.connect()).payloads("after")).containsExactly("0");
 		}
@@ -57,7 +55,7 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	@Test
-	void countsNoAttemptWhereTheUserMayNotWrite() {
+	void countsNoAttemptIfTheUserLacksPermission() {
 		second.command("ACL SETUSER reader on >secret ~* +@all -xadd");
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(second.host(), second.port());
 		server.setUsername("reader");
@@ -66,7 +64,7 @@ class RedisEndpointFailoverIntegrationTests {
 		application.afterPropertiesSet();
 		try (RedisStreamPublisher publisher = publisher(application)) {
 			assertThat(publisher.publish(Events.numbered("forbidden", 2)))
-				.containsOnly(new Outcome.Unavailable("Redis takes no entries now (NOPERM)", Scope.DESTINATION));
+				.containsOnly(new Outcome.Unavailable("Redis currently rejects writes (NOPERM)", Scope.DESTINATION));
 			second.command("ACL SETUSER reader +xadd");
 			assertThat(publisher.publish(Events.numbered("forbidden", 2))).containsOnly(DELIVERED);
 		}
@@ -77,7 +75,7 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), PLAIN);
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), null, 0, TIMEOUT);
 	}
 
 }

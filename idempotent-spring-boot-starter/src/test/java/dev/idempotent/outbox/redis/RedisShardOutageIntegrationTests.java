@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * An application whose Cluster lacks one of its masters.
+ * Publication to a Cluster with an unavailable master.
  */
 class RedisShardOutageIntegrationTests {
 
@@ -40,7 +40,7 @@ class RedisShardOutageIntegrationTests {
 	static final RealRedisCluster cluster = new RealRedisCluster();
 
 	@Test
-	void deliversToTheMastersThatAreThere() throws Exception {
+	void deliversToAvailableMasters() throws Exception {
 		List<String> properties = new ArrayList<>(postgres.properties());
 		properties.addAll(cluster.properties());
 		properties.addAll(List.of("idempotent.outbox.table-prefix=shard_", "idempotent.outbox.redis.timeout=500ms"));
@@ -63,7 +63,7 @@ class RedisShardOutageIntegrationTests {
 	}
 
 	/**
-	 * An event whose reply was lost stands there twice.
+	 * An event whose reply was lost is added twice.
 	 */
 	private static Set<String> ids(Streams streams, String stream) {
 		return streams.entries(stream)
@@ -73,7 +73,7 @@ class RedisShardOutageIntegrationTests {
 	}
 
 	private static String streamOfAnotherMasterThan(String other) {
-		// Each of three masters has a third of the slots, in one piece.
+		// Each of the three masters has a contiguous third of the slots.
 		int third = SlotHash.SLOT_COUNT / 3 + 1;
 		return IntStream.range(0, 100)
 			.mapToObj((i) -> "there-" + i)

@@ -47,7 +47,7 @@ class RedisStreamClusterIntegrationTests {
 	}
 
 	@Test
-	void waitsForTheReplicaOfAWatchedMasterAndFollowsTheNextMaster() throws Exception {
+	void waitsForAReplicaBehindSentinelsAndFollowsAFailover() throws Exception {
 		try (RedisStreamPublisher publisher = publisher(watched.client(), 1);
 				RedisStreamPublisher hasty = publisher(watched.client(), 0)) {
 			assertThat(publisher.publish(Events.numbered("orders", 3))).containsOnly(DELIVERED);
@@ -60,8 +60,8 @@ class RedisStreamClusterIntegrationTests {
 	}
 
 	private static RedisStreamPublisher publisher(LettuceConnectionFactory application, int replicas) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT),
-				new RedisStreamOptions(null, replicas, Duration.ofSeconds(2)));
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), null, replicas,
+				Duration.ofSeconds(2));
 	}
 
 }

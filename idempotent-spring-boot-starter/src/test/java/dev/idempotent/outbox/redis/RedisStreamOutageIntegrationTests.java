@@ -26,8 +26,6 @@ class RedisStreamOutageIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
-	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
-
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
 	@RegisterExtension
@@ -45,7 +43,8 @@ class RedisStreamOutageIntegrationTests {
 		redis.start();
 		this.application = new LettuceConnectionFactory(network.host(), network.port());
 		this.application.afterPropertiesSet();
-		this.publisher = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(this.application, TIMEOUT), PLAIN);
+		this.publisher = RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(this.application, TIMEOUT), null,
+				0, TIMEOUT);
 		await().until(() -> publishOne().equals(DELIVERED));
 	}
 
@@ -57,7 +56,7 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@Test
-	void isUnavailableWhileRedisIsStoppedAndBackWithIt() {
+	void isUnavailableWhileRedisIsStoppedAndRecoversWithIt() {
 		redis.stop();
 		network.reset();
 		assertThat(this.publisher.publish(Events.numbered("orders", 3))).hasSize(3)
@@ -68,7 +67,7 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@Test
-	void waitsForAHangingConnectionNoLongerThanItsTimeout() {
+	void waitsForASilentConnectionNoLongerThanTheTimeout() {
 		network.hold();
 		long start = System.nanoTime();
 		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
@@ -77,14 +76,14 @@ class RedisStreamOutageIntegrationTests {
 	}
 
 	@Test
-	void doesNotUseAConnectionAgainThatWasSilent() {
+	void doesNotReuseASilentConnection() {
 		network.forgetConnections();
 		assertThat(publishOne()).isInstanceOf(Outcome.Unavailable.class);
 		assertThat(publishOne()).isEqualTo(DELIVERED);
 	}
 
 	@Test
-	void doesNotSendABatchASecondTimeByItselfWhenItsReplyIsLost() {
+	void doesNotResendABatchWhoseReplyIsLost() {
 		network.dropNextReply();
 		assertThat(this.publisher.publish(List.of(Events.to("lost", "0"))))
 			.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
@@ -98,26 +97,26 @@ class RedisStreamOutageIntegrationTests {
 			"CLUSTERDOWN The cluster is down", "OOM command not allowed when used memory > 'maxmemory'.",
 			"NOREPLICAS Not enough good replicas to write.", "MISCONF Errors writing to the AOF file",
 			"BUSY Redis is busy running a script.", "NOAUTH Authentication required." })
-	void takesTheStateOfTheServerForNoFaultOfTheEvent(String error) {
+	void doesNotBlameTheEventForTheStateOfTheServer(String error) {
 		network.answer("-" + error);
-		assertThat(publishOne()).isEqualTo(
-				new Outcome.Unavailable("Redis takes no entries now (" + error.substring(0, error.indexOf(' ')) + ")"));
+		assertThat(publishOne()).isEqualTo(new Outcome.Unavailable(
+				"Redis currently rejects writes (" + error.substring(0, error.indexOf(' ')) + ")"));
 		network.resume();
 		assertThat(publishOne()).isEqualTo(DELIVERED);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "WRONGTYPE secret", "ERR secret" })
-	void givesTheErrorsCodeAlone(String error) {
+	void reportsOnlyTheErrorCode(String error) {
 		network.answer("-" + error);
 		assertThat(publishOne()).isEqualTo(
-				new Outcome.Retry("Redis refused the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
+				new Outcome.Retry("Redis rejected the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
 	}
 
 	@Test
-	void stopsAtTheFirstSignOfAnOutageWhenItGoesOneByOne() {
+	void stopsAtTheFirstFailureWhenItPublishesSequentially() {
 		redis.stop();
-		try (RedisStreamPublisher plain = RedisStreamPublisher.oneByOne(redis.connect(), PLAIN)) {
+		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(redis.connect(), null)) {
 			assertThat(plain.publish(Events.numbered("orders", 3))).hasSize(3)
 				.allSatisfy((outcome) -> assertThat(outcome).isInstanceOf(Outcome.Unavailable.class));
 		}
@@ -126,7 +125,7 @@ class RedisStreamOutageIntegrationTests {
 	@ParameterizedTest
 	@CsvSource({ "READONLY, 1", "MASTERDOWN, 1", "LOADING, 1", "CLUSTERDOWN, 1", "NOAUTH, 1", "NOPERM, 1", "OOM, 0",
 			"WRONGTYPE, 0" })
-	void connectsAnewAfterARefusalThatAnotherServerMayNotRepeat(String code, int connections) {
+	void reconnectsAfterARejectionThatAnotherServerMayNotRepeat(String code, int connections) {
 		int before = network.accepted();
 		network.answer("-" + code + " secret");
 		assertThat(publishOne()).isNotEqualTo(DELIVERED);

@@ -19,6 +19,7 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,8 +38,6 @@ class RedisStreamPublisherIntegrationTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	private static final RedisStreamOptions PLAIN = new RedisStreamOptions(null, 0, TIMEOUT);
-
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
 	@RegisterExtension
@@ -50,7 +49,7 @@ class RedisStreamPublisherIntegrationTests {
 
 	private final StringRedisTemplate template = new StringRedisTemplate(this.application);
 
-	private RedisStreamPublisher publisher = publisher(PLAIN);
+	private RedisStreamPublisher publisher = publisher(null, 0, TIMEOUT);
 
 	@BeforeEach
 	void flush() {
@@ -69,7 +68,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void sendsHeadersAndPayloadAsTheyAre() {
+	void sendsHeadersAndPayloadUnchanged() {
 		byte[] payload = new byte[256];
 		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
 		SerializedEvent event = Events.to("orders", 42, payload, Map.of("ce_source", "/shop", "content-type",
@@ -85,11 +84,11 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void deliversWhatStandsAroundAnEventThatIsRefused() {
+	void deliversTheEventsAroundARejectedOne() {
 		this.template.opsForValue().set("text", "secret");
 		List<Outcome> outcomes = this.publisher
 			.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1")));
-		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null),
+		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null),
 				DELIVERED);
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
 	}
@@ -103,7 +102,7 @@ class RedisStreamPublisherIntegrationTests {
 				LettuceClientConfiguration.builder().clientResources(resources).build());
 		counted.afterPropertiesSet();
 		try (RedisStreamPublisher counting = RedisStreamPublisher
-			.pipelined(DedicatedRedisConnections.to(counted, TIMEOUT), PLAIN)) {
+			.pipelined(DedicatedRedisConnections.to(counted, TIMEOUT), null, 0, TIMEOUT)) {
 			counting.publish(Events.numbered("warm", 1));
 			flushes.set(0);
 			counting.publish(Events.numbered("orders", 100));
@@ -115,7 +114,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void usesAsManyConnectionsAsThreadsAndKeepsThem() throws Exception {
+	void usesOneConnectionPerThreadAndKeepsThem() throws Exception {
 		int before = clients();
 		CyclicBarrier barrier = new CyclicBarrier(4);
 		List<CompletableFuture<Void>> threads = new ArrayList<>();
@@ -138,8 +137,8 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void keepsAllEntriesUnlessToldHowMany() {
-		try (RedisStreamPublisher trimming = publisher(new RedisStreamOptions(100L, 0, TIMEOUT))) {
+	void trimsStreamsOnlyIfConfigured() {
+		try (RedisStreamPublisher trimming = publisher(100L, 0, TIMEOUT)) {
 			trimming.publish(Events.numbered("trimmed", 1000));
 		}
 		this.publisher.publish(Events.numbered("orders", 1000));
@@ -148,29 +147,30 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	@Test
-	void takesNoEventAsDeliveredThatTooFewReplicasConfirm() {
+	void requiresTheConfirmationOfReplicas() {
 		this.template.opsForValue().set("text", "secret");
-		try (RedisStreamPublisher waiting = publisher(new RedisStreamOptions(null, 1, Duration.ofMillis(50)))) {
+		try (RedisStreamPublisher waiting = publisher(null, 1, Duration.ofMillis(50))) {
 			List<Outcome> outcomes = waiting.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost")));
 			assertThat(outcomes).containsExactly(new Outcome.Unavailable(
-					"0 of the 1 replicas that idempotent.outbox.redis.wait-replicas asks for confirmed within PT0.05S"),
-					new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null));
+					"0 of the 1 replicas that idempotent.outbox.redis.wait-replicas requires confirmed within PT0.05S"),
+					new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null));
 		}
 	}
 
 	@Test
-	void worksOneByOneWithAnyClient() {
+	void publishesSequentiallyWithAnyClient() {
 		this.template.opsForValue().set("text", "secret");
-		try (RedisStreamPublisher plain = RedisStreamPublisher.oneByOne(this.application, PLAIN)) {
+		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(this.application, null)) {
 			assertThat(plain
 				.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1"))))
-				.containsExactly(DELIVERED, new Outcome.Retry("Redis refused the entry (WRONGTYPE)", null), DELIVERED);
+				.containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null), DELIVERED);
 		}
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
 	}
 
-	private RedisStreamPublisher publisher(RedisStreamOptions options) {
-		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), options);
+	private RedisStreamPublisher publisher(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {
+		return RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(redis.connect(), TIMEOUT), maxLength,
+				waitReplicas, waitTimeout);
 	}
 
 	private int clients() {
@@ -187,7 +187,7 @@ class RedisStreamPublisherIntegrationTests {
 	}
 
 	/**
-	 * Counts next to the socket.
+	 * Counts flushes at the socket.
 	 */
 	private static NettyCustomizer counting(AtomicInteger flushes) {
 		return new NettyCustomizer() {

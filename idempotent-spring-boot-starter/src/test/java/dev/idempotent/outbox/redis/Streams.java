@@ -12,7 +12,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.stream.ByteRecord;
 
 /**
- * What other programs see of the streams.
+ * The streams as other programs see them.
  */
 final class Streams {
 

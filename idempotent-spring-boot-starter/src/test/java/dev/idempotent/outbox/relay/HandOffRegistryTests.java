@@ -15,6 +15,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import org.junit.jupiter.api.Test;
+import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,33 +28,33 @@ class HandOffRegistryTests {
 
 	private final PublisherRelay relay = relay(Duration.ofMinutes(1));
 
-	private final HandOffRegistry desk = desk(this.relay, Duration.ofMinutes(1));
+	private final HandOffRegistry handOffs = handOffs(this.relay, Duration.ofMinutes(1));
 
 	@Test
-	void takesNoMoreThanItHasRoomFor() throws InterruptedException {
-		HandOff two = Objects.requireNonNull(this.desk.reserve(events(2)));
-		assertThat(this.desk.reserve(events(2))).isNull();
-		HandOff one = Objects.requireNonNull(this.desk.reserve(events(1)));
+	void acceptsNoMoreEventsThanItsCapacity() throws InterruptedException {
+		HandOff two = Objects.requireNonNull(this.handOffs.reserve(events(2)));
+		assertThat(this.handOffs.reserve(events(2))).isNull();
+		HandOff one = Objects.requireNonNull(this.handOffs.reserve(events(1)));
 		one.cancel();
 		two.committed(events(2));
-		assertThat(this.desk.reserve(events(2))).isNull();
+		assertThat(this.handOffs.reserve(events(2))).isNull();
 		assertThat(this.relay.queue().take(1_000)).hasSize(2);
-		assertThat(this.desk.reserve(events(CAPACITY))).isNotNull();
+		assertThat(this.handOffs.reserve(events(CAPACITY))).isNotNull();
 	}
 
 	@Test
-	void takesNothingForAPublisherThatIsUnavailable() {
+	void acceptsNothingForAnUnavailablePublisher() {
 		this.relay.circuit().record(events(1), List.of(new Outcome.Unavailable("away")));
-		assertThat(this.desk.reserve(events(1))).isNull();
+		assertThat(this.handOffs.reserve(events(1))).isNull();
 		this.relay.circuit().record(events(1), List.of(new Outcome.Delivered()));
-		assertThat(this.desk.reserve(events(1))).isNotNull();
+		assertThat(this.handOffs.reserve(events(1))).isNotNull();
 	}
 
 	@Test
-	void isFinishedWhenItIsClosedAndNothingIsUnderWay() throws InterruptedException {
-		HandOff one = Objects.requireNonNull(this.desk.reserve(events(1)));
-		this.desk.close();
-		assertThat(this.desk.reserve(events(1))).isNull();
+	void isEmptyOnceItIsClosedAndNothingIsInProgress() throws InterruptedException {
+		HandOff one = Objects.requireNonNull(this.handOffs.reserve(events(1)));
+		this.handOffs.close();
+		assertThat(this.handOffs.reserve(events(1))).isNull();
 		assertThat(this.relay.queue().isEmpty()).isFalse();
 		one.committed(events(1));
 		assertThat(this.relay.queue().isEmpty()).isFalse();
@@ -62,57 +63,52 @@ class HandOffRegistryTests {
 	}
 
 	@Test
-	void givesEachHandOffAClaimOfItsOwn() {
-		HandOff one = Objects.requireNonNull(this.desk.reserve(events(1)));
-		HandOff other = Objects.requireNonNull(this.desk.reserve(events(1)));
+	void givesEachHandOffItsOwnClaim() {
+		HandOff one = Objects.requireNonNull(this.handOffs.reserve(events(1)));
+		HandOff other = Objects.requireNonNull(this.handOffs.reserve(events(1)));
 		assertThat(one.lease().claimId()).isNotEqualTo(other.lease().claimId());
 	}
 
 	@Test
-	void knowsWhatWaitedTooLongForItsLease() throws InterruptedException {
+	void recognizesEventsThatWaitedTooLongForTheirLease() throws InterruptedException {
 		PublisherRelay impatient = relay(Duration.ofNanos(2));
-		Objects.requireNonNull(desk(impatient, Duration.ofNanos(2)).reserve(events(1))).committed(events(1));
-		assertThat(impatient.queue().take(1_000)).allMatch(HandOffQueue.Queued::isLate);
-		Objects.requireNonNull(this.desk.reserve(events(1))).committed(events(1));
-		assertThat(this.relay.queue().take(1_000)).noneMatch(HandOffQueue.Queued::isLate);
+		Objects.requireNonNull(handOffs(impatient, Duration.ofNanos(2)).reserve(events(1))).committed(events(1));
+		assertThat(impatient.queue().take(1_000)).allMatch(HandOffQueue.QueuedEvent::isLate);
+		Objects.requireNonNull(this.handOffs.reserve(events(1))).committed(events(1));
+		assertThat(this.relay.queue().take(1_000)).noneMatch(HandOffQueue.QueuedEvent::isLate);
 	}
 
 	@Test
-	void holdsNoMorePayloadThanItHasRoomFor() throws InterruptedException {
-		HandOff most = Objects.requireNonNull(this.desk.reserve(List.of(event(8 * 1024))));
-		assertThat(this.desk.reserve(List.of(event(4 * 1024)))).isNull();
+	void acceptsNoMorePayloadThanItsCapacity() throws InterruptedException {
+		HandOff most = Objects.requireNonNull(this.handOffs.reserve(List.of(event(8 * 1024))));
+		assertThat(this.handOffs.reserve(List.of(event(4 * 1024)))).isNull();
 		most.committed(List.of(event(8 * 1024)));
-		assertThat(this.desk.reserve(List.of(event(4 * 1024)))).isNull();
+		assertThat(this.handOffs.reserve(List.of(event(4 * 1024)))).isNull();
 		assertThat(this.relay.queue().take(1_000)).hasSize(1);
-		assertThat(this.desk.reserve(List.of(event(4 * 1024)))).isNotNull();
+		assertThat(this.handOffs.reserve(List.of(event(4 * 1024)))).isNotNull();
 	}
 
 	@Test
-	void takesNoMorePayloadAtATimeThanABatchMayHave() throws InterruptedException {
+	void limitsThePayloadOfABatch() throws InterruptedException {
 		List<SerializedEvent> three = List.of(event(2 * 1024), event(2 * 1024), event(2 * 1024));
-		Objects.requireNonNull(this.desk.reserve(three)).committed(three);
+		Objects.requireNonNull(this.handOffs.reserve(three)).committed(three);
 		assertThat(this.relay.queue().take(1_000)).hasSize(2);
 		assertThat(this.relay.queue().take(1_000)).hasSize(1);
 		assertThat(this.relay.queue().isEmpty()).isTrue();
 	}
 
-	private static HandOffRegistry desk(PublisherRelay relay, Duration lease) {
-		HandOffRegistry desk = new HandOffRegistry(settings(lease), Map.of("test", relay), () -> {
+	private static HandOffRegistry handOffs(PublisherRelay relay, Duration lease) {
+		HandOffRegistry handOffs = new HandOffRegistry("test", lease, Map.of("test", relay), () -> {
 		});
-		desk.open();
-		return desk;
+		handOffs.open();
+		return handOffs;
 	}
 
 	private static PublisherRelay relay(Duration lease) {
 		OutboxStore store = new InMemoryOutboxStore();
-		return new PublisherRelay(new RecordingPublisher(), store, settings(lease), new OutboxObserver() {
-		}, new DelayedEvents(store, lease));
-	}
-
-	private static RelaySettings settings(Duration lease) {
-		Duration second = Duration.ofSeconds(1);
-		return new RelaySettings("test", 10, 4 * 1024, CAPACITY, 10 * 1024, 1, lease, second, second, second, 1, second,
-				second, second);
+		return new PublisherRelay(new RecordingPublisher(), store, "test", new TestSettings(lease),
+				new OutboxObserver() {
+				}, new DelayedEvents(store, lease));
 	}
 
 	private static List<SerializedEvent> events(int number) {
@@ -122,6 +118,19 @@ class HandOffRegistryTests {
 	private static SerializedEvent event(int bytes) {
 		return new SerializedEvent(UUID.randomUUID(), 1, RecordingPublisher.TOPIC, null, "type", new byte[bytes],
 				Map.of(), 1);
+	}
+
+	record TestSettings(int batchSize, DataSize batchMemory, int queueCapacity, DataSize queueMemory, int workers,
+			Duration lease, Duration pollInterval, Duration idlePollInterval, Duration fullScanInterval, int attempts,
+			Duration backoff, Duration maxBackoff, Duration drainTimeout) implements RelaySettings {
+
+		private static final Duration SECOND = Duration.ofSeconds(1);
+
+		TestSettings(Duration lease) {
+			this(10, DataSize.ofKilobytes(4), CAPACITY, DataSize.ofKilobytes(10), 1, lease, SECOND, SECOND, SECOND, 1,
+					SECOND, SECOND, SECOND);
+		}
+
 	}
 
 }

@@ -14,12 +14,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of events where an instance dies, falls asleep, stops, or has company.
+ * Delivery with instances that crash, stall or stop, and with several instances.
  */
 abstract class InstanceRules extends RelayRules {
 
 	@Test
-	void deliversWhatADeadInstanceLeftBehind() {
+	void deliversEventsOfADeadInstance() {
 		Shop shop = open(Shop.OFTEN);
 		shop.leaveBehind("order.created", 1);
 		await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("order.created"));
@@ -28,7 +28,7 @@ abstract class InstanceRules extends RelayRules {
 	}
 
 	@Test
-	void findsWhatCommitsBehindWhatItHasSeen() {
+	void findsEventsThatCommitBelowTheWatermark() {
 		Shop other = open(Shop.SELDOM, "idempotent.outbox.relay.enabled=false");
 		Shop shop = open(Shop.OFTEN);
 		other.inTransaction((status) -> {
@@ -40,7 +40,7 @@ abstract class InstanceRules extends RelayRules {
 	}
 
 	@Test
-	void givesUpAnEventWhoseAttemptsNeverEnd() {
+	void givesUpAnEventWhoseAttemptsNeverFinish() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=4");
 		shop.leaveBehind("deadly", 4);
 		await().untilAsserted(() -> assertThat(shop.dead()).containsExactly("deadly"));
@@ -48,7 +48,7 @@ abstract class InstanceRules extends RelayRules {
 	}
 
 	@Test
-	void triesWhatOutlivedSeveralAttemptsInSmallGroups() {
+	void publishesEventsWithUnfinishedAttemptsInSmallGroups() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.batch-size=16", "idempotent.outbox.relay.enabled=false");
 		IntStream.range(0, 10).forEach((i) -> shop.leaveBehind("suspect-" + i, 4));
 		List<Integer> sizes = new CopyOnWriteArrayList<>();
@@ -61,7 +61,7 @@ abstract class InstanceRules extends RelayRules {
 	}
 
 	@Test
-	void deliversTwiceAsTheSameEventWhenALeaseEndsWhileItPublishes() {
+	void deliversTheSameEventTwiceWhenItsLeaseEndsDuringPublication() {
 		Shop slow = open(Shop.SELDOM, "idempotent.outbox.relay.lease=300ms");
 		CountDownLatch taken = new CountDownLatch(1);
 		CountDownLatch open = new CountDownLatch(1);
@@ -98,7 +98,7 @@ abstract class InstanceRules extends RelayRules {
 	}
 
 	@Test
-	void deliversWhatItHasWhenItStops() {
+	void deliversHandedOverEventsWhenItStops() {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1", "idempotent.outbox.relay.batch-size=1");
 		IntStream.range(0, 50).forEach((i) -> shop.append("order-" + i));
 		shop.relay().stop();
@@ -112,7 +112,7 @@ abstract class InstanceRules extends RelayRules {
 	}
 
 	@Test
-	void deliversNothingWhereTheRelayIsSwitchedOff() {
+	void deliversNothingIfTheRelayIsDisabled() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.enabled=false");
 		shop.append("order.created");
 		assertThat(shop.relay().isRunning()).isFalse();

@@ -8,7 +8,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 
 /**
- * The door to another broker, which always has time.
+ * A publisher of another broker, which is never slow.
  */
 final class OtherPublisher implements OutboxPublisher {
 

@@ -19,8 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of events while other destinations, other publishers or other events make
- * trouble.
+ * Delivery while other destinations, publishers or events fail.
  */
 abstract class OutageRules extends InstanceRules {
 
@@ -32,7 +31,7 @@ abstract class OutageRules extends InstanceRules {
 
 	@ParameterizedTest
 	@EnumSource
-	void deliversToTheDestinationsThatAreThereWhileAnotherIsAway(Scope scope) {
+	void deliversToAvailableDestinationsWhileAnotherIsUnavailable(Scope scope) {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=1");
 		shop.broker()
 			.answer((event) -> event.topic().equals(AWAY) ? new Outcome.Unavailable("away", scope)
@@ -53,14 +52,43 @@ abstract class OutageRules extends InstanceRules {
 		assertThat(shop.relay().unavailablePublishers()).isEmpty();
 	}
 
+	@Test
+	void deliversPastAnEventThatAlwaysTimesOutAndGivesItUp() {
+		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=2");
+		timeOutAt(shop, Set.of("huge", "enormous"));
+		shop.append("huge", "enormous");
+		String[] types = IntStream.range(0, 30).mapToObj((i) -> "type-" + i).toArray(String[]::new);
+		for (String type : types) {
+			shop.append(type);
+		}
+		await().atMost(SOON).untilAsserted(() -> assertThat(shop.broker().types()).containsExactlyInAnyOrder(types));
+		shop.append("evidence");
+		await().atMost(SOON).pollDelay(Duration.ofMillis(100)).untilAsserted(() -> {
+			shop.append("evidence");
+			assertThat(shop.dead()).containsExactlyInAnyOrder("huge", "enormous");
+		});
+	}
+
+	/**
+	 * As in a pipeline, the events behind one that times out get no reply either.
+	 */
+	private static void timeOutAt(Shop shop, Set<String> types) {
+		ThreadLocal<Boolean> silent = ThreadLocal.withInitial(() -> false);
+		shop.broker().watchBatches((size) -> silent.set(false));
+		shop.broker().answer((event) -> {
+			silent.set(silent.get() || types.contains(event.type()));
+			return silent.get() ? new Outcome.Unavailable("No reply in time") : new Outcome.Delivered();
+		});
+	}
+
 	/**
 	 * More destinations than a claim can leave out: the publisher counts as unavailable.
 	 */
 	@Test
-	void deliversAgainThoughOneDestinationOfManyStaysAway() {
+	void recoversEvenIfOneOfManyDestinationsStaysUnavailable() {
 		Shop shop = open(Shop.OFTEN);
 		Set<String> away = ConcurrentHashMap.newKeySet();
-		List<String> many = IntStream.range(0, PublisherCircuit.MOST_DESTINATIONS).mapToObj((i) -> AWAY + i).toList();
+		List<String> many = IntStream.range(0, PublisherCircuit.MAX_DESTINATIONS).mapToObj((i) -> AWAY + i).toList();
 		away.addAll(many);
 		away.add(AWAY);
 		shop.broker()
@@ -77,7 +105,7 @@ abstract class OutageRules extends InstanceRules {
 	}
 
 	@Test
-	void deliversByOnePublisherWhileAnotherIsSlow() {
+	void deliversWithOnePublisherWhileAnotherIsSlow() {
 		Shop shop = openWithTwo(Shop.OFTEN);
 		CountDownLatch slow = new CountDownLatch(1);
 		shop.broker().answer((event) -> {
@@ -94,7 +122,7 @@ abstract class OutageRules extends InstanceRules {
 	}
 
 	@Test
-	void publishesNoMorePayloadAtATimeThanABatchMayHave() {
+	void limitsThePayloadOfAPublishedBatch() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.enabled=false",
 				"idempotent.outbox.relay.batch-memory=100B");
 		IntStream.range(0, 50).forEach((i) -> shop.append("twenty-bytes-" + i));
@@ -108,7 +136,7 @@ abstract class OutageRules extends InstanceRules {
 	}
 
 	@Test
-	void deliversTheOthersOfABatchForWhichThereIsTooLittleMemory() {
+	void deliversTheRestOfABatchThatExceedsTheMemory() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=2");
 		shop.broker().answer((event) -> {
 			if (event.type().equals("huge")) {
@@ -123,7 +151,7 @@ abstract class OutageRules extends InstanceRules {
 	}
 
 	@Test
-	void goesOnAfterAPublisherThatInterruptsItsThread() {
+	void continuesAfterAPublisherInterruptsItsThread() {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.workers=1");
 		shop.broker().answer((event) -> {
 			Thread.currentThread().interrupt();

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What an instance reads of a backlog that it cannot deliver.
+ * The cost of a backlog that cannot be delivered.
  */
 class PostgresBacklogCostIntegrationTests {
 
@@ -43,7 +43,7 @@ class PostgresBacklogCostIntegrationTests {
 	}
 
 	@Test
-	void readsTheBacklogOfAPublisherThatIsAwayNoMoreThanAFewTimes() {
+	void readsTheBacklogOfAnUnavailablePublisherOnlyAFewTimes() {
 		this.shop.broker().answer((event) -> new Outcome.Unavailable("away"));
 		this.shop.append("first");
 		await().untilAsserted(() -> assertThat(this.shop.relay().unavailablePublishers()).containsExactly("test"));
@@ -53,11 +53,11 @@ class PostgresBacklogCostIntegrationTests {
 			.param(RecordingPublisher.TOPIC)
 			.param(BACKLOG)
 			.update();
-		// Each publisher reads it once or twice to find out what is there.
+		// Each publisher reads it once or twice.
 		deliverToTheOther(this.shop, 10);
 		long before = rowsRead(this.shop);
 		deliverToTheOther(this.shop, OTHERS);
-		// Statistics are told with a delay: of all but the last moment.
+		// Statistics are reported with a delay.
 		deliverToTheOther(this.shop, OTHERS);
 		assertThat(rowsRead(this.shop) - before).isLessThan(20L * BACKLOG);
 		assertThat(this.shop.broker().published()).isEmpty();
@@ -65,7 +65,7 @@ class PostgresBacklogCostIntegrationTests {
 	}
 
 	/**
-	 * By turns handed over, and inserted by another program.
+	 * Alternates between events that are handed over and events of other programs.
 	 */
 	private static void deliverToTheOther(Shop shop, int count) {
 		OtherPublisher other = shop.bean(OtherPublisher.class);

@@ -31,7 +31,7 @@ class PublisherCircuitTests {
 	private final PublisherCircuit circuit = new PublisherCircuit("test", this.recoveries::incrementAndGet);
 
 	@Test
-	void takesABatchThatWasAnsweredInPartForAvailability() {
+	void treatsAPartlyAnsweredBatchAsAvailability() {
 		record(DELIVERED, AWAY);
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.circuit.isClosed("test:0")).isTrue();
@@ -39,20 +39,20 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void takesADestinationThatTookSomeForAvailable() {
+	void treatsADestinationThatAcceptsSomeEventsAsAvailable() {
 		this.circuit.record(List.of(event(0), event(0)), List.of(DELIVERED, AWAY));
 		assertThat(this.circuit.unavailable()).isEmpty();
 	}
 
 	@Test
-	void opensAsAWholeWhereNothingWasAnswered() {
+	void opensForThePublisherIfNothingIsAnswered() {
 		record(AWAY, GONE);
 		assertThat(this.circuit.isClosed()).isFalse();
 		assertThat(this.circuit.isClosed("test:7")).isFalse();
 	}
 
 	@Test
-	void staysClosedForOthersWhereDestinationsAlone() {
+	void staysClosedForOtherDestinations() {
 		record(GONE, GONE);
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.circuit.unavailable()).containsExactlyInAnyOrder("test:0", "test:1");
@@ -60,17 +60,17 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void takesManyDestinationsThatAreAwayForThePublisher() {
-		IntStream.range(0, PublisherCircuit.MOST_DESTINATIONS)
+	void treatsManyUnavailableDestinationsAsAnUnavailablePublisher() {
+		IntStream.range(0, PublisherCircuit.MAX_DESTINATIONS)
 			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
 		assertThat(this.circuit.isClosed()).isTrue();
 		this.circuit.record(List.of(event(1000)), List.of(GONE));
 		assertThat(this.circuit.isClosed()).isFalse();
-		assertThat(this.circuit.unavailable()).hasSize(PublisherCircuit.MOST_DESTINATIONS);
+		assertThat(this.circuit.unavailable()).hasSize(PublisherCircuit.MAX_DESTINATIONS);
 	}
 
 	@Test
-	void triesEachDestinationInItsTurn() {
+	void probesDestinationsInTurn() {
 		record(GONE, GONE);
 		await().until(() -> this.circuit.nextProbe() != null);
 		PublisherCircuit.Probe first = Objects.requireNonNull(this.circuit.nextProbe());
@@ -81,7 +81,7 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void triesDestinationsAtOnceWhenThePublisherIsBack() {
+	void probesDestinationsAtOnceWhenThePublisherRecovers() {
 		record(AWAY, AWAY);
 		this.circuit.record(List.of(event(2)), List.of(DELIVERED));
 		assertThat(this.circuit.isClosed()).isTrue();
@@ -90,27 +90,35 @@ class PublisherCircuitTests {
 	}
 
 	@Test
-	void waitsForAnEventToTryWithAndTriesItAtOnce() {
+	void waitsForAnEventToProbeWithAndProbesAtOnce() {
 		record(GONE);
 		await().until(() -> this.circuit.nextProbe() != null);
-		this.circuit.rest(Objects.requireNonNull(this.circuit.nextProbe()));
+		this.circuit.awaitEvent(Objects.requireNonNull(this.circuit.nextProbe()));
 		assertThat(this.circuit.nextProbe()).isNull();
 		assertThat(this.circuit.unavailable()).containsExactly("test:0");
-		this.circuit.expect("test:0");
+		this.circuit.eventAvailable("test:0");
 		assertThat(this.circuit.nextProbe()).isNotNull();
 	}
 
 	@Test
-	void closesWhatThereIsNoEventToTryWithForAWhile() {
+	void closesIfThereIsNoEventToProbeWithForAWhile() {
 		record(AWAY);
-		PublisherCircuit.Probe destination = Objects.requireNonNull(this.circuit.longestUntried());
+		PublisherCircuit.Probe destination = Objects.requireNonNull(this.circuit.longestUnprobed());
 		PublisherCircuit.Probe whole = new PublisherCircuit.Probe(null, 0);
 		for (PublisherCircuit.Probe probe : List.of(destination, whole)) {
-			this.circuit.rest(probe);
+			this.circuit.awaitEvent(probe);
 			assertThat(this.circuit.isClosed("test:0")).isFalse();
-			this.circuit.rest(probe);
+			this.circuit.awaitEvent(probe);
 		}
 		assertThat(this.circuit.isClosed("test:0")).isTrue();
+	}
+
+	@Test
+	void probesBehindSuspectRows() {
+		record(GONE);
+		this.circuit.probeBehind(new PublisherCircuit.Probe("test:0", 1), 7);
+		record(GONE);
+		assertThat(Objects.requireNonNull(this.circuit.longestUnprobed()).row()).isEqualTo(8);
 	}
 
 	private void record(Outcome... outcomes) {

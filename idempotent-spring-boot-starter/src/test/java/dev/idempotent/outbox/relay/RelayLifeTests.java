@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.relay;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -8,9 +9,13 @@ import javax.sql.DataSource;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -24,14 +29,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * When a relay is at work.
+ * Tests for starting and stopping {@link OutboxRelay}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RelayLifeTests {
 
 	private static final String NO_TABLES = "idempotent.outbox.initialize-schema=never";
 
 	@Test
-	void restsInAnApplicationWithoutTables() {
+	void staysStoppedInAnApplicationWithoutTables() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
 			assertThat(context.getBean(OutboxRelay.class).isRunning()).isFalse();
 			assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> append(context))
@@ -41,7 +47,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void beginsWithTheFirstEventOfAnApplicationThatHadNoTables() {
+	void startsWithTheFirstEventOnceTablesExist() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
 			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcOutboxStore.class))
 				.execute(context.getBean(DataSource.class));
@@ -52,7 +58,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void beginsWithAnApplicationWhoseBeansAreLazy() {
+	void startsInAnApplicationWithLazyBeans() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("spring.main.lazy-initialization=true"))) {
 			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog-test");
@@ -61,7 +67,7 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void beginsAgainAfterAStop() {
+	void startsAgainAfterAStop() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of())) {
 			OutboxRelay relay = context.getBean(OutboxRelay.class);
 			context.stop();
@@ -78,7 +84,23 @@ class RelayLifeTests {
 	}
 
 	@Test
-	void needsNoConnectionBesideThatOfATransactionToAppend() {
+	void stopsWithoutDelayWhileTheDatabaseFails(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = OutboxApplication
+			.start(List.of("idempotent.outbox.relay.poll-interval=1h"))) {
+			OutboxRelay relay = context.getBean(OutboxRelay.class);
+			context.getBean(RecordingPublisher.class).answer((event) -> new Outcome.Unavailable("down"));
+			append(context);
+			await().until(() -> !relay.unavailablePublishers().isEmpty());
+			context.getBean(JdbcClient.class).sql("alter table outbox_event rename to outbox_elsewhere").update();
+			await().until(() -> output.getOut().contains("The outbox cannot be read"));
+			long start = System.nanoTime();
+			relay.stop();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(500));
+		}
+	}
+
+	@Test
+	void appendsWithoutASecondConnection() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("idempotent.outbox.relay.enabled=false", "spring.datasource.hikari.maximum-pool-size=1",
 					"spring.datasource.hikari.connection-timeout=5000"))) {

@@ -18,14 +18,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of committed events.
+ * Delivery of committed events.
  */
 abstract class RelayRules {
 
 	private final List<Shop> shops = new ArrayList<>();
 
 	/**
-	 * Tells where the database is.
+	 * The properties of the database.
 	 */
 	abstract List<String> database();
 
@@ -45,7 +45,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void deliversAnEventOnceItIsCommittedAndNotBefore() {
+	void deliversAnEventOnlyAfterItsCommit() {
 		Shop shop = open(Shop.SELDOM);
 		shop.inTransaction((status) -> {
 			shop.appendWithin("order.created");
@@ -64,7 +64,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void deliversNothingOfARollback() {
+	void deliversNothingAfterARollback() {
 		Shop shop = open(Shop.OFTEN);
 		shop.inTransaction((status) -> {
 			shop.appendWithin("lost");
@@ -76,7 +76,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void triesAgainWhatFailsAsTheSameEvent() {
+	void retriesAFailedAttemptAsTheSameEvent() {
 		Shop shop = open(Shop.OFTEN);
 		List<SerializedEvent> tried = new CopyOnWriteArrayList<>();
 		shop.broker().answer((event) -> {
@@ -93,7 +93,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void givesUpWhatNeverSucceedsAndWhatNeverCan() {
+	void givesUpRejectedEventsAndThoseThatAlwaysFail() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=3");
 		AtomicInteger tries = new AtomicInteger();
 		shop.broker().answer((event) -> {
@@ -115,7 +115,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void deliversABatchButForTheEventAtWhichThePublisherFails() {
+	void deliversABatchExceptTheEventAtWhichThePublisherThrows() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=2");
 		AtomicInteger calls = new AtomicInteger();
 		shop.broker().answer((event) -> {
@@ -134,7 +134,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void keepsEventsWhileTheirPublisherIsUnavailableAndCountsNoAttempt() {
+	void keepsEventsOfAnUnavailablePublisherAndCountsNoAttempt() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.relay.attempts=1");
 		shop.broker().answer((event) -> new Outcome.Unavailable("away"));
 		shop.append("first");
@@ -151,7 +151,7 @@ abstract class RelayRules {
 	}
 
 	@Test
-	void deliversWhatTheQueueHadNoRoomFor() {
+	void deliversEventsThatExceedTheQueue() {
 		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.queue-capacity=1", "idempotent.outbox.relay.workers=1");
 		CountDownLatch open = new CountDownLatch(1);
 		shop.broker().answer((event) -> {

@@ -18,7 +18,7 @@ class RepeatingTaskTests {
 	@ParameterizedTest
 	@ValueSource(classes = { IllegalStateException.class, OutOfMemoryError.class, StackOverflowError.class,
 			AssertionError.class, InterruptedException.class })
-	void outlivesWhateverAStepThrows(Class<? extends Throwable> type) {
+	void survivesAnyExceptionOfAStep(Class<? extends Throwable> type) {
 		new RepeatingTask(() -> this.steps.get() < 2, () -> {
 			this.steps.incrementAndGet();
 			sneak(type);
@@ -27,7 +27,7 @@ class RepeatingTaskTests {
 	}
 
 	@Test
-	void outlivesAnInterruptThatAStepLeavesBehind() {
+	void survivesAnInterruptFlagLeftByAStep() {
 		new RepeatingTask(() -> this.steps.get() < 2, () -> {
 			this.steps.incrementAndGet();
 			Thread.currentThread().interrupt();

@@ -26,13 +26,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class Shop implements AutoCloseable {
 
 	/**
-	 * Looks for events only when it is told.
+	 * Looks for events only on request.
 	 */
 	static final String[] SELDOM = { "idempotent.outbox.relay.poll-interval=1h",
 			"idempotent.outbox.relay.idle-poll-interval=1h", "idempotent.outbox.relay.full-scan-interval=1h" };
 
 	/**
-	 * Looks for events all the time.
+	 * Looks for events continually.
 	 */
 	static final String[] OFTEN = { "idempotent.outbox.relay.poll-interval=20ms",
 			"idempotent.outbox.relay.idle-poll-interval=20ms", "idempotent.outbox.relay.full-scan-interval=20ms",
@@ -109,8 +109,8 @@ final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * Leaves an event behind as an instance does that died while it held it.
-	 * @param attempts how many attempts had begun
+	 * Inserts an event as left by an instance that crashed while holding it.
+	 * @param attempts how many attempts were started
 	 */
 	void leaveBehind(String type, int attempts) {
 		database().sql("insert into relay_event (event_id, topic, type, payload, attempts, claim_id, claimed_by, "
@@ -132,7 +132,7 @@ final class Shop implements AutoCloseable {
 	}
 
 	/**
-	 * How many settled events had been taken over by others.
+	 * How many events lost their lease before they were settled.
 	 */
 	int lost() {
 		return this.context.getBean(Losses.class).lost.get();

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The database has committed, and its answer is lost.
+ * Commits whose reply from the database is lost.
  */
 class UnknownCommitIntegrationTests {
 
@@ -33,11 +33,11 @@ class UnknownCommitIntegrationTests {
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	/**
-	 * One manager takes it for a rollback, the other one says that it does not know.
+	 * One manager reports a rollback, the other an unknown outcome.
 	 */
 	@ParameterizedTest
 	@ValueSource(classes = { JdbcTransactionManager.class, DataSourceTransactionManager.class })
-	void isDeliveredOnceTheLeaseHasEnded(Class<?> manager) {
+	void deliversTheEventOnceTheLeaseEnds(Class<?> manager) {
 		try (Shop shop = Shop.open(postgres.properties(), Shop.OFTEN, LostAnswers.class,
 				"idempotent.outbox.relay.lease=500ms",
 				"spring.dao.exceptiontranslation.enabled=" + (manager == JdbcTransactionManager.class))) {
@@ -54,7 +54,7 @@ class UnknownCommitIntegrationTests {
 	static final class LostAnswers implements BeanPostProcessor {
 
 		/**
-		 * Whose next commit is not answered.
+		 * Loses the reply to its next commit.
 		 */
 		private static final AtomicReference<@Nullable Thread> of = new AtomicReference<>();
 

@@ -18,22 +18,22 @@ import org.springframework.data.redis.connection.RedisStreamCommands.XAddOptions
 import org.springframework.data.redis.connection.stream.StreamRecords;
 
 /**
- * Adds one event after the other by whatever client the application has. Stops at the
- * first sign that Redis is away, or the node that has a stream: the rest would cost a
- * time-out each.
+ * Adds one event after the other with any Redis client. Skips the remaining events of the
+ * server, or in a Cluster of the stream, after the first failure to reach it: each would
+ * cost a timeout.
  */
-final class PlainAppender implements StreamAppender {
+final class SequentialAppender implements StreamAppender {
 
 	/**
-	 * No destination is blank.
+	 * Stands for all destinations, none of which is blank.
 	 */
-	private static final String EVERYTHING = "";
+	private static final String ALL = "";
 
 	private final RedisConnectionFactory application;
 
 	private final XAddOptions options;
 
-	PlainAppender(RedisConnectionFactory application, @Nullable Long maxLength) {
+	SequentialAppender(RedisConnectionFactory application, @Nullable Long maxLength) {
 		this.application = application;
 		this.options = (maxLength != null) ? XAddOptions.trim(TrimOptions.maxLen(maxLength).approximate())
 				: XAddOptions.none();
@@ -42,20 +42,20 @@ final class PlainAppender implements StreamAppender {
 	@Override
 	public List<Outcome> append(List<SerializedEvent> events) {
 		Outcome[] outcomes = new Outcome[events.size()];
-		Map<String, Outcome.Unavailable> away = new HashMap<>();
+		Map<String, Outcome.Unavailable> unavailable = new HashMap<>();
 		for (int i = 0; i < outcomes.length; i++) {
 			String destination = events.get(i).destination();
-			Outcome known = away.getOrDefault(EVERYTHING, away.get(destination));
+			Outcome known = unavailable.getOrDefault(ALL, unavailable.get(destination));
 			outcomes[i] = (known != null) ? known : append(events.get(i));
-			if (outcomes[i] instanceof Outcome.Unavailable unavailable) {
-				away.put((unavailable.scope() == Scope.PUBLISHER) ? EVERYTHING : destination, unavailable);
+			if (outcomes[i] instanceof Outcome.Unavailable outcome) {
+				unavailable.put((outcome.scope() == Scope.PUBLISHER) ? ALL : destination, outcome);
 			}
 		}
 		return List.of(outcomes);
 	}
 
-	@SuppressWarnings("ArrayAsKeyOfSetOrMap") // Spring Data wants it, and nothing is
-												// looked up.
+	@SuppressWarnings("ArrayAsKeyOfSetOrMap") // Required by Spring Data, never
+												// used for look-up.
 	private Outcome append(SerializedEvent event) {
 		Map<byte[], byte[]> fields = new LinkedHashMap<>();
 		EntryFields.forEach(event, fields::put);
@@ -68,7 +68,7 @@ final class PlainAppender implements StreamAppender {
 			return new Outcome.Delivered();
 		}
 		catch (DataAccessException ex) {
-			return Refusal.of(ex, scope);
+			return FailureOutcomes.of(ex, scope);
 		}
 	}
 

@@ -1,5 +1,7 @@
--- Removes consumers of this library that have nothing pending: the one that is named, and
--- those that have not been heard of for a while.
+-- Removes consumers of this library that have no pending entries: those that have been idle for a time, and
+-- the one that is leaving.
+-- KEYS: stream. ARGV: group, name of the leaving consumer or '', idle time in ms.
+-- Returns the number of removed consumers.
 local stream = KEYS[1]
 local group, leaving, idle = ARGV[1], ARGV[2], tonumber(ARGV[3])
 redis.replicate_commands()

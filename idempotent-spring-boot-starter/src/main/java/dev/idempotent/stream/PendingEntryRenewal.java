@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the entries that are being worked on from being taken over, however long that
- * takes.
+ * Resets the idle time of entries that are being processed, so that no other consumer
+ * claims them, however long processing takes.
  */
-final class Renewal implements Runnable {
+final class PendingEntryRenewal implements Runnable {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisStreamListenerContainer.class);
+	private static final Logger logger = LoggerFactory.getLogger(PendingEntryRenewal.class);
 
 	private final List<Worker> workers;
 
@@ -24,15 +24,15 @@ final class Renewal implements Runnable {
 
 	private @Nullable DedicatedRedisConnection connection;
 
-	Renewal(List<Worker> workers, DedicatedRedisConnections connections) {
+	PendingEntryRenewal(List<Worker> workers, DedicatedRedisConnections connections) {
 		this.workers = workers;
 		this.connections = connections;
 	}
 
 	/**
-	 * Renews what every worker has in hand. A stream that cannot be served, because its
-	 * group is gone or its shard is away, is left out after its first failure and does
-	 * not cost the other streams their renewal.
+	 * Renews the current entry of every worker. A stream whose group is missing or whose
+	 * shard is unavailable is skipped after its first failure, so that it does not delay
+	 * the other streams.
 	 */
 	@Override
 	public void run() {
@@ -53,9 +53,8 @@ final class Renewal implements Runnable {
 			return true;
 		}
 		catch (RuntimeException | Error ex) {
-			// The worker reports it, and another one may take over after each such
-			// failure.
-			logger.debug("The entries in hand of stream {} were not renewed", worker.stream(), ex);
+			// The worker itself reports the outage.
+			logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
 			discard();
 			return false;
 		}

@@ -19,23 +19,23 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Finds the listeners of an application when all its beans are there. Each is called
- * through the finished bean, with all its proxies, even one of a bean in a circle.
+ * Finds the listener methods of all beans. Each is called through the fully initialized
+ * bean, including its proxies.
  */
-final class Subscriptions {
+final class SubscriptionScanner {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final @Nullable PayloadConverter conversion;
+	private final @Nullable PayloadConverter converter;
 
 	private final List<Subscription> found = new ArrayList<>();
 
-	Subscriptions(ConfigurableListableBeanFactory beans, @Nullable PayloadConverter conversion) {
+	SubscriptionScanner(ConfigurableListableBeanFactory beans, @Nullable PayloadConverter converter) {
 		this.beans = beans;
-		this.conversion = conversion;
+		this.converter = converter;
 	}
 
-	List<Subscription> find() {
+	List<Subscription> scan() {
 		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
 			Class<?> type = ScopedProxyUtils.isScopedTarget(name) ? null : typeOf(name);
 			if (type != null && AnnotationUtils.isCandidateClass(type, RedisStreamListener.class)) {
@@ -62,15 +62,14 @@ final class Subscriptions {
 		String stream = resolve("stream", listener.stream(), name);
 		String group = resolve("group", listener.group(), name);
 		if (listener.concurrency() < 1) {
-			throw new IdempotentConfigurationException(
-					"The @RedisStreamListener method %s has concurrency %d.".formatted(name, listener.concurrency()),
-					"Set concurrency to 1 or more, or leave it out.", null);
+			throw new IdempotentConfigurationException("The @RedisStreamListener method %s has a concurrency of %d."
+				.formatted(name, listener.concurrency()), "Set concurrency to 1 or more, or omit it.", null);
 		}
 		if (this.found.stream().anyMatch((other) -> other.stream().equals(stream) && other.group().equals(group))) {
 			throw new IdempotentConfigurationException(
-					"The @RedisStreamListener method %s is the second for group %s of stream %s, so that each would get some of the entries."
+					"The @RedisStreamListener method %s is the second one for group %s of stream %s, and each would receive only some of the entries."
 						.formatted(name, group, stream),
-					"Give each method a group of its own, or set concurrency on one method for more threads.", null);
+					"Use a separate group for each method, or set concurrency on one method for more threads.", null);
 		}
 		this.found.add(new Subscription(stream, group, listener.concurrency(), method(bean, method, parameters, name)));
 	}
@@ -80,30 +79,31 @@ final class Subscriptions {
 		try {
 			Method invocable = AopUtils.selectInvocableMethod(method, target.getClass());
 			ReflectionUtils.makeAccessible(invocable);
-			return new ListenerMethod(target, invocable, parameters, conversion(parameters, name));
+			return new ListenerMethod(target, invocable, parameters, converter(parameters, name));
 		}
 		catch (IllegalStateException ex) {
 			throw new IdempotentConfigurationException(
-					"The @RedisStreamListener method %s is not in any interface of the bean's proxy.".formatted(name),
-					"Add it to an interface of the bean, or set spring.aop.proxy-target-class=true.", ex);
+					"The @RedisStreamListener method %s is not declared by an interface of the bean's proxy."
+						.formatted(name),
+					"Declare it in an interface of the bean, or set spring.aop.proxy-target-class=true.", ex);
 		}
 	}
 
-	private PayloadConverter conversion(List<Type> parameters, String name) {
-		if (this.conversion != null) {
-			return this.conversion;
+	private PayloadConverter converter(List<Type> parameters, String name) {
+		if (this.converter != null) {
+			return this.converter;
 		}
 		parameters.stream()
-			.filter((type) -> type != byte[].class && type != String.class && !ListenerParameters.isHeaders(type))
+			.filter((type) -> type != byte[].class && type != String.class && !ListenerMethod.isHeaders(type))
 			.findAny()
 			.ifPresent((type) -> {
 				throw new IdempotentConfigurationException(
-						"The @RedisStreamListener method %s takes %s, and there is no Jackson to read JSON."
+						"The @RedisStreamListener method %s takes %s, and Jackson is not available to read JSON."
 							.formatted(name, type.getTypeName()),
-						"Add spring-boot-starter-jackson, or let the method take a byte[] or a String.", null);
+						"Add spring-boot-starter-jackson, or declare the parameter as byte[] or String.", null);
 			});
 		return (payload, type) -> {
-			throw new IllegalStateException("Nothing reads payloads");
+			throw new IllegalStateException("No PayloadConverter is available");
 		};
 	}
 
@@ -114,14 +114,14 @@ final class Subscriptions {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IdempotentConfigurationException(
-					"The @RedisStreamListener method %s has the %s '%s', a placeholder of which has no value."
+					"The @RedisStreamListener method %s has the %s '%s' with an unresolvable placeholder."
 						.formatted(name, attribute, value),
-					"Set the property, or give the placeholder a default like ${name:orders}.", ex);
+					"Set the property, or give the placeholder a default such as ${name:orders}.", ex);
 		}
 		if (!StringUtils.hasText(resolved)) {
 			throw new IdempotentConfigurationException(
 					"The @RedisStreamListener method %s has a blank %s.".formatted(name, attribute),
-					"Name the %s of the Redis Stream to listen to."
+					"Set it to the %s of the Redis Stream to listen to."
 						.formatted(attribute.equals("stream") ? "key" : "consumer group"),
 					null);
 		}

@@ -10,6 +10,8 @@ import java.util.stream.Stream;
 import dev.idempotent.lettuce.DedicatedRedisConnection;
 import io.lettuce.core.Consumer;
 import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
@@ -21,11 +23,15 @@ import io.lettuce.core.cluster.SlotHash;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one consumer of a group can ask of Redis, on one connection. Each verb throws
- * {@link io.lettuce.core.RedisException} if Redis does not do it, or does not say so in
- * time.
+ * The Redis commands of one consumer of a group, on one connection. Each method throws a
+ * {@link io.lettuce.core.RedisException} if the command fails or times out.
  */
-final class GroupConsumer {
+final class ConsumerOperations {
+
+	/**
+	 * The number of names and values. Lua passes on at most 8000 arguments.
+	 */
+	private static final int MAX_SCRIPT_FIELDS = 7000;
 
 	private final DedicatedRedisConnection connection;
 
@@ -39,7 +45,7 @@ final class GroupConsumer {
 
 	private final byte[] name;
 
-	GroupConsumer(DedicatedRedisConnection connection, Duration timeout, Subscription subscription, String name) {
+	ConsumerOperations(DedicatedRedisConnection connection, Duration timeout, Subscription subscription, String name) {
 		this.connection = connection;
 		this.timeout = timeout;
 		this.stream = Entry.bytes(subscription.stream());
@@ -49,8 +55,8 @@ final class GroupConsumer {
 	}
 
 	/**
-	 * Makes the group, and the stream, if they are not there. It begins with the first
-	 * entry.
+	 * Creates the group and the stream unless they exist. A new group starts with the
+	 * first entry of the stream.
 	 */
 	void createGroup() {
 		try {
@@ -65,9 +71,9 @@ final class GroupConsumer {
 	}
 
 	/**
-	 * Reads one entry that no consumer was brought yet. What is read is a consumer's own,
-	 * so that a worker that reads ahead would keep entries from workers that are free.
-	 * @param wait how long to wait for it; zero does not wait
+	 * Reads one new entry. Never more: an entry that is read belongs to this consumer, so
+	 * that reading ahead would withhold entries from idle workers.
+	 * @param wait how long to wait for an entry; zero returns at once
 	 * @return the entry, or {@code null} if there is none
 	 */
 	@SuppressWarnings("unchecked")
@@ -80,18 +86,19 @@ final class GroupConsumer {
 	}
 
 	/**
-	 * Takes over one entry that nobody has worked on for a while. One that ends its
+	 * Claims one pending entry that has been idle. Never more: an entry that crashes the
 	 * process must not count deliveries of others.
-	 * @param after the id of the entry after which to look first, or {@code null} to
-	 * begin with the oldest
-	 * @return the entry, without deliveries if it was trimmed, or {@code null} if there
-	 * is none
+	 * @param idle the minimum idle time
+	 * @param after the id behind which to search first, or {@code null} to begin with the
+	 * oldest entry
+	 * @return the entry, with 0 deliveries if it was trimmed, or {@code null} if there is
+	 * none
 	 */
 	@Nullable Entry claim(Duration idle, @Nullable String after) {
 		byte[] from = Entry.bytes((after != null) ? "(" + after : "-");
 		List<Object> reply = await(this.connection.commands()
 			.eval(LuaScript.CLAIM.text(), ScriptOutputType.MULTI, new byte[][] { this.stream },
-					ofGroup(this.name, millis(idle), from)));
+					withGroup(this.name, millis(idle), from)));
 		return reply.isEmpty() ? null : entry(reply);
 	}
 
@@ -100,52 +107,69 @@ final class GroupConsumer {
 	}
 
 	/**
-	 * Lets the entry be taken over when it has been idle for so long, if it is still this
-	 * consumer's.
+	 * Releases the entry with the given idle time and delivery count, if this consumer
+	 * still owns it. It can be claimed once it reaches the minimum idle time.
 	 */
-	void handBack(String id, Duration idle, long deliveries) {
-		run(LuaScript.HAND_BACK, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
+	void release(String id, Duration idle, long deliveries) {
+		run(LuaScript.RELEASE, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
 	}
 
+	/**
+	 * Resets the idle time of the entry, if this consumer still owns it.
+	 */
 	void renew(String id) {
 		run(LuaScript.RENEW, this.name, Entry.bytes(id));
 	}
 
 	/**
-	 * Moves the entry to the stream of the dead, if it is still this consumer's. In a
-	 * Cluster where that stream has another slot it is added and then acknowledged: who
-	 * dies in between leaves it to be moved again.
+	 * Moves the entry to the dead-letter stream, if this consumer still owns it. In a
+	 * Cluster where that stream has another slot, and with very many fields, the move is
+	 * not atomic and is repeated after a crash in between.
+	 * @param reason names and values that are added to the entry's fields
 	 */
-	void deadLetter(Entry entry, Collection<byte[]> remarks) {
-		byte[][] fields = Stream.concat(entry.fields().stream(), remarks.stream()).toArray(byte[][]::new);
-		if (this.connection.isCluster() && SlotHash.getSlot(this.stream) != SlotHash.getSlot(this.dead)) {
-			await(this.connection.commands().xadd(this.dead, (Object[]) fields));
-			acknowledge(entry.id());
+	void deadLetter(Entry entry, Collection<byte[]> reason) {
+		byte[][] fields = Stream.concat(entry.fields().stream(), reason.stream()).toArray(byte[][]::new);
+		if (fields.length > MAX_SCRIPT_FIELDS || isDeadStreamElsewhere()) {
+			if (isOwner(entry.id())) {
+				await(this.connection.commands().xadd(this.dead, (Object[]) fields));
+				acknowledge(entry.id());
+			}
 			return;
 		}
 		byte[][] arguments = Stream.concat(Stream.of(this.group, this.name, Entry.bytes(entry.id())), Stream.of(fields))
 			.toArray(byte[][]::new);
 		Long unused = await(this.connection.commands()
-			.eval(LuaScript.BURY.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead }, arguments));
+			.eval(LuaScript.DEAD_LETTER.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead },
+					arguments));
+	}
+
+	private boolean isDeadStreamElsewhere() {
+		return this.connection.isCluster() && SlotHash.getSlot(this.stream) != SlotHash.getSlot(this.dead);
+	}
+
+	private boolean isOwner(String id) {
+		return !await(this.connection.commands()
+			.xpending(this.stream, Consumer.from(this.group, this.name), Range.create(id, id), Limit.from(1)))
+			.isEmpty();
 	}
 
 	/**
-	 * Removes consumers without entries that are long gone, and this one if it leaves.
+	 * Removes idle consumers without pending entries, and this one if it is leaving.
 	 */
-	void tidy(boolean leaving, Duration idle) {
-		run(LuaScript.TIDY, leaving ? this.name : new byte[0], millis(idle));
+	void removeIdleConsumers(boolean leaving, Duration idle) {
+		run(LuaScript.REMOVE_IDLE_CONSUMERS, leaving ? this.name : new byte[0], millis(idle));
 	}
 
-	static boolean isGroupLost(RedisCommandExecutionException failure) {
+	static boolean isGroupMissing(RedisCommandExecutionException failure) {
 		return startsWith(failure, "NOGROUP");
 	}
 
 	private void run(LuaScript script, byte[]... arguments) {
 		Long unused = await(this.connection.commands()
-			.eval(script.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream }, ofGroup(arguments)));
+			.eval(script.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream }, withGroup(arguments)));
 	}
 
-	private byte[][] ofGroup(byte[]... arguments) {
+	private byte[][] withGroup(byte[]... arguments) {
 		return Stream.concat(Stream.of(this.group), Stream.of(arguments)).toArray(byte[][]::new);
 	}
 

@@ -26,9 +26,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link ReplicatedIdempotencyStore}.
+ * Tests for {@link ReplicaConfirmation}.
  */
-class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
+class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -43,14 +43,14 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 
 	private static IdempotencyRedisConnection connection;
 
-	private static ReplicatedIdempotencyStore store;
+	private static RedisIdempotencyStore store;
 
 	private final IdempotencyKey key = Samples.key();
 
 	@BeforeAll
 	static void connect() {
 		connection = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT);
-		store = new ReplicatedIdempotencyStore(connection, "replicated:", 1, CONFIRMATION);
+		store = new RedisIdempotencyStore(connection, "replicated:", 1, CONFIRMATION);
 	}
 
 	@AfterAll
@@ -69,15 +69,15 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 	}
 
 	@Test
-	void doesNotKnowTheOutcomeOfAClaimThatNoReplicaConfirms() throws Exception {
+	void reportsAClaimThatNoReplicaConfirmsAsUnknown() throws Exception {
 		redis.stopReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::claim)
 			.withMessageContaining(this.key.digest())
-			.withStackTraceContaining("0 of the 1 replicas that idempotent.redis.wait-replicas asks for");
+			.withStackTraceContaining("0 of the 1 replicas that idempotent.redis.wait-replicas requires");
 	}
 
 	@Test
-	void givesAnUnconfirmedClaimBack() throws Exception {
+	void releasesAnUnconfirmedClaim() throws Exception {
 		redis.stopReplica();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, MINUTE)) {
 			Claimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
@@ -88,7 +88,7 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 	}
 
 	@Test
-	void doesNotKnowTheOutcomeOfACompletionThatNoReplicaConfirmsHoweverOftenItIsAskedAgain() throws Exception {
+	void reportsAnUnconfirmedCompletionAsUnknownAtEachAttempt() throws Exception {
 		claim();
 		redis.stopReplica();
 		for (int i = 0; i < 3; i++) {
@@ -99,19 +99,19 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 	}
 
 	@Test
-	void asksForTheReplicasWordAgainOnAConnectionThatDidNotWriteTheAnswer() {
+	void waitsForReplicasAgainOnAConnectionThatDidNotWrite() {
 		claim();
 		redis.stallReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this::complete);
 		try (IdempotencyRedisConnection other = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT)) {
-			ReplicatedIdempotencyStore retrying = new ReplicatedIdempotencyStore(other, "replicated:", 1, CONFIRMATION);
+			RedisIdempotencyStore retrying = new RedisIdempotencyStore(other, "replicated:", 1, CONFIRMATION);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 				.isThrownBy(() -> retrying.complete(this.key, REQUEST, "owner", Samples.response("response"), MINUTE));
 		}
 	}
 
 	@Test
-	void asksNoReplicaForWhatItOnlyReads() throws Exception {
+	void doesNotWaitForReplicasAfterReads() throws Exception {
 		claim();
 		redis.stopReplica();
 		assertThat(store.claim(this.key, REQUEST, "rival", MINUTE)).isInstanceOf(Claim.Pending.class);
@@ -120,7 +120,7 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 	}
 
 	@Test
-	void letsOneThreadsWaitDelayNoOther() throws Exception {
+	void doesNotDelayOtherThreadsWhileOneWaits() throws Exception {
 		redis.stopReplica();
 		long start = System.nanoTime();
 		List<Boolean> refused = Race.of(16, (number) -> {

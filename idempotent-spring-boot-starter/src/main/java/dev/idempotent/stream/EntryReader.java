@@ -5,12 +5,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the next entry of a worker, which asks for one when it has none. Pending and
- * new entries alternate as long as there are both, so that neither waits for the other.
+ * Chooses the next entry of an idle worker. Pending and new entries alternate as long as
+ * there are both, so that neither kind starves the other.
  */
-final class EntrySource {
+final class EntryReader {
 
-	private static final Duration SECOND = Duration.ofSeconds(1);
+	private static final Duration MAX_POLL = Duration.ofSeconds(1);
 
 	private final Duration minIdleTime;
 
@@ -22,17 +22,17 @@ final class EntrySource {
 
 	private @Nullable String lastClaimed;
 
-	EntrySource(Duration minIdleTime) {
+	EntryReader(Duration minIdleTime) {
 		Duration half = minIdleTime.dividedBy(2);
 		this.minIdleTime = minIdleTime;
-		this.poll = (half.compareTo(SECOND) > 0) ? SECOND : half;
+		this.poll = (half.compareTo(MAX_POLL) > 0) ? MAX_POLL : half;
 	}
 
 	/**
 	 * Waits up to a second for an entry.
 	 * @return the entry, or {@code null} if there is none
 	 */
-	@Nullable Entry next(GroupConsumer consumer) {
+	@Nullable Entry next(ConsumerOperations consumer) {
 		Entry entry = null;
 		if (this.isTurnOfNew) {
 			this.isTurnOfNew = false;
@@ -45,10 +45,10 @@ final class EntrySource {
 	}
 
 	/**
-	 * Goes through the pending entries in turn: one that fails again and again comes
-	 * after all others that can be claimed.
+	 * Claims pending entries in rotation, so that an entry that keeps failing comes after
+	 * all others.
 	 */
-	private @Nullable Entry claim(GroupConsumer consumer) {
+	private @Nullable Entry claim(ConsumerOperations consumer) {
 		Entry entry = consumer.claim(this.minIdleTime, this.lastClaimed);
 		if (entry == null) {
 			this.lastEmptyClaim = System.nanoTime();

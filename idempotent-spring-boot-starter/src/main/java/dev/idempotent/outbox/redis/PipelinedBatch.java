@@ -24,13 +24,13 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands for some events, and their replies.
+ * The pipelined commands for a batch of events, and their replies.
  */
-final class Batch {
+final class PipelinedBatch {
 
 	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
-	private final RedisStreamOptions options;
+	private final PipelineOptions options;
 
 	private final List<AsyncCommand<byte[], byte[], ?>> additions;
 
@@ -39,13 +39,13 @@ final class Batch {
 	private final @Nullable AsyncCommand<byte[], byte[], Long> confirmation;
 
 	/**
-	 * In a Cluster another node serves other streams.
+	 * In a Cluster, other streams may be on other nodes.
 	 */
 	private final Scope scope;
 
-	private boolean usable = true;
+	private boolean reusable = true;
 
-	Batch(List<SerializedEvent> events, RedisStreamOptions options, boolean cluster) {
+	PipelinedBatch(List<SerializedEvent> events, PipelineOptions options, boolean cluster) {
 		this.options = options;
 		this.scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
 		this.additions = new ArrayList<>(events.size());
@@ -59,7 +59,7 @@ final class Batch {
 
 	void send(DedicatedRedisConnection connection) {
 		if (this.scope == Scope.DESTINATION) {
-			// One node of a Cluster may be away while others get their part.
+			// In a Cluster, one node may be unavailable while the others are not.
 			this.byDestination.values().forEach((commands) -> send(connection, commands));
 			return;
 		}
@@ -86,36 +86,36 @@ final class Batch {
 	List<Outcome> await(long deadline) {
 		List<Outcome> outcomes = new ArrayList<>(this.additions.size());
 		this.additions.forEach((addition) -> outcomes.add(outcome(addition, deadline)));
-		Outcome lack = (this.confirmation != null) ? lack(this.confirmation, deadline) : null;
-		if (lack != null) {
-			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? lack : outcome);
+		Outcome unconfirmed = (this.confirmation != null) ? unconfirmed(this.confirmation, deadline) : null;
+		if (unconfirmed != null) {
+			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? unconfirmed : outcome);
 		}
 		return outcomes;
 	}
 
 	/**
-	 * Tells whether every command has got its reply from a server that takes entries, so
-	 * that the connection can be used on.
+	 * Whether every command received its reply from a server that accepts writes, so that
+	 * the connection can be reused.
 	 */
-	boolean leavesUsable() {
-		return this.usable;
+	boolean isConnectionReusable() {
+		return this.reusable;
 	}
 
 	private Outcome outcome(AsyncCommand<byte[], byte[], ?> addition, long deadline) {
 		Throwable failure = failureOf(addition, deadline);
-		return (failure != null) ? Refusal.of(failure, this.scope) : new Outcome.Delivered();
+		return (failure != null) ? FailureOutcomes.of(failure, this.scope) : new Outcome.Delivered();
 	}
 
-	private @Nullable Outcome lack(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {
+	private @Nullable Outcome unconfirmed(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {
 		Throwable failure = failureOf(confirmation, deadline);
 		if (failure != null) {
-			return new Outcome.Unavailable(
-					"Redis did not say which replicas have the entries (%s)".formatted(Refusal.codeOrClass(failure)));
+			return new Outcome.Unavailable("Redis did not report which replicas have the entries (%s)"
+				.formatted(FailureOutcomes.codeOrClass(failure)));
 		}
 		long confirmed = confirmation.join();
 		return (confirmed >= this.options.waitReplicas()) ? null
 				: new Outcome.Unavailable(
-						"%d of the %d replicas that idempotent.outbox.redis.wait-replicas asks for confirmed within %s"
+						"%d of the %d replicas that idempotent.outbox.redis.wait-replicas requires confirmed within %s"
 							.formatted(confirmed, this.options.waitReplicas(), this.options.waitTimeout()));
 	}
 
@@ -134,7 +134,7 @@ final class Batch {
 			Thread.currentThread().interrupt();
 			failure = new RedisException("Interrupted", ex);
 		}
-		this.usable &= failure == null || Refusal.leavesUsable(failure);
+		this.reusable &= failure == null || FailureOutcomes.isConnectionReusable(failure);
 		return failure;
 	}
 

@@ -1,0 +1,62 @@
+package dev.idempotent.outbox.redis;
+
+import java.util.Set;
+
+import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+
+/**
+ * Maps failed commands to outcomes: is the event at fault, or is Redis unavailable?
+ */
+final class FailureOutcomes {
+
+	/**
+	 * Errors independent of the event: the state of the server or Cluster, or missing
+	 * permissions.
+	 */
+	private static final Set<String> SERVER_ERRORS = Set.of("LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "OOM",
+			"NOREPLICAS", "MISCONF", "BUSY", "UNKILLABLE", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS", "NOPERM");
+
+	/**
+	 * Those of them that may affect some keys only.
+	 */
+	private static final Set<String> KEY_ERRORS = Set.of("NOPERM", "TRYAGAIN", "MOVED", "ASK");
+
+	private FailureOutcomes() {
+	}
+
+	/**
+	 * The outcome of an event whose command failed.
+	 * @param scope what is unavailable if the server is
+	 */
+	static Outcome of(Throwable failure, Scope scope) {
+		String code = ErrorReply.codeOf(failure);
+		if (code == null) {
+			return unreachable(failure, scope);
+		}
+		if (SERVER_ERRORS.contains(code)) {
+			return new Outcome.Unavailable("Redis currently rejects writes (" + code + ")",
+					KEY_ERRORS.contains(code) ? Scope.DESTINATION : scope);
+		}
+		return new Outcome.Retry("Redis rejected the entry (" + code + ")", null);
+	}
+
+	static Outcome unreachable(Throwable failure, Scope scope) {
+		return new Outcome.Unavailable("Redis did not answer (" + failure.getClass().getSimpleName() + ")", scope);
+	}
+
+	static String codeOrClass(Throwable failure) {
+		String code = ErrorReply.codeOf(failure);
+		return (code != null) ? code : failure.getClass().getSimpleName();
+	}
+
+	/**
+	 * Whether the connection can be reused: the server replied with an error that it
+	 * would repeat on another connection.
+	 */
+	static boolean isConnectionReusable(Throwable failure) {
+		return ErrorReply.codeOf(failure) != null && !ErrorReply.requiresReconnect(failure);
+	}
+
+}

@@ -1,0 +1,145 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.function.Predicate;
+
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes leased events of one publisher, outside any transaction, and settles them.
+ */
+final class BatchDelivery {
+
+	private static final Logger logger = LoggerFactory.getLogger(BatchDelivery.class);
+
+	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
+
+	private final OutboxStore store;
+
+	private final BatchPublisher publisher;
+
+	private final PublisherCircuit circuit;
+
+	private final RelaySettings settings;
+
+	private final OutboxObserver observer;
+
+	private final LongConsumer onReleased;
+
+	/**
+	 * Creates a delivery.
+	 * @param onReleased called with the first row of events that were released although
+	 * their destination is available
+	 */
+	BatchDelivery(OutboxStore store, BatchPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
+			OutboxObserver observer, LongConsumer onReleased) {
+		this.store = store;
+		this.publisher = publisher;
+		this.circuit = circuit;
+		this.settings = settings;
+		this.observer = observer;
+		this.onReleased = onReleased;
+	}
+
+	/**
+	 * Delivers events, except those to unavailable destinations. If the store cannot be
+	 * updated, events are delivered again when their lease ends.
+	 * @return the delivered events
+	 */
+	List<LeasedEvent> deliver(List<LeasedEvent> events) {
+		return deliver(events, (event) -> this.circuit.isClosed(event.topic()));
+	}
+
+	/**
+	 * Delivers events to any destination, to find out whether it is available.
+	 */
+	void probe(List<LeasedEvent> events) {
+		List<LeasedEvent> unused = deliver(events, (event) -> true);
+	}
+
+	/**
+	 * Releases events without an attempt.
+	 */
+	void release(List<LeasedEvent> events) {
+		if (!events.isEmpty()) {
+			this.store.release(events);
+		}
+	}
+
+	private List<LeasedEvent> deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sendable) {
+		if (events.isEmpty()) {
+			return List.of();
+		}
+		BatchSettlement settlement = new BatchSettlement(this.settings);
+		List<LeasedEvent> due = selectDue(events, sendable, settlement);
+		long start = System.nanoTime();
+		List<Outcome> outcomes = this.publisher.publish(due.stream().map(LeasedEvent::event).toList());
+		Duration took = Duration.ofNanos(System.nanoTime() - start);
+		List<LeasedEvent> delivered = new ArrayList<>();
+		for (int i = 0; i < due.size(); i++) {
+			settlement.add(due.get(i), outcomes.get(i));
+			if (outcomes.get(i) instanceof Outcome.Delivered) {
+				delivered.add(due.get(i));
+			}
+		}
+		settle(settlement, took);
+		reportReleased(due, outcomes);
+		return delivered;
+	}
+
+	private List<LeasedEvent> selectDue(List<LeasedEvent> events, Predicate<SerializedEvent> sendable,
+			BatchSettlement settlement) {
+		List<LeasedEvent> due = new ArrayList<>();
+		for (LeasedEvent event : events) {
+			if (event.event().attempts() > this.settings.attempts()) {
+				settlement.addExhausted(event);
+			}
+			else if (sendable.test(event.event())) {
+				due.add(event);
+			}
+			else {
+				settlement.add(event, SKIPPED);
+			}
+		}
+		return due;
+	}
+
+	/**
+	 * Released events whose destination accepted others of the batch are due again.
+	 */
+	private void reportReleased(List<LeasedEvent> due, List<Outcome> outcomes) {
+		for (int i = 0; i < due.size(); i++) {
+			SerializedEvent event = due.get(i).event();
+			if (outcomes.get(i) instanceof Outcome.Unavailable && this.circuit.isClosed(event.topic())) {
+				this.onReleased.accept(event.sequence());
+				return;
+			}
+		}
+	}
+
+	private void settle(BatchSettlement settlement, Duration took) {
+		try {
+			BatchResult result = settlement.settle(this.store);
+			this.observer.published(this.publisher.prefix(), result, took);
+			if (result.dead() > 0) {
+				logger.error("{} for {} became dead; see the actuator endpoint 'outbox' or the table of dead events",
+						(result.dead() == 1) ? "1 event" : result.dead() + " events", this.publisher.prefix());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The outcomes of a batch could not be stored; "
+					+ "it is delivered again, with the same event ids, once its leases end", ex);
+		}
+	}
+
+}

@@ -1,0 +1,99 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.Outcome;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
+
+/**
+ * Collects the outcomes of a batch and reports them to the store.
+ */
+final class BatchSettlement {
+
+	private final List<LeasedEvent> delivered = new ArrayList<>();
+
+	private final List<LeasedEvent> unavailable = new ArrayList<>();
+
+	private final List<FailedEvent> waiting = new ArrayList<>();
+
+	private final List<FailedEvent> dead = new ArrayList<>();
+
+	private final RelaySettings settings;
+
+	BatchSettlement(RelaySettings settings) {
+		this.settings = settings;
+	}
+
+	void add(LeasedEvent event, Outcome outcome) {
+		if (outcome instanceof Outcome.Delivered) {
+			this.delivered.add(event);
+		}
+		else if (outcome instanceof Outcome.Unavailable) {
+			this.unavailable.add(event);
+		}
+		else if (outcome instanceof Outcome.Reject reject) {
+			this.dead.add(new FailedEvent(event, reject.reason()));
+		}
+		else if (outcome instanceof Outcome.Retry retry) {
+			addFailed(event, retry);
+		}
+	}
+
+	/**
+	 * Adds an event whose attempts are exhausted, none of which reported a result.
+	 */
+	void addExhausted(LeasedEvent event) {
+		this.dead.add(new FailedEvent(event, "No attempt of " + this.settings.attempts()
+				+ " reported a result: each time the process or the lease ended first"));
+	}
+
+	private void addFailed(LeasedEvent event, Outcome.Retry retry) {
+		int used = event.event().attempts();
+		if (used >= this.settings.attempts()) {
+			this.dead.add(new FailedEvent(event, retry.reason()));
+		}
+		else {
+			Duration delay = (retry.after() != null) ? retry.after()
+					: delay(this.settings.backoff(), this.settings.maxBackoff(), used);
+			this.waiting.add(new FailedEvent(event, retry.reason(), delay));
+		}
+	}
+
+	/**
+	 * A random delay between half the first one and the first one doubled for each
+	 * further failure, so that events that fail together are not retried together.
+	 * @param failures at least 1
+	 */
+	static Duration delay(Duration first, Duration longest, int failures) {
+		long half = Math.max(1, first.toMillis() / 2);
+		ExponentialBackOff backoff = new ExponentialBackOff(half, 2);
+		backoff.setJitter(half);
+		backoff.setMaxInterval(longest.toMillis());
+		BackOffExecution execution = backoff.start();
+		for (int i = 1; i < Math.min(failures, Long.SIZE); i++) {
+			execution.nextBackOff();
+		}
+		return Duration.ofMillis(execution.nextBackOff());
+	}
+
+	/**
+	 * Reports the outcomes to the store.
+	 */
+	BatchResult settle(OutboxStore store) {
+		int held = this.delivered.isEmpty() ? 0 : store.delivered(this.delivered);
+		held += this.waiting.isEmpty() ? 0 : store.moveToWaiting(this.waiting);
+		held += this.dead.isEmpty() ? 0 : store.deadLetter(this.dead);
+		held += this.unavailable.isEmpty() ? 0 : store.release(this.unavailable);
+		int size = this.delivered.size() + this.waiting.size() + this.dead.size() + this.unavailable.size();
+		return new BatchResult(this.delivered.size(), this.waiting.size(), this.dead.size(), this.unavailable.size(),
+				size - held);
+	}
+
+}

@@ -1,0 +1,134 @@
+package dev.idempotent.stream;
+
+import java.time.Duration;
+import java.util.List;
+
+import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the listener method with an entry, and redelivers or dead-letters the entry if
+ * the method fails.
+ */
+final class EntryDelivery {
+
+	private static final Logger logger = LoggerFactory.getLogger(EntryDelivery.class);
+
+	private static final Duration FIRST_BACKOFF = Duration.ofSeconds(1);
+
+	private final Subscription subscription;
+
+	private final Duration minIdleTime;
+
+	private final int maxDeliveries;
+
+	private final RedeliveryPolicy redelivery;
+
+	private final JitteredBackOff backoff;
+
+	EntryDelivery(Subscription subscription, Duration minIdleTime, int maxDeliveries, RedeliveryPolicy redelivery) {
+		this.subscription = subscription;
+		this.minIdleTime = minIdleTime;
+		this.maxDeliveries = maxDeliveries;
+		this.redelivery = redelivery;
+		this.backoff = new JitteredBackOff(FIRST_BACKOFF, minIdleTime);
+	}
+
+	/**
+	 * Delivers an entry.
+	 * @return whether the entry is still to be acknowledged, and why not
+	 */
+	Result attempt(ConsumerOperations consumer, Entry entry) {
+		if (entry.deliveries() == 0) {
+			logger.warn("Entry {} for the {} was trimmed from the stream before it was processed and is lost. "
+					+ "Raise the maximum length of the stream", entry.id(), this.subscription);
+			return Result.PROCESSED;
+		}
+		if (entry.deliveries() > this.maxDeliveries) {
+			// Deliveries are counted before the call: this ends entries that crash the
+			// process.
+			deadLetter(consumer, entry, null);
+			return Result.SETTLED;
+		}
+		Throwable failure = call(entry);
+		return (failure != null) ? settle(consumer, entry, failure) : Result.PROCESSED;
+	}
+
+	private @Nullable Throwable call(Entry entry) {
+		try {
+			this.subscription.method().invoke(entry);
+			return null;
+		}
+		catch (Throwable ex) {
+			return ex;
+		}
+		finally {
+			// An interrupt flag left by a listener would abort the next command.
+			boolean unused = Thread.interrupted();
+		}
+	}
+
+	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure) {
+		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
+		Duration postponed = this.redelivery.after(failure);
+		if (failure instanceof UnreadablePayloadException) {
+			deadLetter(consumer, entry, (failure.getCause() != null) ? failure.getCause() : failure);
+		}
+		else if (postponed != null) {
+			release(consumer, entry, postponed, entry.deliveries() - 1);
+			return Result.POSTPONED;
+		}
+		else if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isHopeless(failure)) {
+			deadLetter(consumer, entry, failure);
+		}
+		else {
+			logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is delivered again", entry.id(),
+					this.subscription, failure.getClass().getName(), entry.deliveries(), this.maxDeliveries);
+			release(consumer, entry, this.backoff.after(entry.deliveries()), entry.deliveries());
+		}
+		return Result.SETTLED;
+	}
+
+	private void release(ConsumerOperations consumer, Entry entry, Duration delay, long deliveries) {
+		Duration idle = this.minIdleTime.minus(delay);
+		consumer.release(entry.id(), idle.isNegative() ? Duration.ZERO : idle, deliveries);
+	}
+
+	private void deadLetter(ConsumerOperations consumer, Entry entry, @Nullable Throwable failure) {
+		String error = (failure != null) ? failure.getClass().getName()
+				: "none: no delivery reported a result before its consumer ended";
+		logger.error("Entry {} for the {} is moved to the dead-letter stream {} after {} deliveries ({})", entry.id(),
+				this.subscription, this.subscription.deadStream(), entry.deliveries(), error);
+		consumer.deadLetter(entry,
+				List.of(Entry.bytes("dead_error"), Entry.bytes(error), Entry.bytes("dead_stream"),
+						Entry.bytes(this.subscription.stream()), Entry.bytes("dead_group"),
+						Entry.bytes(this.subscription.group()), Entry.bytes("dead_id"), Entry.bytes(entry.id()),
+						Entry.bytes("dead_deliveries"), Entry.bytes(entry.deliveries())));
+	}
+
+	/**
+	 * The result of an attempt.
+	 */
+	enum Result {
+
+		/**
+		 * The entry has been processed and is to be acknowledged.
+		 */
+		PROCESSED,
+
+		/**
+		 * The failure was not the entry's fault: it is delivered again, without counting
+		 * this attempt.
+		 */
+		POSTPONED,
+
+		/**
+		 * The failure was counted: the entry is delivered again, or is dead.
+		 */
+		SETTLED
+
+	}
+
+}
