@@ -129,8 +129,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule adviceKnowsSpringsAdviceAndExpressionsAlone = room(ADVICE, SHARED, "java..", "org.jspecify..",
-			"org.springframework.aop..", "org.springframework.asm..", "org.springframework.beans..",
-			"org.springframework.core..", "org.springframework.expression..",
+			"org.springframework.aop..", "org.springframework.beans..", "org.springframework.core..",
+			"org.springframework.expression..",
 			"org.springframework.transaction.interceptor..", "org.springframework.util..");
 
 	@ArchTest

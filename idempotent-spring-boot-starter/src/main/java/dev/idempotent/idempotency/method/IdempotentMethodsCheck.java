@@ -1,14 +1,12 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
-import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdviceReach;
 import dev.idempotent.advice.AnnotatedBeans;
-import dev.idempotent.advice.SelfInvocations;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.slf4j.Logger;
@@ -28,8 +26,6 @@ public final class IdempotentMethodsCheck {
 	private final ConfigurableListableBeanFactory beans;
 
 	private final AdviceReach reach;
-
-	private final Set<SelfInvocations.Call> selfInvocations = new HashSet<>();
 
 	/**
 	 * Creates a check.
@@ -68,14 +64,6 @@ public final class IdempotentMethodsCheck {
 						OperationTerms.describe(type, method));
 			}
 		}
-		SelfInvocations.of(type, annotated)
-			.stream()
-			.filter(this.selfInvocations::add)
-			.forEach(
-					(call) -> logger.warn(
-							"{} calls the @Idempotent method {} of its own object, round its proxy: "
-									+ "that call runs each time. Call it through another bean",
-							call.caller(), call.callee()));
 		return annotated.size();
 	}
 

@@ -1,12 +1,10 @@
 package dev.idempotent.outbox.method;
 
 import java.lang.reflect.Method;
-import java.util.HashSet;
 import java.util.Set;
 
 import dev.idempotent.advice.AdviceReach;
 import dev.idempotent.advice.AnnotatedBeans;
-import dev.idempotent.advice.SelfInvocations;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +23,6 @@ public final class OutboxMethodsCheck {
 	private final ConfigurableListableBeanFactory beans;
 
 	private final AdviceReach reach;
-
-	private final Set<SelfInvocations.Call> selfInvocations = new HashSet<>();
 
 	/**
 	 * Creates a check.
@@ -54,13 +50,6 @@ public final class OutboxMethodsCheck {
 
 	private int check(String name, Class<?> type, Set<Method> annotated) {
 		annotated.forEach((method) -> check(name, type, method));
-		SelfInvocations.of(type, annotated)
-			.stream()
-			.filter(this.selfInvocations::add)
-			.forEach((call) -> logger.warn(
-					"{} calls the @TransactionalOutbox method {} of its own object, round its proxy: that call appends "
-							+ "no event. Call it through another bean, or append with the Outbox",
-					call.caller(), call.callee()));
 		return annotated.size();
 	}
 

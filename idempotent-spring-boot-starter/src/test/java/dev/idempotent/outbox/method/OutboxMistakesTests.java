@@ -10,9 +10,6 @@ import dev.idempotent.jdbc.RoutingDataSourcesTests;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +17,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What stops an application at its start, rather than losing an event later.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class OutboxMistakesTests {
 
 	@Test
@@ -88,12 +84,6 @@ class OutboxMistakesTests {
 				.run((context) -> assertThat(context).getFailure()
 					.hasStackTraceContaining("ByTenant routes to several databases"));
 		}
-	}
-
-	@Test
-	void warnsOfACallRoundTheProxy(CapturedOutput output) {
-		OutboxApplication.with(CallsItself.class).run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("CallsItself.outer calls the @TransactionalOutbox method", "appends no event");
 	}
 
 	private static void assertStops(Class<?> bean, String... messages) {
@@ -219,20 +209,6 @@ class OutboxMistakesTests {
 
 		String call() {
 			return place();
-		}
-
-	}
-
-	static class CallsItself {
-
-		String outer() {
-			return place();
-		}
-
-		@Transactional
-		@TransactionalOutbox(type = "order.created")
-		String place() {
-			return "placed";
 		}
 
 	}
