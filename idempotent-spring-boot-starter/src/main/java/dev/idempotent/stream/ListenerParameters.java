@@ -38,7 +38,7 @@ final class ListenerParameters {
 	 * method, or it could return before it is done
 	 */
 	static List<Type> of(Class<?> type, Method method) {
-		String name = describe(type, method);
+		String name = IdempotentConfigurationException.describe(ClassUtils.getUserClass(type), method);
 		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
 			throw new IdempotentConfigurationException(
 					"The @RedisStreamListener method %s is private or static, so that no proxy stands before it."
@@ -62,10 +62,6 @@ final class ListenerParameters {
 					null);
 		}
 		return parameters;
-	}
-
-	static String describe(Class<?> type, Method method) {
-		return ClassUtils.getUserClass(type).getName() + "." + method.getName() + "()";
 	}
 
 	private static void requireEndWithReturn(Method method, String name) {

@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.startup;
 import java.lang.reflect.Method;
 import java.util.List;
 
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.IdempotentConfigurationException;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
@@ -73,7 +73,7 @@ final class RelatedContexts implements ApplicationListener<ContextRefreshedEvent
 			// A handler of a parent is served by no servlet here, or through this
 			// context's filter.
 			if (!handler || relation.equals("child")) {
-				throw engine.mistake(OperationTerms.describe(type, method), place,
+				throw engine.mistake(IdempotentConfigurationException.describe(type, method), place,
 						"Declare the bean in the context that has @EnableAutoConfiguration");
 			}
 		}

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.IdempotentConfigurationException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
@@ -62,7 +62,7 @@ final class SilentAnnotationsCheck {
 		AnnotationSupport engine = (annotation != AnnotationSupport.WEB.annotation())
 				? this.missing.stream().filter(mine).findFirst().orElseThrow() : engineOf(type, method);
 		if (this.missing.contains(engine)) {
-			throw engine.mistake(OperationTerms.describe(type, method), this.beans);
+			throw engine.mistake(IdempotentConfigurationException.describe(type, method), this.beans);
 		}
 	}
 

@@ -21,9 +21,9 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class IdempotencyTemplate {
 
-	private final MethodSettings environment;
+	private final MethodSettings settings;
 
-	private final IdempotentExecutor runs;
+	private final IdempotentExecutor executor;
 
 	private final OperationTerms terms;
 
@@ -31,16 +31,16 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Creates a template with the defaults of the application.
-	 * @param environment what runs need
+	 * @param settings what runs need
 	 */
-	public IdempotencyTemplate(MethodSettings environment) {
-		this(environment, new OperationTerms("", environment.defaults().guarantee(), environment.defaults().lease(),
-				environment.defaults().retention(), OnPending.REJECT));
+	public IdempotencyTemplate(MethodSettings settings) {
+		this(settings, new OperationTerms("", settings.defaults().guarantee(), settings.defaults().lease(),
+				settings.defaults().retention(), OnPending.REJECT));
 	}
 
-	private IdempotencyTemplate(MethodSettings environment, OperationTerms terms) {
-		this.environment = environment;
-		this.runs = new IdempotentExecutor(environment.guard(), environment.waitTimeout());
+	private IdempotencyTemplate(MethodSettings settings, OperationTerms terms) {
+		this.settings = settings;
+		this.executor = new IdempotentExecutor(settings.guard(), settings.waitTimeout());
 		this.terms = terms;
 		this.transactions = SingletonSupplier.of(this::findTransactions);
 	}
@@ -52,7 +52,7 @@ public final class IdempotencyTemplate {
 	 * @return the template
 	 */
 	public IdempotencyTemplate withGuarantee(Guarantee guarantee) {
-		return with((guarantee != Guarantee.DEFAULT) ? guarantee : this.environment.defaults().guarantee(),
+		return with((guarantee != Guarantee.DEFAULT) ? guarantee : this.settings.defaults().guarantee(),
 				this.terms.lease(), this.terms.retention(), this.terms.onPending());
 	}
 
@@ -118,13 +118,13 @@ public final class IdempotencyTemplate {
 			throw new IllegalArgumentException("An operation and a key are needed, and one of them is blank");
 		}
 		Operation named = new Operation(named(operation),
-				new ResultCodec(this.environment.json(), this.environment.json().constructType(type), operation), false,
-				Participation.JOINS,
+				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
+				Operation.Participation.JOINED,
 				(this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
-		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.environment.namespace(), "",
-				operation, key);
+		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,
+				key);
 		try {
-			return (T) this.runs.run(named, claimed, Fingerprint.of(List.of()), work::get);
+			return (T) this.executor.run(named, claimed, Fingerprint.of(List.of()), work::get);
 		}
 		catch (RuntimeException | Error ex) {
 			throw ex;
@@ -135,12 +135,12 @@ public final class IdempotencyTemplate {
 	}
 
 	private IdempotencyTransactions findTransactions() {
-		if (this.environment.transactionSource() == null) {
+		if (this.settings.transactionSource() == null) {
 			throw new IdempotentConfigurationException(
 					"An IdempotencyTemplate has Guarantee.TRANSACTION, and there is no database to keep it in.",
 					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 		}
-		return this.environment.transactionSource().joiningTransactions("IdempotencyTemplate");
+		return this.settings.transactionSource().joiningTransactions("IdempotencyTemplate");
 	}
 
 	private OperationTerms named(String operation) {
@@ -149,8 +149,7 @@ public final class IdempotencyTemplate {
 	}
 
 	private IdempotencyTemplate with(Guarantee guarantee, Duration lease, Duration retention, OnPending onPending) {
-		return new IdempotencyTemplate(this.environment,
-				new OperationTerms("", guarantee, lease, retention, onPending));
+		return new IdempotencyTemplate(this.settings, new OperationTerms("", guarantee, lease, retention, onPending));
 	}
 
 }

@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.operation;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.advice.BoundExpression;
+import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
@@ -19,9 +19,9 @@ public final class KeyExpression {
 
 	private static final JsonMapper json = JsonMapper.shared();
 
-	private final BoundExpression expression;
+	private final AnnotationExpression expression;
 
-	private KeyExpression(BoundExpression expression) {
+	private KeyExpression(AnnotationExpression expression) {
 		this.expression = expression;
 	}
 
@@ -35,7 +35,7 @@ public final class KeyExpression {
 	 * reaches for more than variables
 	 */
 	public static KeyExpression parse(String text, Set<String> variables) throws ParseException {
-		return new KeyExpression(BoundExpression.parse(text, variables));
+		return new KeyExpression(AnnotationExpression.parse(text, variables));
 	}
 
 	/**
@@ -45,6 +45,15 @@ public final class KeyExpression {
 	 */
 	public boolean refersTo(String variable) {
 		return this.expression.refersTo(variable);
+	}
+
+	/**
+	 * Returns the members that the expression reads of a variable that is a map.
+	 * @param variable the name of the variable
+	 * @return the names of the members
+	 */
+	public Set<String> membersOf(String variable) {
+		return this.expression.membersOf(variable);
 	}
 
 	/**

@@ -2,8 +2,6 @@ package dev.idempotent.idempotency.operation;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
@@ -37,7 +35,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @throws IdempotentConfigurationException if the annotation asks for what cannot be
 	 */
 	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
-		String described = describe(type, method);
+		String described = IdempotentConfigurationException.describe(type, method);
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
 		if (retention.compareTo(lease) < 0) {
@@ -51,19 +49,6 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Names a method as messages and keys do.
-	 * @param type the class that has the method
-	 * @param method the method
-	 * @return class, method and parameter types
-	 */
-	public static String describe(Class<?> type, Method method) {
-		return type.getName() + "." + method.getName()
-				+ Arrays.stream(method.getParameterTypes())
-					.map(Class::getTypeName)
-					.collect(Collectors.joining(", ", "(", ")"));
-	}
-
-	/**
 	 * Says what is wrong with an annotated method.
 	 * @param described the method
 	 * @param mistake what is wrong, without the full stop
@@ -73,8 +58,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 */
 	public static IdempotentConfigurationException mistake(String described, String mistake, String action,
 			@Nullable Exception cause) {
-		return new IdempotentConfigurationException("The @Idempotent method " + described + " " + mistake + ".", action,
-				cause);
+		return IdempotentConfigurationException.ofMethod(Idempotent.class, described, mistake, action, cause);
 	}
 
 	/**

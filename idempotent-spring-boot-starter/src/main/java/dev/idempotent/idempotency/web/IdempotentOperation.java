@@ -45,7 +45,7 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
 			OperationDefaults defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTerms terms = OperationTerms.of(handlerType, method, annotation, defaults);
-		String described = OperationTerms.describe(handlerType, method);
+		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
 				&& annotation.retention().isEmpty()) {
 			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
@@ -68,7 +68,7 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 	 */
 	static IdempotencyTransactions transactions(Class<?> handlerType, Method method,
 			@Nullable IdempotencyTransactionSource transactionSource) {
-		String described = OperationTerms.describe(handlerType, method);
+		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (AsynchronousReturn.isOf(method)) {
 			throw OperationTerms.mistake(described,
 					"answers asynchronously, so Guarantee.TRANSACTION cannot hold for it",

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
@@ -75,7 +76,8 @@ public final class IdempotentOperations {
 		Assert.state(loaded != null, "The operations must be loaded first");
 		loaded.operations().forEach((handler, operation) -> {
 			if (operation.key() == null && operation.from() == KeySource.FINGERPRINT) {
-				throw OperationTerms.mistake(OperationTerms.describe(handler.type(), handler.method()),
+				throw OperationTerms.mistake(
+						IdempotentConfigurationException.describe(handler.type(), handler.method()),
 						"takes its key from the fingerprint, and without Spring Security its callers cannot be told apart: "
 								+ "equal requests of two callers would be one",
 						"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.advice.ExtremeNumbers;
+import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +73,7 @@ final class RequestKeyExpression {
 	private static @Nullable Object tree(byte[] body) {
 		try {
 			Object tree = json.readValue(body, Object.class);
-			if (!ExtremeNumbers.in(tree)) {
+			if (!AnnotationExpression.exceedsMaxScale(tree)) {
 				return tree;
 			}
 		}
@@ -82,7 +82,7 @@ final class RequestKeyExpression {
 		}
 		throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
 				"This operation derives its idempotency key from the body, in which no number may have more than "
-						+ ExtremeNumbers.MAX_SCALE + " digits before or after its decimal point.");
+						+ AnnotationExpression.MAX_SCALE + " digits before or after its decimal point.");
 	}
 
 	private static Map<String, String> headers(HttpServletRequest request) {

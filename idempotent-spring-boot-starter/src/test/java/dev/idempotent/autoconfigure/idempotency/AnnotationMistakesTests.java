@@ -41,14 +41,15 @@ class AnnotationMistakesTests {
 
 	@Test
 	void includeAnExpressionThatForgetsTheHash() {
-		assertStops(MistakenHandlers.ForgottenHash.class, "reads a property of no variable; there are #body", "SpEL");
+		assertStops(MistakenHandlers.ForgottenHash.class,
+				"reads a property without a variable; the variables are #body", "SpEL");
 	}
 
 	@Test
 	void includeAnExpressionThatReachesForATypeOrABeanOrAFunction() {
-		assertStops(MistakenHandlers.OverType.class, "T(java.lang.Math) is out of reach", "SpEL");
-		assertStops(MistakenHandlers.OverBean.class, "@keys is out of reach", "SpEL");
-		assertStops(MistakenHandlers.OverFunction.class, "#key(#body) is out of reach", "SpEL");
+		assertStops(MistakenHandlers.OverType.class, "T(java.lang.Math) is not allowed, only the variables #", "SpEL");
+		assertStops(MistakenHandlers.OverBean.class, "@keys is not allowed, only the variables #", "SpEL");
+		assertStops(MistakenHandlers.OverFunction.class, "#key(#body) is not allowed, only the variables #", "SpEL");
 	}
 
 	@Test

@@ -47,11 +47,11 @@ class MethodMistakesTests {
 
 	private static Stream<Arguments> unreachable() {
 		return Stream.of(arguments(UnfitMethods.FinalMethod.class, "is final", ANOTHER_BEAN),
-				arguments(UnfitMethods.FinalClass.class, "is one of a final class", ANOTHER_BEAN),
-				arguments(UnfitMethods.OnlyOne.class, "is one of a final class", ANOTHER_BEAN),
+				arguments(UnfitMethods.FinalClass.class, "belongs to a final class", ANOTHER_BEAN),
+				arguments(UnfitMethods.OnlyOne.class, "belongs to a final class", ANOTHER_BEAN),
 				arguments(UnfitMethods.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
-				arguments(UnfitMethods.MethodOfAnotherPackage.class, "is package-private in another package",
-						ANOTHER_BEAN),
+				arguments(UnfitMethods.MethodOfAnotherPackage.class,
+						"is package-private, and the class of its bean is in another package", ANOTHER_BEAN),
 				arguments(UnfitMethods.StaticMethod.class, "is private or static", ANOTHER_BEAN));
 	}
 
@@ -87,7 +87,7 @@ class MethodMistakesTests {
 		assertStops(
 				MethodApplication.with()
 					.withBean(UnfitMethods.OneRecord.class, () -> new UnfitMethods.OneRecord("record")),
-				UnfitMethods.OneRecord.class, "is one of a final class", ANOTHER_BEAN);
+				UnfitMethods.OneRecord.class, "belongs to a final class", ANOTHER_BEAN);
 	}
 
 	@Test
@@ -95,7 +95,7 @@ class MethodMistakesTests {
 		assertStops(
 				MethodApplication.with(UnfitMethods.BesideItsInterface.class)
 					.withPropertyValues("spring.aop.proxy-target-class=false"),
-				UnfitMethods.BesideItsInterface.class, "is in no interface of its bean", ANOTHER_BEAN);
+				UnfitMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
 	}
 
 	@Test
@@ -103,14 +103,14 @@ class MethodMistakesTests {
 		assertStops(
 				MethodApplication.with()
 					.withBean("placing", UnfitMethods.Placing.class, () -> (UnfitMethods.Placing) (id) -> id),
-				MethodMistakesTests.class, "is one of a lambda", ANOTHER_BEAN);
+				MethodMistakesTests.class, "belongs to a lambda", ANOTHER_BEAN);
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { Repositories.Derived.class, Repositories.Defined.class })
 	void aRepository(Class<?> repositories) {
 		assertStops(MethodApplication.with(repositories), repositories.getDeclaredClasses()[0],
-				"is one of a Spring Data repository", ANOTHER_BEAN);
+				"belongs to a Spring Data repository", ANOTHER_BEAN);
 	}
 
 	@Test
@@ -145,7 +145,7 @@ class MethodMistakesTests {
 				getClass().getClassLoader())) {
 			Class<?> nameless = loader.loadClass("Nameless");
 			assertStops(MethodApplication.with(nameless).withClassLoader(loader), nameless,
-					"does not tell the names of its parameters", "-parameters");
+					"was compiled without the names of its parameters", "-parameters");
 		}
 	}
 

@@ -80,7 +80,8 @@ class MethodResultsTests {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			catalogue.text("k");
 			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.textAsArticle("k"))
-				.withMessageContainingAll("textAsArticle", "its stored result is no", "It is not done again");
+				.withMessageContainingAll("textAsArticle", "its stored result cannot be read as",
+						"It is not done again");
 			assertThat(catalogue.runs()).isOne();
 		});
 	}
@@ -91,7 +92,7 @@ class MethodResultsTests {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			assertThat(catalogue.circle("k")).isNotNull();
 			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.circle("k"))
-				.withMessageContaining("its result could not be kept");
+				.withMessageContaining("its result could not be stored");
 			assertThat(catalogue.runs()).isOne();
 		});
 	}

@@ -23,19 +23,20 @@ class OutboxMistakesTests {
 	void refusesAnExpressionThatCannotBe() {
 		assertStops(BadSyntax.class, "#result.", "BadSyntax.place");
 		assertStops(UnknownVariable.class, "there is no variable #order", "#result");
-		assertStops(ReachesTypes.class, "out of reach");
+		assertStops(ReachesTypes.class, "is not allowed, only the variables #result");
 		assertStops(ItemWithoutForEach.class, "there is no variable #item");
 	}
 
 	@Test
 	void refusesAResultThatIsNotThere() {
 		assertStops(ReturnsNothing.class, "returns nothing", "payload");
-		assertStops(ReturnsLater.class, "when its transaction has ended");
+		assertStops(ReturnsLater.class,
+				"returns a CompletableFuture, whose value may be known only after its transaction");
 	}
 
 	@Test
 	void refusesAParameterThatAnExpressionCouldMean() {
-		assertStops(ParameterNamedResult.class, "a parameter named 'result'", "what the method returns");
+		assertStops(ParameterNamedResult.class, "a parameter named 'result'", "the result of the method");
 		assertStops(ParameterNamedItem.class, "a parameter named 'item'", "an element of the payload");
 	}
 

@@ -16,11 +16,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link BoundExpression} over numbers that a client has chosen. The extreme
- * ones are so large that reckoning with one would end in an {@link ArithmeticException}
- * or take all memory.
+ * Tests for {@link AnnotationExpression} over numbers that a client has chosen. The
+ * extreme ones are so large that reckoning with one would end in an
+ * {@link ArithmeticException} or take all memory.
  */
-class BoundExpressionTests {
+class AnnotationExpressionTests {
 
 	private static final BigDecimal HUGE = new BigDecimal("1e2000000000");
 
@@ -61,7 +61,7 @@ class BoundExpressionTests {
 		Map<String, Object> variables = Map.of("amount", amount, "order", new Order(amount), "map",
 				Map.of("amount", amount), "list", List.of(amount), "array", new BigDecimal[] { amount }, "nested",
 				List.of(Map.of("list", List.of(amount))));
-		return BoundExpression.parse(expression, variables.keySet()).evaluate(variables);
+		return AnnotationExpression.parse(expression, variables.keySet()).evaluate(variables);
 	}
 
 	public record Order(BigDecimal amount) {

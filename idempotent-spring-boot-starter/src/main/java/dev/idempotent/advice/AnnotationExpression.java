@@ -1,5 +1,6 @@
 package dev.idempotent.advice;
 
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -13,8 +14,10 @@ import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.OpDivide;
 import org.springframework.expression.spel.ast.OpMinus;
 import org.springframework.expression.spel.ast.OpModulus;
@@ -22,6 +25,7 @@ import org.springframework.expression.spel.ast.OpMultiply;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.OperatorPower;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -32,10 +36,16 @@ import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
- * A SpEL expression of an annotation. It sees variables and reaches no types, beans or
- * constructors.
+ * A SpEL expression in an attribute of an annotation. It has variables, and no access to
+ * types, beans or constructors.
  */
-public final class BoundExpression {
+public final class AnnotationExpression {
+
+	/**
+	 * The most digits before or after the decimal point that a number may have without
+	 * being written out, as {@code 1e1001} has. Every {@code double} has fewer.
+	 */
+	public static final int MAX_SCALE = 1_000;
 
 	/**
 	 * The element in a selection or projection, such as {@code #items.![#this.id]}.
@@ -44,36 +54,37 @@ public final class BoundExpression {
 
 	private final SpelExpression expression;
 
-	private final boolean reckons;
+	private final boolean calculates;
 
-	private BoundExpression(SpelExpression expression) {
+	private AnnotationExpression(SpelExpression expression) {
 		this.expression = expression;
-		this.reckons = reads(BoundExpression::isArithmetic, expression.getAST());
+		this.calculates = reads(AnnotationExpression::isArithmetic, expression.getAST());
 	}
 
 	/**
 	 * Parses an expression.
 	 * @param text the expression
-	 * @param variables the names of the variables that there will be
+	 * @param variables the names of its variables
 	 * @return the expression
 	 * @throws ParseException if it is malformed
-	 * @throws IllegalArgumentException if it names a variable that does not exist, or
-	 * reaches for more than variables
+	 * @throws IllegalArgumentException if it refers to an unknown variable, or to
+	 * anything else than variables
 	 */
-	public static BoundExpression parse(String text, Set<String> variables) throws ParseException {
+	public static AnnotationExpression parse(String text, Set<String> variables) throws ParseException {
 		SpelExpression expression = new SpelExpressionParser().parseRaw(text);
 		checkReach(expression.getAST(), variables);
 		if (refersToNone(expression.getAST())
 				&& reads(PropertyOrFieldReference.class::isInstance, expression.getAST())) {
-			throw new IllegalArgumentException("it reads a property of no variable; there are " + hashed(variables));
+			throw new IllegalArgumentException(
+					"it reads a property without a variable; the variables are " + hashed(variables));
 		}
-		return new BoundExpression(expression);
+		return new AnnotationExpression(expression);
 	}
 
 	/**
-	 * Tells whether the expression needs a variable.
-	 * @param variable its name
-	 * @return whether the expression names it
+	 * Returns whether the expression refers to a variable.
+	 * @param variable the name of the variable
+	 * @return whether it does
 	 */
 	public boolean refersTo(String variable) {
 		return refersTo(variable, this.expression.getAST());
@@ -81,28 +92,51 @@ public final class BoundExpression {
 
 	/**
 	 * Evaluates the expression.
-	 * @param variables the variables that there are
+	 * @param variables the values of its variables
 	 * @return its value
-	 * @throws EvaluationException if it asks for what the variables do not have, or would
-	 * reckon with {@link ExtremeNumbers}
+	 * @throws EvaluationException if the values lack a property, or if it would calculate
+	 * with a number beyond {@link #MAX_SCALE}
 	 */
 	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> variables) {
 		SimpleEvaluationContext context = context();
 		variables
-			.forEach((name, value) -> context.setVariable(name, this.reckons ? BoundedNumbers.require(value) : value));
+			.forEach((name, value) -> context.setVariable(name, this.calculates ? NumberLimits.require(value) : value));
 		return this.expression.getValue(context);
+	}
+
+	/**
+	 * Returns the members that the expression reads of a variable that is a map, by name
+	 * ({@code #path.id}) or by index ({@code #path['id']}).
+	 * @param variable the name of the variable
+	 * @return the names of the members
+	 */
+	public Set<String> membersOf(String variable) {
+		Set<String> members = new LinkedHashSet<>();
+		collectMembers(variable, this.expression.getAST(), members);
+		return members;
+	}
+
+	/**
+	 * Returns whether a value is, or contains, a number that no expression may calculate
+	 * with.
+	 * @param value a number, or maps, collections and arrays of them
+	 * @return whether a number has more than {@link #MAX_SCALE} digits before or after
+	 * its decimal point
+	 */
+	public static boolean exceedsMaxScale(@Nullable Object value) {
+		return NumberLimits.isExceededBy(value);
 	}
 
 	private SimpleEvaluationContext context() {
 		PropertyAccessor members = new MapAccessor(false);
 		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
-		if (!this.reckons) {
+		if (!this.calculates) {
 			return SimpleEvaluationContext.forPropertyAccessors(members, properties).withInstanceMethods().build();
 		}
 		MethodResolver methods = DataBindingMethodResolver.forInstanceMethodInvocation();
 		return SimpleEvaluationContext
-			.forPropertyAccessors(BoundedNumbers.properties(members), BoundedNumbers.properties(properties))
-			.withMethodResolvers(BoundedNumbers.results(methods))
+			.forPropertyAccessors(NumberLimits.checked(members), NumberLimits.checked(properties))
+			.withMethodResolvers(NumberLimits.checked(methods))
 			.build();
 	}
 
@@ -120,11 +154,34 @@ public final class BoundExpression {
 		if (node instanceof TypeReference || node instanceof BeanReference || node instanceof FunctionReference
 				|| node instanceof ConstructorReference) {
 			throw new IllegalArgumentException(
-					node.toStringAST() + " is out of reach: there is only " + hashed(variables));
+					node.toStringAST() + " is not allowed, only the variables " + hashed(variables));
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
 			checkReach(node.getChild(i), variables);
 		}
+	}
+
+	private static void collectMembers(String variable, SpelNode node, Set<String> members) {
+		for (int i = 0; i < node.getChildCount(); i++) {
+			SpelNode child = node.getChild(i);
+			if (i > 0 && node instanceof CompoundExpression
+					&& node.getChild(i - 1) instanceof VariableReference reference
+					&& name(reference).equals(variable)) {
+				String member = memberIn(child);
+				if (member != null) {
+					members.add(member);
+				}
+			}
+			collectMembers(variable, child, members);
+		}
+	}
+
+	private static @Nullable String memberIn(SpelNode node) {
+		if (node instanceof PropertyOrFieldReference property) {
+			return property.getName();
+		}
+		return (node instanceof Indexer && node.getChild(0) instanceof StringLiteral literal)
+				? (String) literal.getLiteralValue().getValue() : null;
 	}
 
 	private static boolean refersToNone(SpelNode node) {
