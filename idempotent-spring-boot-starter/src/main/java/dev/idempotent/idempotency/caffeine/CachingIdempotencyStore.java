@@ -57,12 +57,10 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 			return new Claim.Completed(entry.response(), entry.timeToLive());
 		}
 		Claim claim = this.store.claim(key, fingerprint, token, lease);
-		if (claim instanceof Claim.Completed completed) {
-			Duration retention = completed.remainingRetention();
-			Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
-			this.entries.put(key, new Entry(fingerprint, completed.response(), shorter));
-		}
-		return claim;
+		return claim.fold((acquired) -> claim, (pending) -> claim, (completed) -> {
+			remember(key, fingerprint, completed);
+			return claim;
+		}, (mismatched) -> claim);
 	}
 
 	@Override
@@ -95,6 +93,12 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public String describe() {
 		return this.store.describe();
+	}
+
+	private void remember(IdempotencyKey key, Fingerprint fingerprint, Claim.Completed completed) {
+		Duration retention = completed.remainingRetention();
+		Duration shorter = (retention.compareTo(this.timeToLive) < 0) ? retention : this.timeToLive;
+		this.entries.put(key, new Entry(fingerprint, completed.response(), shorter));
 	}
 
 	private record Entry(Fingerprint fingerprint, StoredResponse response, Duration timeToLive) {

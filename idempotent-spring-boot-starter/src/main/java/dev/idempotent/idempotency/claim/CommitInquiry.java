@@ -42,7 +42,7 @@ final class CommitInquiry {
 		IdempotencyTransaction begun = transactions.begin(request.key(), request.fingerprint(), request.token(),
 				request.lease(), false);
 		Claim claim = begun.claim();
-		if (claim instanceof Claim.Acquired) {
+		if (claim.isAcquired()) {
 			begun.rollback();
 		}
 		return claim;

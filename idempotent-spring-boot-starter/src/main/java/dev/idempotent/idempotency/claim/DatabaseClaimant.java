@@ -44,16 +44,12 @@ final class DatabaseClaimant {
 
 	Claim claim() {
 		Claim claim = this.front.claim();
-		if (claim instanceof Claim.Acquired) {
-			return decide();
-		}
-		return (claim instanceof Claim.Pending pending && isOverdue(pending)) ? lookUp(pending) : claim;
+		return claim.fold((acquired) -> decide(), (pending) -> isOverdue(pending) ? lookUp(pending) : claim,
+				(completed) -> claim, (mismatched) -> claim);
 	}
 
 	Claim claimOrWait(Duration patience) {
-		Claim claim = claim();
-		return (claim instanceof Claim.Pending pending)
-				? this.guard.running().await(this.request.key(), pending, this::claimAgain, patience) : claim;
+		return this.guard.running().await(this.request.key(), claim(), this::claimAgain, patience);
 	}
 
 	/**
@@ -66,7 +62,7 @@ final class DatabaseClaimant {
 			this.provisional = begun.isProvisional();
 			Claim claim = begun.claim();
 			this.guard.databaseOutage().end();
-			if (claim instanceof Claim.Acquired) {
+			if (claim.isAcquired()) {
 				this.open = begun;
 			}
 			else {
@@ -100,7 +96,9 @@ final class DatabaseClaimant {
 	}
 
 	void tellFront(Claim onRecord) {
-		if (onRecord instanceof Claim.Completed completed && !this.provisional) {
+		Claim.Completed completed = onRecord.<Claim.@Nullable Completed, RuntimeException>fold((acquired) -> null,
+				(pending) -> null, (kept) -> kept, (mismatched) -> null);
+		if (completed != null && !this.provisional) {
 			this.front.complete(completed.response(), completed.remainingRetention());
 		}
 		else {

@@ -65,7 +65,7 @@ public final class LeaseClaimant implements Claimant {
 	@Override
 	public Claim claim() {
 		Claim claim = askStore();
-		if (claim instanceof Claim.Acquired && this.asked) {
+		if (claim.isAcquired() && this.asked) {
 			this.run = this.guard.running().begin(this.request.key());
 			new LeaseRenewal(this.guard, this.store, this.decides, this.request, this.settlement).begin();
 		}
@@ -74,9 +74,7 @@ public final class LeaseClaimant implements Claimant {
 
 	@Override
 	public Claim claimOrWait(Duration patience) {
-		Claim claim = claim();
-		return (claim instanceof Claim.Pending pending)
-				? this.guard.running().await(this.request.key(), pending, this::claim, patience) : claim;
+		return this.guard.running().await(this.request.key(), claim(), this::claim, patience);
 	}
 
 	/**
@@ -135,7 +133,7 @@ public final class LeaseClaimant implements Claimant {
 			Claim claim = this.store.store()
 				.claim(this.request.key(), this.request.fingerprint(), this.request.token(), this.request.lease());
 			this.store.answered();
-			this.granted = claim instanceof Claim.Acquired && this.store.keepsDuplicatesAway();
+			this.granted = claim.isAcquired() && this.store.keepsDuplicatesAway();
 			return claim;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {

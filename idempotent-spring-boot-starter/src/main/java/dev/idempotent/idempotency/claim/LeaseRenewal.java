@@ -112,10 +112,11 @@ final class LeaseRenewal {
 	private void takeBack() {
 		Claim claim = this.store.store()
 			.claim(this.request.key(), this.request.fingerprint(), this.request.token(), this.request.lease());
-		if (!(claim instanceof Claim.Acquired)) {
+		if (!claim.isAcquired()) {
 			this.settlement.stopRenewal();
 		}
-		if (this.decides && (claim instanceof Claim.Pending || claim instanceof Claim.Mismatched)) {
+		boolean lost = claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> true);
+		if (lost && this.decides) {
 			logger.warn("Key {} was lost while its handler ran; another request may run the same work",
 					this.request.key());
 		}

@@ -48,20 +48,21 @@ final class RunningClaims {
 
 	/**
 	 * Claims a key again and again until it is no longer pending.
+	 * @param claim the first outcome, which is returned unless it is pending
 	 * @param claimAgain claims the key
 	 * @param timeout how long to go on
 	 * @return the last outcome; pending if it still is, or if too many wait already
 	 */
-	Claim await(IdempotencyKey key, Claim.Pending pending, Supplier<Claim> claimAgain, Duration timeout) {
-		if (!this.waiters.tryAcquire()) {
-			return pending;
+	Claim await(IdempotencyKey key, Claim claim, Supplier<Claim> claimAgain, Duration timeout) {
+		if (!isPending(claim) || !this.waiters.tryAcquire()) {
+			return claim;
 		}
 		try {
-			return claimUntilSettled(key, pending, claimAgain, System.nanoTime() + timeout.toNanos());
+			return claimUntilSettled(key, claim, claimAgain, System.nanoTime() + timeout.toNanos());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return pending;
+			return claim;
 		}
 		finally {
 			this.waiters.release();
@@ -72,7 +73,7 @@ final class RunningClaims {
 			throws InterruptedException {
 		Claim claim = pending;
 		Duration pause = FIRST_PAUSE;
-		while (claim instanceof Claim.Pending) {
+		while (isPending(claim)) {
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
 				return claim;
@@ -88,6 +89,10 @@ final class RunningClaims {
 			claim = claimAgain.get();
 		}
 		return claim;
+	}
+
+	private static boolean isPending(Claim claim) {
+		return claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> false);
 	}
 
 }

@@ -98,7 +98,7 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	public Claim keep(StoredResponse response) {
 		Claim claim = this.claimant.askDatabase(false);
-		if (!(claim instanceof Claim.Acquired)) {
+		if (!claim.isAcquired()) {
 			return claim;
 		}
 		StoredResponse onRecord = commit(response);
@@ -122,17 +122,19 @@ public final class TransactionalClaimant implements Claimant {
 	private StoredResponse findOut(Throwable failure) {
 		ClaimRequest request = this.claimant.request();
 		Claim claim = CommitInquiry.ask(this.claimant.transactions(), request, failure);
-		if (claim instanceof Claim.Completed completed) {
-			this.claimant.tellFront(claim);
-			return completed.response();
-		}
-		if (claim instanceof Claim.Pending) {
+		return claim.fold((acquired) -> {
+			throw new WorkRolledBackException(failure);
+		}, (pending) -> {
 			stopRenewal();
 			throw new IdempotencyStoreUnavailableException(
 					"The database does not say whether the transaction of key " + request.key() + " was committed",
 					failure);
-		}
-		throw new WorkRolledBackException(failure);
+		}, (completed) -> {
+			this.claimant.tellFront(completed);
+			return completed.response();
+		}, (mismatched) -> {
+			throw new WorkRolledBackException(failure);
+		});
 	}
 
 }

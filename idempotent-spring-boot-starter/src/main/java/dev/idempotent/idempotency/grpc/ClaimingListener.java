@@ -60,21 +60,19 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 		}
 		LeaseClaimant claimant = this.claimants.apply(this.messages.get(0));
 		Claim claim = claim(claimant);
-		if (claim instanceof Claim.Acquired) {
-			CallRun<Q, R> begun = new CallRun<>(this.call, claimant);
-			begin(begun.start(this.service, this.headers));
+		if (claim != null) {
+			answer(claimant, claim).run();
 		}
-		else if (claim instanceof Claim.Completed completed) {
-			KeptAnswer.replay(completed.response(), this.call);
-		}
-		else if (claim instanceof Claim.Pending) {
-			refuse(Status.ABORTED,
-					"The first call with this idempotency-key still runs. Send it again after a moment.");
-		}
-		else if (claim instanceof Claim.Mismatched) {
-			refuse(Status.INVALID_ARGUMENT,
-					"This idempotency-key was used for another call. Send a new call with a new key.");
-		}
+	}
+
+	private Runnable answer(LeaseClaimant claimant, Claim claim) {
+		return claim.fold(
+				(acquired) -> () -> begin(new CallRun<>(this.call, claimant).start(this.service, this.headers)),
+				(pending) -> () -> refuse(Status.ABORTED,
+						"The first call with this idempotency-key still runs. Send it again after a moment."),
+				(completed) -> () -> KeptAnswer.replay(completed.response(), this.call),
+				(mismatched) -> () -> refuse(Status.INVALID_ARGUMENT,
+						"This idempotency-key was used for another call. Send a new call with a new key."));
 	}
 
 	@Override

@@ -167,7 +167,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		try {
 			Claim claim = transaction.claim(lease, this.queue.lockTimeout());
 			claimed = true;
-			if (!(claim instanceof Claim.Acquired)) {
+			if (!claim.isAcquired()) {
 				return transaction.endWith(claim);
 			}
 			if (!joined) {

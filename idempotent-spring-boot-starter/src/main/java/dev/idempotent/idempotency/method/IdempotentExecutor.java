@@ -53,12 +53,18 @@ final class IdempotentExecutor {
 			throws Throwable {
 		ClaimSynchronization.Run earlier = ClaimSynchronization.findCompleted(key);
 		if (earlier != null && earlier.result() != null) {
-			return replay(operation, key, fingerprint.contradicts(earlier.fingerprint()) ? new Claim.Mismatched()
-					: new Claim.Completed(earlier.result(), operation.terms().retention()));
+			if (fingerprint.contradicts(earlier.fingerprint())) {
+				throw new IdempotencyMismatchException(key);
+			}
+			return replay(operation, earlier.result());
 		}
 		MethodRun run = runOf(operation, key, fingerprint);
 		Claim claim = run.claim(operation.terms().waits() ? this.waitTimeout : null);
-		return (claim instanceof Claim.Acquired) ? run(operation, run, work) : replay(operation, key, claim);
+		return claim.<@Nullable Object, Throwable>fold((acquired) -> run(operation, run, work), (pending) -> {
+			throw new IdempotencyPendingException(key, pending.remainingLease());
+		}, (completed) -> replay(operation, completed.response()), (mismatched) -> {
+			throw new IdempotencyMismatchException(key);
+		});
 	}
 
 	private MethodRun runOf(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
@@ -119,15 +125,9 @@ final class IdempotentExecutor {
 		}
 	}
 
-	private static @Nullable Object replay(Operation operation, IdempotencyKey key, Claim claim) {
-		if (claim instanceof Claim.Completed completed) {
-			Object result = operation.codec().decode(completed.response());
-			return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
-		}
-		if (claim instanceof Claim.Pending pending) {
-			throw new IdempotencyPendingException(key, pending.remainingLease());
-		}
-		throw new IdempotencyMismatchException(key);
+	private static @Nullable Object replay(Operation operation, StoredResponse stored) {
+		Object result = operation.codec().decode(stored);
+		return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
 	}
 
 	/**

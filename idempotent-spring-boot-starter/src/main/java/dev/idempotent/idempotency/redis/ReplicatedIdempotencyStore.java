@@ -53,7 +53,7 @@ public final class ReplicatedIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		return confirmed(key, () -> this.store.claim(key, fingerprint, token, lease), Claim.Acquired.class::isInstance);
+		return confirmed(key, () -> this.store.claim(key, fingerprint, token, lease), Claim::isAcquired);
 	}
 
 	@Override

@@ -86,19 +86,23 @@ final class AnswerWriter {
 		if (!mayAnswer()) {
 			return;
 		}
-		if (claim instanceof Claim.Completed completed) {
-			replay(completed.response());
-		}
-		else if (claim instanceof Claim.Pending) {
-			Problem.IN_PROGRESS.sendRetryable(this.response,
-					"The first request with this idempotency key is still running. Send it again in a moment.");
-		}
-		else {
-			Problem.KEY_REUSED.send(this.response, derived
-					? "This operation derives its idempotency key from the request, and a request with the same key and "
-							+ "other content came before. Nothing was done for this one: sending it again does not help."
-					: "This idempotency key was sent with another request before. Send a new key with a new request.");
-		}
+		Answer answer = claim.<Answer, RuntimeException>fold((acquired) -> {
+			throw new IllegalStateException("An acquired key has no answer yet");
+		}, (pending) -> this::inProgress, (completed) -> () -> replay(completed.response()),
+				(mismatched) -> () -> keyReused(derived));
+		answer.send();
+	}
+
+	private void inProgress() throws IOException {
+		Problem.IN_PROGRESS.sendRetryable(this.response,
+				"The first request with this idempotency key is still running. Send it again in a moment.");
+	}
+
+	private void keyReused(boolean derived) throws IOException {
+		Problem.KEY_REUSED.send(this.response, derived
+				? "This operation derives its idempotency key from the request, and a request with the same key and "
+						+ "other content came before. Nothing was done for this one: sending it again does not help."
+				: "This idempotency key was sent with another request before. Send a new key with a new request.");
 	}
 
 	/**
@@ -163,6 +167,12 @@ final class AnswerWriter {
 
 	private boolean mayAnswer() throws IOException {
 		return this.cors == null || corsProcessor.processRequest(this.cors, this.request, this.response);
+	}
+
+	private interface Answer {
+
+		void send() throws IOException;
+
 	}
 
 }

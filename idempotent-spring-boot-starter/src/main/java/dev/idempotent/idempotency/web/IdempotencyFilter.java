@@ -121,7 +121,7 @@ public final class IdempotencyFilter implements Filter {
 			answer.notClaimed(ex);
 			return;
 		}
-		if (claimed.claim() instanceof Claim.Acquired) {
+		if (claimed.claim().isAcquired()) {
 			claimed.run().begin(claimed.request(), response, chain);
 		}
 		else {

@@ -195,7 +195,9 @@ final class TransactionalHandlerRun extends HandlerRun {
 		try {
 			Claim kept = this.claimant.keep(answer);
 			close(request);
-			if (kept instanceof Claim.Completed completed && completed.response().equals(answer)) {
+			boolean own = kept.fold((acquired) -> false, (pending) -> false,
+					(completed) -> completed.response().equals(answer), (mismatched) -> false);
+			if (own) {
 				holding.sendHeld();
 			}
 			else {

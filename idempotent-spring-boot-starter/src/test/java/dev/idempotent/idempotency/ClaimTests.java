@@ -1,0 +1,30 @@
+package dev.idempotent.idempotency;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ClaimTests {
+
+	private static final List<Claim> OUTCOMES = List.of(new Claim.Acquired(), new Claim.Pending(Duration.ZERO),
+			new Claim.Completed(StoredResponse.notKept(), Duration.ZERO), new Claim.Mismatched());
+
+	@Test
+	void appliesTheFunctionOfItsOwnOutcome() {
+		List<String> applied = OUTCOMES.stream()
+			.map((claim) -> claim.<String, RuntimeException>fold((acquired) -> "acquired", (pending) -> "pending",
+					(completed) -> "completed", (mismatched) -> "mismatched"))
+			.toList();
+
+		assertThat(applied).containsExactly("acquired", "pending", "completed", "mismatched");
+	}
+
+	@Test
+	void allowsARunForAnAcquiredKeyOnly() {
+		assertThat(OUTCOMES).filteredOn(Claim::isAcquired).containsExactly(new Claim.Acquired());
+	}
+
+}
