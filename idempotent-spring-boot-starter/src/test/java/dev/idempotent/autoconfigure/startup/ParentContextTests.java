@@ -27,7 +27,7 @@ class ParentContextTests {
 			"Listener, @RedisStreamListener, idempotent.stream.enabled" })
 	void stopsTheApplicationOverAnAnnotation(String bean, String annotation, String property)
 			throws ClassNotFoundException {
-		Class<?> type = Class.forName(SilentBeans.class.getName() + "$" + bean);
+		Class<?> type = Class.forName(AnnotatedBeans.class.getName() + "$" + bean);
 		try (var top = new AnnotationConfigApplicationContext(type);
 				var middle = new AnnotationConfigApplicationContext()) {
 			middle.setParent(top);
@@ -50,7 +50,7 @@ class ParentContextTests {
 
 	@Test
 	void leavesHandlersAloneThatNoServletServes() {
-		try (var parent = new AnnotationConfigApplicationContext(SilentBeans.Handler.class)) {
+		try (var parent = new AnnotationConfigApplicationContext(AnnotatedBeans.Handler.class)) {
 			this.application.withParent(parent).run((context) -> assertThat(context).hasNotFailed());
 		}
 	}
@@ -59,7 +59,7 @@ class ParentContextTests {
 	void leavesAParentToItselfThatHasTheAutoConfiguration() {
 		new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
-			.withUserConfiguration(Application.class, SilentBeans.Method.class)
+			.withUserConfiguration(Application.class, AnnotatedBeans.Method.class)
 			.run((parent) -> this.application.withParent(parent.getSourceApplicationContext())
 				.run((context) -> assertThat(context).hasNotFailed()));
 	}

@@ -41,7 +41,7 @@ class PropertyNamesTests {
 	private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(StartCheckAutoConfiguration.class));
+		.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));
 
 	@ParameterizedTest
 	@CsvSource({ "idempotent.retentoin, idempotent.retention", "idempotent.web.heade, idempotent.web.header",
@@ -175,7 +175,7 @@ class PropertyNamesTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration(StartCheckAutoConfiguration.class)
+	@ImportAutoConfiguration(StartupCheckAutoConfiguration.class)
 	static class Application {
 
 	}
