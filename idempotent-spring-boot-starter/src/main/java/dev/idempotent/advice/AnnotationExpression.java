@@ -45,7 +45,7 @@ public final class AnnotationExpression {
 	 * The most digits before or after the decimal point that a number may have without
 	 * being written out, as {@code 1e1001} has. Every {@code double} has fewer.
 	 */
-	public static final int MAX_SCALE = 1_000;
+	public static final int MAX_SCALE = NumberLimits.MAX_SCALE;
 
 	/**
 	 * The element in a selection or projection, such as {@code #items.![#this.id]}.
@@ -106,7 +106,7 @@ public final class AnnotationExpression {
 
 	/**
 	 * Returns the members that the expression reads of a variable that is a map, by name
-	 * ({@code #path.id}) or by index ({@code #path['id']}).
+	 * ({@code #path.id}) or by index ({@code #path['id']}, {@code #path[id]}).
 	 * @param variable the name of the variable
 	 * @return the names of the members
 	 */
@@ -180,8 +180,12 @@ public final class AnnotationExpression {
 		if (node instanceof PropertyOrFieldReference property) {
 			return property.getName();
 		}
-		return (node instanceof Indexer && node.getChild(0) instanceof StringLiteral literal)
-				? (String) literal.getLiteralValue().getValue() : null;
+		if (!(node instanceof Indexer)) {
+			return null;
+		}
+		SpelNode index = node.getChild(0);
+		return (index instanceof StringLiteral literal) ? (String) literal.getLiteralValue().getValue()
+				: (index instanceof PropertyOrFieldReference key) ? key.getName() : null;
 	}
 
 	private static boolean refersToNone(SpelNode node) {

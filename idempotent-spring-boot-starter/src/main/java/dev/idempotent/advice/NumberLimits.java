@@ -20,12 +20,14 @@ import org.springframework.expression.TypedValue;
  */
 final class NumberLimits {
 
+	static final int MAX_SCALE = 1_000;
+
 	private NumberLimits() {
 	}
 
 	static boolean isExceededBy(@Nullable Object value) {
 		if (value instanceof BigDecimal number) {
-			return Math.abs((long) number.scale()) > AnnotationExpression.MAX_SCALE;
+			return Math.abs((long) number.scale()) > MAX_SCALE;
 		}
 		if (value instanceof Map<?, ?> map) {
 			return map.values().stream().anyMatch(NumberLimits::isExceededBy);
@@ -42,8 +44,8 @@ final class NumberLimits {
 	 */
 	static <T extends @Nullable Object> T require(T value) {
 		if (isExceededBy(value)) {
-			throw new EvaluationException("A number has more than " + AnnotationExpression.MAX_SCALE
-					+ " digits before or after its decimal point");
+			throw new EvaluationException(
+					"A number has more than " + MAX_SCALE + " digits before or after its decimal point");
 		}
 		return value;
 	}

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Set;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
@@ -78,6 +79,20 @@ record IdempotentOperation(OperationTerms terms, KeySource from, @Nullable Reque
 			throw OperationTerms.noDatabase(described);
 		}
 		return transactionSource.transactionsOf(handlerType, method);
+	}
+
+	/**
+	 * Checks the URI template variables that the key expression reads.
+	 * @throws IdempotentConfigurationException if the handler's URL patterns lack one
+	 */
+	void requirePathVariables(String described, Set<String> known) {
+		String unknown = (this.key != null) ? this.key.unknownPathVariable(known) : null;
+		if (unknown != null) {
+			throw OperationTerms.mistake(described,
+					"reads #path." + unknown + " in its key expression, and its URL patterns "
+							+ (known.isEmpty() ? "have no variables" : "have only the variables " + known),
+					"Correct the name, or add {" + unknown + "} to the URL pattern.", null);
+		}
 	}
 
 	private static @Nullable RequestKeyExpression expression(String described, String text) {

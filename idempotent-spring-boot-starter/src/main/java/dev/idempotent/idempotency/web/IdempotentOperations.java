@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
@@ -28,6 +30,7 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
+import org.springframework.web.util.UriTemplate;
 
 /**
  * The annotated handlers of an application, and which of them a request is for. Empty
@@ -51,6 +54,7 @@ public final class IdempotentOperations {
 	public int load(RequestMappingHandlerMapping mapping, List<RequiredKeyRule> required, OperationDefaults defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		Map<Handler, IdempotentOperation> operations = new HashMap<>();
+		Map<Handler, Set<String>> pathVariables = new HashMap<>();
 		List<RequestMappingInfo> mappings = new ArrayList<>();
 		mapping.getHandlerMethods().forEach((info, handler) -> {
 			Idempotent annotation = handler.getMethodAnnotation(Idempotent.class);
@@ -58,12 +62,24 @@ public final class IdempotentOperations {
 				mappings.add(info);
 				operations.put(Handler.of(handler), IdempotentOperation.of(handler.getBeanType(), handler.getMethod(),
 						annotation, defaults, transactionSource));
+				pathVariables.computeIfAbsent(Handler.of(handler), (key) -> new TreeSet<>())
+					.addAll(pathVariablesOf(info));
 			}
 		});
+		pathVariables.forEach((handler, known) -> operations.get(handler)
+			.requirePathVariables(IdempotentConfigurationException.describe(handler.type(), handler.method()), known));
 		RequiredKeyOperations ruled = new RequiredKeyOperations(required, defaults, transactionSource);
 		ruled.check(mapping);
 		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), ruled);
 		return operations.size();
+	}
+
+	private static Set<String> pathVariablesOf(RequestMappingInfo info) {
+		return info.getPatternValues()
+			.stream()
+			.flatMap((pattern) -> new UriTemplate(pattern).getVariableNames().stream())
+			.map((name) -> name.startsWith("*") ? name.substring(1) : name)
+			.collect(Collectors.toSet());
 	}
 
 	/**

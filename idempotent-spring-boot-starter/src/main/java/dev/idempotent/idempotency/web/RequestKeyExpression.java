@@ -50,6 +50,19 @@ final class RequestKeyExpression {
 	}
 
 	/**
+	 * Finds a URI template variable that the expression reads and that does not exist.
+	 * @param known the variables of the handler's URL patterns
+	 * @return the name, or {@code null} if all exist
+	 */
+	@Nullable String unknownPathVariable(Set<String> known) {
+		return this.expression.membersOf("path")
+			.stream()
+			.filter((member) -> !known.contains(member))
+			.findFirst()
+			.orElse(null);
+	}
+
+	/**
 	 * Evaluates the expression.
 	 * @return the canonical JSON of its value, or {@code null} if it has none for this
 	 * request

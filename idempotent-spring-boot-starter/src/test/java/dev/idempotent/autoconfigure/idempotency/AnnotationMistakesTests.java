@@ -3,6 +3,8 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -37,6 +39,20 @@ class AnnotationMistakesTests {
 	@Test
 	void includeAnUnknownVariableDeepInAnExpression() {
 		assertStops(MistakenHandlers.DeepUnknownVariable.class, "no variable #order", "SpEL");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { MistakenHandlers.UnknownPathVariable.class, MistakenHandlers.UnknownPathIndex.class,
+			MistakenHandlers.UnknownPathKey.class })
+	void includeAnUnknownPathVariable(Class<?> controller) {
+		assertStops(controller,
+				"reads #path.idd in its key expression, and its URL patterns have only the variables " + "[id, shop]",
+				"Correct the name, or add {idd} to the URL pattern");
+	}
+
+	@Test
+	void includeAPathVariableWithoutOneInTheUrl() {
+		assertStops(MistakenHandlers.NoPathVariable.class, "its URL patterns have no variables", "add {id}");
 	}
 
 	@Test
