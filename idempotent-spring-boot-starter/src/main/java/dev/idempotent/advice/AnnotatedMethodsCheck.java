@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.Assert;
 
 /**
  * Checks at start-up that an annotation is valid on each method that has it, and that
@@ -22,6 +23,8 @@ public final class AnnotatedMethodsCheck {
 
 	private final Class<? extends Annotation> annotation;
 
+	private final List<AnnotatedMethodAdvisor<?>> advisors;
+
 	private final ProxyEligibility eligibility;
 
 	/**
@@ -33,7 +36,14 @@ public final class AnnotatedMethodsCheck {
 	public AnnotatedMethodsCheck(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation) {
 		this.beans = beans;
 		this.annotation = annotation;
+		this.advisors = beans.getBeansOfType(AdvisorBeanPostProcessor.class)
+			.values()
+			.stream()
+			.<AnnotatedMethodAdvisor<?>>map(AdvisorBeanPostProcessor::advisor)
+			.filter((advisor) -> advisor.annotation() == annotation)
+			.toList();
 		this.eligibility = new ProxyEligibility(beans, annotation);
+		Assert.state(!this.advisors.isEmpty(), () -> "No AdvisorBeanPostProcessor has an advisor of " + annotation);
 	}
 
 	/**
@@ -43,32 +53,26 @@ public final class AnnotatedMethodsCheck {
 	 * no effect
 	 */
 	public int check() {
-		List<AnnotatedMethodAdvisor<?>> advisors = advisors();
 		int found = 0;
 		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
-			if (isScopedProxy(name)) {
-				continue;
-			}
-			for (AnnotatedMethod method : AnnotatedMethod.findAll(this.annotation,
-					AutoProxyUtils.determineTargetClass(this.beans, name))) {
-				for (AnnotatedMethodAdvisor<?> advisor : advisors) {
-					if (advisor.matches(method.method(), method.type())) {
-						check(name, method, advisor);
-						found++;
-					}
+			if (!isScopedProxy(name)) {
+				Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, name);
+				for (AnnotatedMethod method : AnnotatedMethod.findAll(this.annotation, type)) {
+					found += check(name, method);
 				}
 			}
 		}
 		return found;
 	}
 
-	private List<AnnotatedMethodAdvisor<?>> advisors() {
-		return this.beans.getBeansOfType(AdvisorBeanPostProcessor.class)
-			.values()
-			.stream()
-			.<AnnotatedMethodAdvisor<?>>map(AdvisorBeanPostProcessor::advisor)
-			.filter((advisor) -> advisor.annotation() == this.annotation)
-			.toList();
+	private int check(String beanName, AnnotatedMethod method) {
+		for (AnnotatedMethodAdvisor<?> advisor : this.advisors) {
+			if (advisor.matches(method.method(), method.type())) {
+				check(beanName, method, advisor);
+				return 1;
+			}
+		}
+		return 0;
 	}
 
 	private void check(String beanName, AnnotatedMethod method, AnnotatedMethodAdvisor<?> advisor) {
