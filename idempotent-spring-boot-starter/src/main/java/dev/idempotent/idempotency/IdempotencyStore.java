@@ -64,12 +64,12 @@ public interface IdempotencyStore {
 	boolean renew(IdempotencyKey key, String token, Duration lease);
 
 	/**
-	 * Lets the leases of many claims start anew in one step. Only asked of a store that
-	 * {@link #isDatabase()}.
-	 * @param held the claims
-	 * @return those that were renewed for certain; the others are asked for one by one
+	 * Renews many leases in one step. Only called on a store that {@link #isDatabase()}.
+	 * @param renewals the renewals
+	 * @return those that were carried out for certain; {@link #renew} is called for each
+	 * of the others
 	 */
-	default Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
+	default Set<Renewal> renewAll(List<Renewal> renewals) {
 		return Set.of();
 	}
 
@@ -88,6 +88,16 @@ public interface IdempotencyStore {
 	 */
 	default String describe() {
 		return getClass().getSimpleName();
+	}
+
+	/**
+	 * One renewal of many: the arguments of {@link IdempotencyStore#renew}.
+	 *
+	 * @param key the key
+	 * @param token the claimant's token
+	 * @param lease how long the claim holds from now on, at least one millisecond
+	 */
+	record Renewal(IdempotencyKey key, String token, Duration lease) {
 	}
 
 }

@@ -8,7 +8,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -81,8 +81,8 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
-	public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
-		return this.store.renewTogether(held);
+	public Set<Renewal> renewAll(List<Renewal> held) {
+		return this.store.renewAll(held);
 	}
 
 	@Override

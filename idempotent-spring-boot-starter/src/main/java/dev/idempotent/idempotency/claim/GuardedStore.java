@@ -1,79 +1,141 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.StoredResponse;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store, and whether it answers: told once per outage.
+ * A store in one of two roles: it decides on keys, or it refuses duplicates in front of a
+ * database that decides. Logs each outage of the store once.
  */
 final class GuardedStore {
 
 	private static final Logger logger = LoggerFactory.getLogger(GuardedStore.class);
 
-	private static final long PROBE_NANOS = Duration.ofSeconds(1).toNanos();
-
 	private final IdempotencyStore store;
 
 	private final OnStoreFailure onFailure;
 
-	private final AtomicBoolean down = new AtomicBoolean();
+	private final boolean decides;
 
-	private final AtomicLong nextProbe = new AtomicLong();
+	private final Outage outage;
 
-	GuardedStore(IdempotencyStore store, OnStoreFailure onFailure) {
+	private GuardedStore(IdempotencyStore store, OnStoreFailure onFailure, boolean decides, Outage outage) {
 		this.store = store;
 		this.onFailure = onFailure;
+		this.decides = decides;
+		this.outage = outage;
 	}
 
-	IdempotencyStore store() {
-		return this.store;
+	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure) {
+		return new GuardedStore(store, onFailure, true, new Outage());
 	}
 
 	/**
-	 * Tells whether duplicates are refused here before they come to a database.
+	 * The same store in front of a database; none if the store is that database itself.
 	 */
-	boolean keepsDuplicatesAway() {
+	GuardedStore inFrontOfDatabase() {
+		return this.store.isDatabase() ? new GuardedStore(new NoStore(), this.onFailure, false, new Outage())
+				: new GuardedStore(this.store, this.onFailure, false, this.outage);
+	}
+
+	Claim claim(ClaimRequest request) {
+		return guarded(() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
+	}
+
+	boolean complete(ClaimRequest request, StoredResponse response, Duration retention) {
+		return guarded(
+				() -> this.store.complete(request.key(), request.fingerprint(), request.token(), response, retention));
+	}
+
+	boolean release(ClaimRequest request) {
+		return guarded(() -> this.store.release(request.key(), request.token()));
+	}
+
+	boolean renew(ClaimRequest request) {
+		return guarded(() -> this.store.renew(request.key(), request.token(), request.lease()));
+	}
+
+	Set<Renewal> renewAll(List<Renewal> renewals) {
+		return this.store.renewAll(renewals);
+	}
+
+	/**
+	 * Tells whether many leases can be renewed in one step.
+	 */
+	boolean renewsAll() {
+		return this.store.isDatabase();
+	}
+
+	/**
+	 * Tells whether the store has the last word on a key.
+	 */
+	boolean decides() {
+		return this.decides;
+	}
+
+	/**
+	 * Tells whether a run may begin without an answer of the store.
+	 */
+	boolean isDispensable() {
+		return !this.decides || this.onFailure == OnStoreFailure.PROCEED;
+	}
+
+	/**
+	 * Tells whether to do without the store now, because it is known to be unreachable
+	 * and a database decides.
+	 */
+	boolean isSkipped() {
+		return !this.decides && this.outage.isOpen();
+	}
+
+	/**
+	 * Tells whether there is a store that remembers claims.
+	 */
+	boolean remembersClaims() {
 		return !(this.store instanceof NoStore);
 	}
 
-	boolean isDispensable() {
-		return this.onFailure == OnStoreFailure.PROCEED;
+	String describe() {
+		return this.store.describe();
 	}
 
-	/**
-	 * Tells whether the store is known to be down, so that whoever can do without it
-	 * saves the time-out. Once a second the caller is told to try.
-	 */
-	boolean isSkipped() {
-		if (!this.down.get()) {
-			return false;
+	private <T> T guarded(Supplier<T> verb) {
+		try {
+			T result = verb.get();
+			answered();
+			return result;
 		}
-		long now = System.nanoTime();
-		long due = this.nextProbe.get();
-		return now - due < 0 || !this.nextProbe.compareAndSet(due, now + PROBE_NANOS);
-	}
-
-	void answered() {
-		if (this.down.get() && this.down.compareAndSet(true, false)) {
-			logger.info("The idempotency store ({}) answers again", this.store.describe());
+		catch (IdempotencyStoreUnavailableException ex) {
+			failed(ex);
+			throw ex;
 		}
 	}
 
-	void failed(IdempotencyStoreUnavailableException ex) {
-		this.nextProbe.set(System.nanoTime() + PROBE_NANOS);
-		if (this.down.compareAndSet(false, true)) {
+	private void answered() {
+		if (this.outage.end()) {
+			logger.info("The idempotency store ({}) answers again", describe());
+		}
+	}
+
+	private void failed(IdempotencyStoreUnavailableException ex) {
+		if (this.outage.begin()) {
 			logger.warn(
 					"The idempotency store ({}) is unreachable; until it answers, requests with a key {}, and under "
 							+ "Guarantee.TRANSACTION the database decides alone",
-					this.store.describe(), isDispensable() ? "run unprotected (idempotent.on-store-failure=proceed)"
+					describe(),
+					(this.onFailure == OnStoreFailure.PROCEED) ? "run unprotected (idempotent.on-store-failure=proceed)"
 							: "are refused with 503 (idempotent.on-store-failure=reject)",
 					ex);
 		}

@@ -1,8 +1,6 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
@@ -20,17 +18,13 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final GuardedStore front;
 
-	private final Duration maxRun;
-
-	private final BackgroundWork background;
+	private final Outage databaseOutage = new Outage();
 
 	private final RunningClaims running = new RunningClaims();
 
-	private final LeaseRenewals renewals = new LeaseRenewals();
+	private final BackgroundWork background;
 
-	private final Set<IdempotencyKey> deciding = ConcurrentHashMap.newKeySet();
-
-	private final DatabaseOutage databaseOutage = new DatabaseOutage();
+	private final LeaseRenewals renewals;
 
 	/**
 	 * Creates a guard with threads of its own, which {@link #close()} ends.
@@ -40,10 +34,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * tried again
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
-		this.store = new GuardedStore(store, onStoreFailure);
-		this.front = store.isDatabase() ? new GuardedStore(new NoStore(), onStoreFailure) : this.store;
-		this.maxRun = maxRun;
+		this.store = GuardedStore.deciding(store, onStoreFailure);
+		this.front = this.store.inFrontOfDatabase();
 		this.background = new BackgroundWork(maxRun);
+		this.renewals = new LeaseRenewals(this.background, maxRun);
 	}
 
 	/**
@@ -55,8 +49,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @param retention how long the answer is kept
 	 * @return the claimant
 	 */
-	public LeaseClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
-		return new LeaseClaimant(this, this.store, true, ClaimRequest.of(key, fingerprint, lease, retention));
+	public Claimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
+		return claimant(this.store, ClaimRequest.of(key, fingerprint, lease, retention));
 	}
 
 	/**
@@ -71,22 +65,9 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention, IdempotencyTransactions transactions) {
-		return new TransactionalClaimant(databaseClaimant(key, fingerprint, lease, retention, transactions));
-	}
-
-	/**
-	 * Names a claimant of a key under {@link Guarantee#TRANSACTION} whose work takes part
-	 * in a transaction of its caller if there is one.
-	 * @param key the key to claim
-	 * @param fingerprint what is asked for
-	 * @param lease how long the claim holds if this process falls silent
-	 * @param retention how long the answer is kept
-	 * @param transactions transactions that join one that is open
-	 * @return the claimant
-	 */
-	public JoiningClaimant joiningClaimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention, IdempotencyTransactions transactions) {
-		return new JoiningClaimant(databaseClaimant(key, fingerprint, lease, retention, transactions));
+		return new TransactionalClaimant(ClaimRequest.of(key, fingerprint, lease, retention),
+				(request) -> claimant(this.front, request), this.running,
+				new GuardedTransactions(transactions, this.databaseOutage));
 	}
 
 	/**
@@ -94,7 +75,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @return a short name
 	 */
 	public String storeName() {
-		return this.store.store().describe();
+		return this.store.describe();
 	}
 
 	/**
@@ -106,44 +87,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.background.close();
 	}
 
-	/**
-	 * The claimant that asks the store before a database decides.
-	 */
-	LeaseClaimant front(ClaimRequest request) {
-		return new LeaseClaimant(this, this.front, false, request);
-	}
-
-	private DatabaseClaimant databaseClaimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention, IdempotencyTransactions transactions) {
-		return new DatabaseClaimant(this, ClaimRequest.of(key, fingerprint, lease, retention), transactions);
-	}
-
-	BackgroundWork background() {
-		return this.background;
-	}
-
-	DatabaseOutage databaseOutage() {
-		return this.databaseOutage;
-	}
-
-	LeaseRenewals renewals() {
-		return this.renewals;
-	}
-
-	RunningClaims running() {
-		return this.running;
-	}
-
-	Duration maxRun() {
-		return this.maxRun;
-	}
-
-	/**
-	 * The keys that this process has before the database: it asks about each but once at
-	 * a time.
-	 */
-	Set<IdempotencyKey> deciding() {
-		return this.deciding;
+	private LeaseClaimant claimant(GuardedStore asked, ClaimRequest request) {
+		return new LeaseClaimant(request, asked, this.background, this.running, this.renewals);
 	}
 
 }

@@ -1,15 +1,15 @@
 package dev.idempotent.idempotency.claim;
 
-import java.util.concurrent.Future;
+import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the lease of a claim until it is settled, or for as long as a run may take.
+ * Renews the lease of one claim until it is settled, or for as long as a run may take.
  */
 final class LeaseRenewal {
 
@@ -17,50 +17,44 @@ final class LeaseRenewal {
 
 	private static final int RENEWALS_PER_LEASE = 3;
 
-	private final IdempotencyGuard guard;
+	private final ClaimRequest request;
 
 	private final GuardedStore store;
 
-	private final boolean decides;
-
-	private final ClaimRequest request;
-
 	private final Settlement settlement;
 
-	private final ClaimedKey held;
+	private final Duration maxRun;
+
+	private final Renewal step;
 
 	private final long start = System.nanoTime();
 
 	private volatile long lastRenewal = this.start;
 
-	/**
-	 * Creates a renewal.
-	 * @param decides whether the store has the last word on the key
-	 */
-	LeaseRenewal(IdempotencyGuard guard, GuardedStore store, boolean decides, ClaimRequest request,
-			Settlement settlement) {
-		this.guard = guard;
-		this.store = store;
-		this.decides = decides;
+	LeaseRenewal(ClaimRequest request, GuardedStore store, Settlement settlement, Duration maxRun) {
 		this.request = request;
+		this.store = store;
 		this.settlement = settlement;
-		this.held = new ClaimedKey(request.key(), request.token(), request.lease());
+		this.maxRun = maxRun;
+		this.step = new Renewal(request.key(), request.token(), request.lease());
 	}
 
-	void begin() {
-		this.settlement.renewBy(() -> {
-			this.guard.renewals().add(this);
-			Future<?> schedule = this.guard.background()
-				.every(this.request.lease().dividedBy(RENEWALS_PER_LEASE), this::renewWhenDue);
-			return () -> {
-				schedule.cancel(false);
-				this.guard.renewals().remove(this);
-			};
-		});
+	Duration period() {
+		return this.request.lease().dividedBy(RENEWALS_PER_LEASE);
 	}
 
-	ClaimedKey held() {
-		return this.held;
+	/**
+	 * The renewal as a part of a step with others.
+	 */
+	Renewal step() {
+		return this.step;
+	}
+
+	/**
+	 * Tells whether it is best renewed with others.
+	 */
+	boolean isShared() {
+		return this.store.renewsAll() && !isOverdue();
 	}
 
 	/**
@@ -68,55 +62,52 @@ final class LeaseRenewal {
 	 */
 	boolean isSoonDue() {
 		long elapsed = System.nanoTime() - this.lastRenewal;
-		return elapsed > this.request.lease().toNanos() / RENEWALS_PER_LEASE / 4 && !isOverdrawn();
+		return elapsed > this.request.lease().toNanos() / RENEWALS_PER_LEASE / 4 && !isOverdue();
 	}
 
 	void renewed() {
 		this.lastRenewal = System.nanoTime();
 	}
 
-	private boolean isOverdrawn() {
-		return System.nanoTime() - this.start > this.guard.maxRun().toNanos();
+	/**
+	 * Renews the lease in a step of its own. An unreachable store is asked again at the
+	 * next renewal.
+	 */
+	void renew() {
+		this.settlement.whileOpen(() -> {
+			try {
+				if (isOverdue()) {
+					this.settlement.stopRenewal();
+					logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
+							this.request.key(), this.maxRun);
+				}
+				else if (!this.store.renew(this.request)) {
+					reclaim();
+				}
+				renewed();
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				logger.debug("The lease of key {} could not be renewed", this.request.key(), ex);
+			}
+		});
 	}
 
-	private void renewWhenDue() {
-		boolean together = this.store.store().isDatabase() && !isOverdrawn();
-		if (!together || !this.guard.renewals().renewWithOthers(this, this.store.store())) {
-			this.settlement.whileOpen(this::renew);
-		}
-	}
-
-	private void renew() {
-		try {
-			if (isOverdrawn()) {
-				this.settlement.stopRenewal();
-				logger.warn("Key {} has been held for longer than idempotent.max-run ({}); it is left to its lease",
-						this.request.key(), this.guard.maxRun());
-			}
-			else if (!this.store.store().renew(this.request.key(), this.request.token(), this.request.lease())) {
-				takeBack();
-			}
-			renewed();
-			this.store.answered();
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			this.store.failed(ex);
-		}
+	private boolean isOverdue() {
+		return System.nanoTime() - this.start > this.maxRun.toNanos();
 	}
 
 	/**
 	 * A store that was wiped, or that was away when an unprotected run began, grants the
-	 * key to whoever asks first: that should be the one that already runs. A completed
-	 * key may be this claimant's own, if the reply was lost.
+	 * key to the next claimant: that should be the one that already runs. A completed key
+	 * may be this claimant's own, if the reply was lost.
 	 */
-	private void takeBack() {
-		Claim claim = this.store.store()
-			.claim(this.request.key(), this.request.fingerprint(), this.request.token(), this.request.lease());
+	private void reclaim() {
+		Claim claim = this.store.claim(this.request);
 		if (!claim.isAcquired()) {
 			this.settlement.stopRenewal();
 		}
 		boolean lost = claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> true);
-		if (lost && this.decides) {
+		if (lost && this.store.decides()) {
 			logger.warn("Key {} was lost while its handler ran; another request may run the same work",
 					this.request.key());
 		}

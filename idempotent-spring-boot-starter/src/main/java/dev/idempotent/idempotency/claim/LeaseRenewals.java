@@ -1,44 +1,69 @@
 package dev.idempotent.idempotency.claim;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 
-import dev.idempotent.idempotency.ClaimedKey;
-import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 
 /**
- * The claims that are renewed. Where a step of the store costs a connection, those that
- * are due at about the same time are renewed in one.
+ * Renews the leases of all claims of this process. Where a step of the store costs a
+ * connection, those that are due at about the same time are renewed in one.
  */
 final class LeaseRenewals {
 
-	private final Set<LeaseRenewal> open = ConcurrentHashMap.newKeySet();
+	private final BackgroundWork background;
+
+	private final Duration maxRun;
+
+	private final Set<LeaseRenewal> shared = ConcurrentHashMap.newKeySet();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	void add(LeaseRenewal renewal) {
-		this.open.add(renewal);
+	LeaseRenewals(BackgroundWork background, Duration maxRun) {
+		this.background = background;
+		this.maxRun = maxRun;
 	}
 
-	void remove(LeaseRenewal renewal) {
-		this.open.remove(renewal);
+	/**
+	 * Renews a claim from now on until it is settled.
+	 */
+	void begin(ClaimRequest request, GuardedStore store, Settlement settlement) {
+		settlement.renewBy(() -> {
+			LeaseRenewal renewal = new LeaseRenewal(request, store, settlement, this.maxRun);
+			if (renewal.isShared()) {
+				this.shared.add(renewal);
+			}
+			Future<?> schedule = this.background.every(renewal.period(), () -> renew(renewal, store));
+			return () -> {
+				schedule.cancel(false);
+				this.shared.remove(renewal);
+			};
+		});
+	}
+
+	private void renew(LeaseRenewal due, GuardedStore store) {
+		if (!due.isShared() || !renewWithOthers(due, store)) {
+			due.renew();
+		}
 	}
 
 	/**
 	 * Renews a claim that is due, and with it those that will be soon.
-	 * @return {@code false} if it has to be renewed by itself
+	 * @return {@code false} if it needs a step of its own
 	 */
-	boolean renewWithOthers(LeaseRenewal due, IdempotencyStore store) {
+	private boolean renewWithOthers(LeaseRenewal due, GuardedStore store) {
 		this.lock.lock();
 		try {
 			if (!due.isSoonDue()) {
 				return true;
 			}
-			List<LeaseRenewal> soon = this.open.stream().filter(LeaseRenewal::isSoonDue).toList();
-			Set<ClaimedKey> renewed = store.renewTogether(soon.stream().map(LeaseRenewal::held).toList());
-			soon.stream().filter((renewal) -> renewed.contains(renewal.held())).forEach(LeaseRenewal::renewed);
+			List<LeaseRenewal> soon = this.shared.stream().filter(LeaseRenewal::isSoonDue).toList();
+			Set<Renewal> renewed = store.renewAll(soon.stream().map(LeaseRenewal::step).toList());
+			soon.stream().filter((renewal) -> renewed.contains(renewal.step())).forEach(LeaseRenewal::renewed);
 			return !due.isSoonDue();
 		}
 		finally {

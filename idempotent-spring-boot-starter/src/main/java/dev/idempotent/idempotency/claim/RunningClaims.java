@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -25,6 +26,8 @@ final class RunningClaims {
 
 	private final Map<IdempotencyKey, CountDownLatch> running = new ConcurrentHashMap<>();
 
+	private final Set<IdempotencyKey> reserved = ConcurrentHashMap.newKeySet();
+
 	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
 
 	/**
@@ -44,6 +47,19 @@ final class RunningClaims {
 	void end(IdempotencyKey key, CountDownLatch ended) {
 		this.running.remove(key, ended);
 		ended.countDown();
+	}
+
+	/**
+	 * Reserves a key: a database is asked about it by one claimant of this process at a
+	 * time.
+	 * @return {@code false} if another claimant has reserved it
+	 */
+	boolean reserve(IdempotencyKey key) {
+		return this.reserved.add(key);
+	}
+
+	void free(IdempotencyKey key) {
+		this.reserved.remove(key);
 	}
 
 	/**

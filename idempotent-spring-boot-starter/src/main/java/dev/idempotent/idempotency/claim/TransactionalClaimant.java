@@ -1,140 +1,250 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Function;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's request for a key whose record commits with the work. A store in front
- * keeps duplicates away from the database; the database has the last word. Belongs to one
- * thread: the one that the transaction is bound to.
+ * Claims a key under {@link Guarantee#TRANSACTION}: its record commits with the work. The
+ * database decides; a store in front of it refuses duplicates. An acquired claim leaves a
+ * transaction open and bound to the calling thread, which must use this claimant alone.
+ * <p>
+ * The transaction is ended first, by {@link #commitAndComplete}, {@link #commit} or
+ * {@link #rollback}; the key in front is then completed or released.
  */
 public final class TransactionalClaimant implements Claimant {
 
-	private final DatabaseClaimant claimant;
+	private final Function<ClaimRequest, LeaseClaimant> fronts;
 
-	TransactionalClaimant(DatabaseClaimant claimant) {
-		this.claimant = claimant;
-	}
+	private final RunningClaims running;
+
+	private final GuardedTransactions transactions;
+
+	private ClaimRequest request;
+
+	private LeaseClaimant front;
+
+	private @Nullable Transaction open;
+
+	private boolean reserved;
+
+	private boolean provisional;
 
 	/**
-	 * Claims the key in front, then in a transaction of the database.
-	 * @return the outcome; {@link Claim.Acquired} leaves the transaction open and bound
-	 * to this thread
-	 * @throws IdempotencyStoreUnavailableException if the database is unreachable
-	 * @throws IdempotencyStoreException if the key cannot be used
+	 * Creates a claimant.
+	 * @param fronts creates a claimant in the store in front, for one claim each
 	 */
-	@Override
-	public Claim claim() {
-		return this.claimant.claim();
+	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, LeaseClaimant> fronts, RunningClaims running,
+			GuardedTransactions transactions) {
+		this.fronts = fronts;
+		this.running = running;
+		this.transactions = transactions;
+		this.request = request;
+		this.front = fronts.apply(request);
 	}
 
 	@Override
-	public Claim claimOrWait(Duration patience) {
-		return this.claimant.claimOrWait(patience);
+	public Claim claim() {
+		Claim claim = this.front.claim();
+		return claim.fold((acquired) -> claimReserved(), (pending) -> this.transactions.find(this.request, pending),
+				(completed) -> claim, (mismatched) -> claim);
+	}
+
+	@Override
+	public Claim claimOrWait(Duration timeout) {
+		return this.running.await(this.request.key(), claim(), this::claimAgain, timeout);
 	}
 
 	@Override
 	public IdempotencyContext context() {
-		return this.claimant.request().context();
+		return this.request.context();
 	}
 
 	/**
-	 * Tells whether something in the work has given the transaction up.
+	 * Tells whether the work has marked the transaction for rollback.
 	 * @return whether it can only be rolled back
 	 */
 	public boolean isRollbackOnly() {
-		return this.claimant.openTransaction().isRollbackOnly();
+		return Objects.requireNonNull(this.open, "No transaction is open").isRollbackOnly();
 	}
 
 	/**
-	 * Commits the work together with its answer, and frees duplicates to be answered.
-	 * Whatever the commit reports, the database is asked what became of it.
-	 * @param response the answer
-	 * @return {@code null} if it committed; after a failure the answer on record, which
-	 * is to be sent in its place
+	 * Writes the response into the transaction, and commits unless a caller began it. To
+	 * be followed by {@link #complete} or {@link #release} when the transaction has
+	 * ended.
+	 * @param response the response
+	 * @throws RuntimeException if that fails: the transaction was rolled back, or its
+	 * outcome is unknown until the next claim
+	 */
+	public void commit(StoredResponse response) {
+		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
+		this.open = null;
+		ended.commit(response, this.request.retention());
+	}
+
+	/**
+	 * Commits the work together with its response, and completes the key in front. After
+	 * a failure the database is asked for the outcome.
+	 * @param response the response
+	 * @return {@code null} if it committed; after a failure the response on record, which
+	 * is to be sent instead
 	 * @throws WorkRolledBackException if the work is undone; the key is still claimed in
 	 * front
-	 * @throws IdempotencyStoreUnavailableException if nobody can tell; the key is left to
-	 * its lease
+	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown; the key is
+	 * left to its lease
 	 */
-	public @Nullable StoredResponse commit(StoredResponse response) {
-		StoredResponse onRecord = null;
+	public @Nullable StoredResponse commitAndComplete(StoredResponse response) {
 		try {
-			this.claimant.close().commit(response, this.claimant.request().retention());
-			this.claimant.completeInFront(response);
+			commit(response);
+			complete(response);
+			return null;
 		}
 		catch (RuntimeException | Error ex) {
-			onRecord = findOut(ex);
+			return inquire(ex);
 		}
-		this.claimant.endDeciding();
-		return onRecord;
 	}
 
 	/**
-	 * Undoes the work if its transaction is open. The key is still claimed in front.
+	 * Rolls the transaction back if it is open. The key is still claimed in front.
 	 */
 	public void rollback() {
-		if (this.claimant.isOpen()) {
-			this.claimant.close().rollback();
+		Transaction ended = this.open;
+		this.open = null;
+		if (ended != null) {
+			ended.rollback();
 		}
 	}
 
 	/**
-	 * Keeps the answer of work that was rolled back, in a transaction of its own, unless
-	 * the key has an answer by now.
-	 * @param response the answer
-	 * @return what is on record: {@link Claim.Completed} with this or another answer, or
-	 * another claimant's claim
-	 * @throws WorkRolledBackException if the database did not keep it; the key is still
+	 * Stores the response of work that was rolled back, in a transaction of its own,
+	 * unless the key has a response by now.
+	 * @param response the response
+	 * @return the claim on record: {@link Claim.Completed} with this or another response,
+	 * or another claimant's claim
+	 * @throws WorkRolledBackException if the database did not store it; the key is still
 	 * claimed in front
-	 * @throws IdempotencyStoreException if the database cannot keep it; the key is freed,
-	 * or left to its lease if nobody can tell
+	 * @throws IdempotencyStoreException if the database cannot store it; the key is
+	 * freed, or left to its lease if the outcome is unknown
 	 */
-	public Claim keep(StoredResponse response) {
-		Claim claim = this.claimant.askDatabase(false);
+	public Claim completeAfterRollback(StoredResponse response) {
+		Claim claim = claimInTransaction(false);
 		if (!claim.isAcquired()) {
 			return claim;
 		}
-		StoredResponse onRecord = commit(response);
-		return new Claim.Completed((onRecord != null) ? onRecord : response, this.claimant.request().retention());
+		StoredResponse onRecord = commitAndComplete(response);
+		return new Claim.Completed((onRecord != null) ? onRecord : response, this.request.retention());
 	}
 
 	/**
-	 * Frees the key, whose work was rolled back.
+	 * Completes the key in front, whose transaction was committed. A provisional one may
+	 * still be undone by a test: there the database is asked again.
 	 */
+	@Override
+	public void complete(StoredResponse response) {
+		complete(response, this.request.retention());
+	}
+
+	/**
+	 * Releases the key in front: the transaction was rolled back, or its outcome is
+	 * unknown and the next claimant learns it from the database.
+	 */
+	@Override
 	public void release() {
-		this.claimant.release();
+		this.front.release();
+		endReservation();
+	}
+
+	@Override
+	public void stopRenewal() {
+		this.front.stopRenewal();
+		endReservation();
+	}
+
+	private Claim claimAgain() {
+		// A claim in front is settled only once.
+		this.request = this.request.withNewToken();
+		this.front = this.fronts.apply(this.request);
+		return claim();
+	}
+
+	private Claim claimReserved() {
+		this.reserved = this.running.reserve(this.request.key());
+		if (!this.reserved) {
+			this.front.release();
+			return new Claim.Pending(this.request.lease());
+		}
+		return claimInTransaction(!this.front.isGrantedByStore());
 	}
 
 	/**
-	 * Leaves the key to the lease that it has in front.
+	 * Claims the key in a transaction, which stays open if the key was acquired.
+	 * @param contended whether no store in front keeps duplicates away
 	 */
-	public void stopRenewal() {
-		this.claimant.stopRenewal();
+	private Claim claimInTransaction(boolean contended) {
+		try {
+			Transaction begun = this.transactions.begin(this.request, contended);
+			this.provisional = begun.isProvisional();
+			return keepOpenOrSettle(begun);
+		}
+		catch (RuntimeException | Error ex) {
+			release();
+			throw ex;
+		}
 	}
 
-	private StoredResponse findOut(Throwable failure) {
-		ClaimRequest request = this.claimant.request();
-		Claim claim = CommitInquiry.ask(this.claimant.transactions(), request, failure);
+	private Claim keepOpenOrSettle(Transaction begun) {
+		Claim claim = begun.outcome();
 		return claim.fold((acquired) -> {
-			throw new WorkRolledBackException(failure);
+			this.open = begun;
+			return claim;
 		}, (pending) -> {
-			stopRenewal();
-			throw new IdempotencyStoreUnavailableException(
-					"The database does not say whether the transaction of key " + request.key() + " was committed",
-					failure);
+			release();
+			return claim;
 		}, (completed) -> {
-			this.claimant.tellFront(completed);
-			return completed.response();
+			complete(completed.response(), completed.remainingRetention());
+			return claim;
 		}, (mismatched) -> {
-			throw new WorkRolledBackException(failure);
+			release();
+			return claim;
 		});
+	}
+
+	private StoredResponse inquire(Throwable failure) {
+		try {
+			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
+			complete(onRecord.response(), onRecord.remainingRetention());
+			return onRecord.response();
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			stopRenewal();
+			throw ex;
+		}
+	}
+
+	private void complete(StoredResponse response, Duration retention) {
+		if (this.provisional) {
+			this.front.release();
+		}
+		else {
+			this.front.complete(response, retention);
+		}
+		endReservation();
+	}
+
+	private void endReservation() {
+		if (this.reserved) {
+			this.reserved = false;
+			this.running.free(this.request.key());
+		}
 	}
 
 }

@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CallRun<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
-	private final LeaseClaimant claimant;
+	private final Claimant claimant;
 
 	private final IdempotencyContext context;
 
@@ -26,7 +26,7 @@ final class CallRun<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
 	private @Nullable R response;
 
-	CallRun(ServerCall<Q, R> call, LeaseClaimant claimant) {
+	CallRun(ServerCall<Q, R> call, Claimant claimant) {
 		super(call);
 		this.claimant = claimant;
 		this.context = claimant.context();

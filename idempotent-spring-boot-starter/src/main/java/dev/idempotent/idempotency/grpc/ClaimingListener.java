@@ -7,7 +7,7 @@ import java.util.function.Function;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -30,14 +30,14 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 
 	private final ServerCallHandler<Q, R> service;
 
-	private final Function<Q, LeaseClaimant> claimants;
+	private final Function<Q, Claimant> claimants;
 
 	private final List<Q> messages = new ArrayList<>(1);
 
 	private ServerCall.@Nullable Listener<Q> run;
 
 	ClaimingListener(ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> service,
-			Function<Q, LeaseClaimant> claimants) {
+			Function<Q, Claimant> claimants) {
 		this.call = call;
 		this.headers = headers;
 		this.service = service;
@@ -58,14 +58,14 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 			begin(this.service.startCall(this.call, this.headers));
 			return;
 		}
-		LeaseClaimant claimant = this.claimants.apply(this.messages.get(0));
+		Claimant claimant = this.claimants.apply(this.messages.get(0));
 		Claim claim = claim(claimant);
 		if (claim != null) {
 			answer(claimant, claim).run();
 		}
 	}
 
-	private Runnable answer(LeaseClaimant claimant, Claim claim) {
+	private Runnable answer(Claimant claimant, Claim claim) {
 		return claim.fold(
 				(acquired) -> () -> begin(new CallRun<>(this.call, claimant).start(this.service, this.headers)),
 				(pending) -> () -> refuse(Status.ABORTED,
@@ -106,7 +106,7 @@ final class ClaimingListener<Q, R> extends ServerCall.Listener<Q> {
 	 * Claims the key.
 	 * @return the outcome, or {@code null} if the call has been refused
 	 */
-	private @Nullable Claim claim(LeaseClaimant claimant) {
+	private @Nullable Claim claim(Claimant claimant) {
 		try {
 			return claimant.claim();
 		}

@@ -7,7 +7,7 @@ import java.util.function.BiFunction;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
@@ -75,7 +75,7 @@ public final class IdempotencyKeyServerInterceptor implements ServerInterceptor 
 				(request) -> claimant(key, IdempotencyKeyMetadata.fingerprint(method, request)));
 	}
 
-	private LeaseClaimant claimant(IdempotencyKey key, Fingerprint fingerprint) {
+	private Claimant claimant(IdempotencyKey key, Fingerprint fingerprint) {
 		return this.guard.claimant(key, fingerprint, this.lease, this.retention);
 	}
 

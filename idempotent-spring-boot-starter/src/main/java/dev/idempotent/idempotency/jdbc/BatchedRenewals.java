@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.jdbc.KeptConnection;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
@@ -41,9 +41,9 @@ final class BatchedRenewals implements AutoCloseable {
 	 * @return the keys of which the database says so; none, with a warning once per
 	 * outage, if it does not answer
 	 */
-	Set<ClaimedKey> renew(List<ClaimedKey> held) {
+	Set<Renewal> renew(List<Renewal> held) {
 		try {
-			Set<ClaimedKey> renewed = (this.kept != null)
+			Set<Renewal> renewed = (this.kept != null)
 					? this.kept.run((connection) -> this.records.renew(connection, held))
 					: this.pooled.runInTransaction((connection) -> this.records.renew(connection, held));
 			this.failing.set(false);

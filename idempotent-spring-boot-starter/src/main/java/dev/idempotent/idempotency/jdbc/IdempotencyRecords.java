@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
@@ -156,7 +156,7 @@ final class IdempotencyRecords {
 	 * Lets the leases of PENDING keys start anew, in one batch.
 	 * @return those of which the database says so
 	 */
-	Set<ClaimedKey> renew(Connection connection, List<ClaimedKey> held) {
+	Set<Renewal> renew(Connection connection, List<Renewal> held) {
 		RecordSql sql = sql(connection);
 		boolean[] changed = new RecordStatements(connection, sql).changeEach(sql.renew().plain(),
 				held.stream()

@@ -10,7 +10,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -122,7 +122,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	@Override
-	public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
+	public Set<Renewal> renewAll(List<Renewal> held) {
 		return this.renewals.renew(held);
 	}
 

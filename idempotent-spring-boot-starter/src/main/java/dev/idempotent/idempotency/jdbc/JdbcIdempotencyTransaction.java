@@ -11,7 +11,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.IdempotencyTransaction;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +25,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * A transaction of the application's own manager, with the record of a key in it.
  */
-final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
+final class JdbcIdempotencyTransaction implements Transaction {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyTransaction.class);
 
@@ -45,7 +45,7 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 
 	private final boolean provisional;
 
-	private Claim claim = new Claim.Acquired();
+	private Claim outcome = new Claim.Acquired();
 
 	JdbcIdempotencyTransaction(PlatformTransactionManager manager, TransactionStatus status, DataSource dataSource,
 			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token,
@@ -71,8 +71,8 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 	/**
 	 * Ends with a claim that leaves nothing to do. A transaction of the caller goes on.
 	 */
-	JdbcIdempotencyTransaction endWith(Claim outcome) {
-		this.claim = outcome;
+	JdbcIdempotencyTransaction endWith(Claim claim) {
+		this.outcome = claim;
 		if (this.status.isNewTransaction()) {
 			rollback();
 		}
@@ -83,8 +83,8 @@ final class JdbcIdempotencyTransaction implements IdempotencyTransaction {
 	}
 
 	@Override
-	public Claim claim() {
-		return this.claim;
+	public Claim outcome() {
+		return this.outcome;
 	}
 
 	@Override

@@ -11,7 +11,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.claim.IdempotencyTransaction;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	@Override
-	public IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 			boolean contended) {
 		if (!contended) {
 			return begin(key, fingerprint, token, lease);
@@ -147,7 +147,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 	}
 
-	private IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
+	private Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 		boolean inTest = this.definition.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
 				&& TestTransactions.isOpenOn(this.dataSource);
 		boolean joined = inTest || joins();

@@ -7,6 +7,7 @@ import java.util.List;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.Claimant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -27,9 +28,10 @@ final class ClaimSynchronization implements TransactionSynchronization {
 
 	/**
 	 * Adds a run to the open transaction.
+	 * @param settleUnknown settles the key if the outcome of the transaction is unknown
 	 * @return the run, or {@code null} if no transaction is open
 	 */
-	static @Nullable Run join(IdempotencyKey key, Fingerprint fingerprint, Settlement settlement) {
+	static @Nullable Run join(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant, Runnable settleUnknown) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
@@ -39,7 +41,7 @@ final class ClaimSynchronization implements TransactionSynchronization {
 			synchronization = new ClaimSynchronization();
 			TransactionSynchronizationManager.registerSynchronization(synchronization);
 		}
-		Run run = new Run(key, fingerprint, settlement);
+		Run run = new Run(key, fingerprint, claimant, settleUnknown);
 		synchronization.runs.add(run);
 		return run;
 	}
@@ -85,19 +87,6 @@ final class ClaimSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Settles one key when the outcome of its transaction is known.
-	 */
-	interface Settlement {
-
-		void committed(StoredResponse result);
-
-		void rolledBack();
-
-		void unknown();
-
-	}
-
-	/**
 	 * A run in the transaction. One without a result has failed.
 	 */
 	static final class Run {
@@ -106,16 +95,19 @@ final class ClaimSynchronization implements TransactionSynchronization {
 
 		private final Fingerprint fingerprint;
 
-		private final Settlement settlement;
+		private final Claimant claimant;
+
+		private final Runnable settleUnknown;
 
 		private @Nullable StoredResponse result;
 
 		private boolean released;
 
-		private Run(IdempotencyKey key, Fingerprint fingerprint, Settlement settlement) {
+		private Run(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant, Runnable settleUnknown) {
 			this.key = key;
 			this.fingerprint = fingerprint;
-			this.settlement = settlement;
+			this.claimant = claimant;
+			this.settleUnknown = settleUnknown;
 		}
 
 		void complete(StoredResponse stored) {
@@ -136,7 +128,7 @@ final class ClaimSynchronization implements TransactionSynchronization {
 		void release() {
 			if (!this.released) {
 				this.released = true;
-				this.settlement.rolledBack();
+				this.claimant.release();
 			}
 		}
 
@@ -146,13 +138,13 @@ final class ClaimSynchronization implements TransactionSynchronization {
 			}
 			StoredResponse stored = this.result;
 			if (status == STATUS_UNKNOWN) {
-				this.settlement.unknown();
+				this.settleUnknown.run();
 			}
 			else if (status == STATUS_COMMITTED && stored != null) {
-				this.settlement.committed(stored);
+				this.claimant.complete(stored);
 			}
 			else {
-				this.settlement.rolledBack();
+				this.claimant.release();
 			}
 		}
 

@@ -71,9 +71,9 @@ final class IdempotentExecutor {
 		Duration lease = operation.terms().lease();
 		Duration retention = operation.terms().retention();
 		return (operation.transactions() == null)
-				? new MethodRun.UnderLease(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
+				? new MethodRun(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
 				: new MethodRun.InTransaction(key, fingerprint,
-						this.guard.joiningClaimant(key, fingerprint, lease, retention, operation.transactions()));
+						this.guard.claimant(key, fingerprint, lease, retention, operation.transactions()));
 	}
 
 	private static @Nullable Object run(Operation operation, MethodRun run, Work work) throws Throwable {
@@ -121,7 +121,7 @@ final class IdempotentExecutor {
 			return operation.codec().encode(result);
 		}
 		catch (IdempotencyResultException ex) {
-			return run.unwritable(ex);
+			return run.replaceUnwritable(ex);
 		}
 	}
 

@@ -9,8 +9,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.Claimant;
-import dev.idempotent.idempotency.claim.JoiningClaimant;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +18,9 @@ import org.slf4j.LoggerFactory;
  * One run under a key: claims the key, then completes it with a result or releases it. In
  * a transaction of the caller, the key is settled when that transaction has ended.
  */
-abstract class MethodRun implements ClaimSynchronization.Settlement {
+class MethodRun {
+
+	private static final Logger logger = LoggerFactory.getLogger(MethodRun.class);
 
 	private final IdempotencyKey key;
 
@@ -29,9 +30,9 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 
 	private ClaimSynchronization.@Nullable Run joined;
 
-	private boolean releasedByFailure;
+	private boolean nested;
 
-	private MethodRun(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
+	MethodRun(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 		this.key = key;
 		this.fingerprint = fingerprint;
 		this.claimant = claimant;
@@ -39,19 +40,19 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 
 	/**
 	 * Claims the key.
-	 * @param patience how long to wait for another run, or {@code null} not to wait
+	 * @param timeout how long to wait for another run, or {@code null} not to wait
 	 */
-	Claim claim(@Nullable Duration patience) {
-		return (patience != null) ? this.claimant.claimOrWait(patience) : this.claimant.claim();
+	Claim claim(@Nullable Duration timeout) {
+		return (timeout != null) ? this.claimant.claimOrWait(timeout) : this.claimant.claim();
 	}
 
 	/**
 	 * Joins the open transaction, if the work takes part in it.
 	 */
 	void join(Operation.Participation participation) {
-		this.releasedByFailure = participation == Operation.Participation.NESTED;
+		this.nested = participation == Operation.Participation.NESTED;
 		this.joined = (participation == Operation.Participation.INDEPENDENT) ? null
-				: ClaimSynchronization.join(this.key, this.fingerprint, this);
+				: ClaimSynchronization.join(this.key, this.fingerprint, this.claimant, this::settleUnknown);
 	}
 
 	IdempotencyContext context() {
@@ -66,7 +67,7 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 			this.joined.complete(result);
 		}
 		else {
-			committed(result);
+			this.claimant.complete(result);
 		}
 	}
 
@@ -75,9 +76,9 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 	 */
 	void release() {
 		if (this.joined == null) {
-			rolledBack();
+			this.claimant.release();
 		}
-		else if (this.releasedByFailure) {
+		else if (this.nested) {
 			this.joined.release();
 		}
 	}
@@ -86,43 +87,17 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 	 * Returns what to store instead of a result that cannot be written.
 	 * @throws IdempotencyResultException if the work can be rolled back instead
 	 */
-	abstract StoredResponse unwritable(IdempotencyResultException failure);
+	StoredResponse replaceUnwritable(IdempotencyResultException failure) {
+		logger.error("The work of key {} has been done, but its result cannot be replayed", this.key, failure);
+		return StoredResponse.notKept();
+	}
 
 	/**
-	 * A run under {@link dev.idempotent.idempotency.Guarantee#LEASE}.
+	 * Settles the key when the outcome of the caller's transaction is unknown: its work
+	 * may be committed, so the key is left to its lease.
 	 */
-	static final class UnderLease extends MethodRun {
-
-		private static final Logger logger = LoggerFactory.getLogger(MethodRun.class);
-
-		private final LeaseClaimant claimant;
-
-		UnderLease(IdempotencyKey key, Fingerprint fingerprint, LeaseClaimant claimant) {
-			super(key, fingerprint, claimant);
-			this.claimant = claimant;
-		}
-
-		@Override
-		StoredResponse unwritable(IdempotencyResultException failure) {
-			logger.error("The work of key {} has been done, but its result cannot be replayed", super.key, failure);
-			return StoredResponse.notKept();
-		}
-
-		@Override
-		public void committed(StoredResponse result) {
-			this.claimant.complete(result);
-		}
-
-		@Override
-		public void rolledBack() {
-			this.claimant.release();
-		}
-
-		@Override
-		public void unknown() {
-			this.claimant.stopRenewal();
-		}
-
+	void settleUnknown() {
+		this.claimant.stopRenewal();
 	}
 
 	/**
@@ -131,9 +106,9 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 	 */
 	static final class InTransaction extends MethodRun {
 
-		private final JoiningClaimant claimant;
+		private final TransactionalClaimant claimant;
 
-		InTransaction(IdempotencyKey key, Fingerprint fingerprint, JoiningClaimant claimant) {
+		InTransaction(IdempotencyKey key, Fingerprint fingerprint, TransactionalClaimant claimant) {
 			super(key, fingerprint, claimant);
 			this.claimant = claimant;
 		}
@@ -149,37 +124,30 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 		}
 
 		/**
-		 * Hands the result over before the transaction gets it, as that may commit here.
+		 * Registers the result first, as the transaction may commit here.
 		 */
 		@Override
 		void complete(StoredResponse result) {
 			super.complete(result);
-			this.claimant.complete(result);
+			this.claimant.commit(result);
 		}
 
 		@Override
 		void release() {
-			this.claimant.abandon();
+			this.claimant.rollback();
 			super.release();
 		}
 
 		@Override
-		StoredResponse unwritable(IdempotencyResultException failure) {
+		StoredResponse replaceUnwritable(IdempotencyResultException failure) {
 			throw failure;
 		}
 
+		/**
+		 * The next claim finds the outcome in the database.
+		 */
 		@Override
-		public void committed(StoredResponse result) {
-			this.claimant.committed(result);
-		}
-
-		@Override
-		public void rolledBack() {
-			this.claimant.release();
-		}
-
-		@Override
-		public void unknown() {
+		void settleUnknown() {
 			this.claimant.release();
 		}
 

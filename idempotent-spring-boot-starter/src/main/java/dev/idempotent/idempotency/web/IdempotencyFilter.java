@@ -12,7 +12,6 @@ import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import dev.idempotent.idempotency.web.RequestReader.ReadRequest;
@@ -139,7 +138,7 @@ public final class IdempotencyFilter implements Filter {
 
 	private ClaimedRequest claimByLease(Target target, ReadRequest read, Identity identity) {
 		IdempotentOperation operation = target.operation();
-		LeaseClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
+		Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), operation.terms().lease(),
 				operation.terms().retention());
 		Claim claim = claim(operation, claimant);
 		return new ClaimedRequest(read.request(), claim,

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -27,7 +27,7 @@ final class LeaseHandlerRun extends HandlerRun {
 	 */
 	private static final String HANDLER_STREAMS = ShallowEtagHeaderFilter.class.getName() + ".STREAMING";
 
-	private final LeaseClaimant claimant;
+	private final Claimant claimant;
 
 	private final ResponsePolicy policy;
 
@@ -47,7 +47,7 @@ final class LeaseHandlerRun extends HandlerRun {
 
 	private boolean completing;
 
-	LeaseHandlerRun(LeaseClaimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
+	LeaseHandlerRun(Claimant claimant, boolean entryIsNoted, ResponsePolicy policy) {
 		super(claimant.context(), entryIsNoted);
 		this.claimant = claimant;
 		this.policy = policy;

@@ -145,7 +145,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private void commit(HttpServletRequest request, BufferedResponse holding) throws IOException, ServletException {
 		StoredResponse answer = answerToStore(holding);
 		try {
-			StoredResponse onRecord = this.claimant.commit(answer);
+			StoredResponse onRecord = this.claimant.commitAndComplete(answer);
 			close(request);
 			if (onRecord == null || (onRecord.isKept() && onRecord.equals(answer))) {
 				holding.sendHeld();
@@ -193,7 +193,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private void keep(HttpServletRequest request, BufferedResponse holding) throws IOException {
 		StoredResponse answer = answerToStore(holding);
 		try {
-			Claim kept = this.claimant.keep(answer);
+			Claim kept = this.claimant.completeAfterRollback(answer);
 			close(request);
 			boolean own = kept.fold((acquired) -> false, (pending) -> false,
 					(completed) -> completed.response().equals(answer), (mismatched) -> false);

@@ -52,7 +52,7 @@ class IdempotencyGuardLimitsTests {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey key : keys) {
-			LeaseClaimant claimant = claimant(key, Duration.ofMinutes(1));
+			Claimant claimant = claimant(key, Duration.ofMinutes(1));
 			claimant.claim();
 			claimant.complete(RESPONSE);
 		}
@@ -67,7 +67,7 @@ class IdempotencyGuardLimitsTests {
 	void grantsAKeyForItsLeaseThatIsClaimedAfterItWasClosed() {
 		this.guard.close();
 		IdempotencyKey key = Samples.key();
-		LeaseClaimant late = claimant(key, LEASE);
+		Claimant late = claimant(key, LEASE);
 		assertThat(late.claim()).isEqualTo(new Claim.Acquired());
 		late.complete(RESPONSE);
 		assertThat(this.memory.claim(key, REQUEST, "rival", LEASE)).is(Samples.completed(RESPONSE));
@@ -76,7 +76,7 @@ class IdempotencyGuardLimitsTests {
 	@Test
 	void endsRenewalsOfAKeyThatItGivesUpInTheBackground() {
 		IdempotencyKey key = Samples.key();
-		LeaseClaimant runner = claimant(key, LEASE);
+		Claimant runner = claimant(key, LEASE);
 		runner.claim();
 		this.store.failing(Fault.BUG, Verb.COMPLETE);
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
@@ -92,7 +92,7 @@ class IdempotencyGuardLimitsTests {
 		});
 	}
 
-	private LeaseClaimant claimant(IdempotencyKey key, Duration lease) {
+	private Claimant claimant(IdempotencyKey key, Duration lease) {
 		return this.guard.claimant(key, REQUEST, lease, RETENTION);
 	}
 

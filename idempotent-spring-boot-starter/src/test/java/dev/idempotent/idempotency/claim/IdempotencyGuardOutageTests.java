@@ -51,9 +51,9 @@ class IdempotencyGuardOutageTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final LeaseClaimant runner = claimant(this.guard, this.key);
+	private final Claimant runner = claimant(this.guard, this.key);
 
-	private final LeaseClaimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
+	private final Claimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
 
 	@AfterEach
 	void close() {
@@ -178,7 +178,7 @@ class IdempotencyGuardOutageTests {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(17).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey each : keys) {
-			LeaseClaimant claimant = claimant(this.guard, each);
+			Claimant claimant = claimant(this.guard, each);
 			claimant.claim();
 			claimant.complete(megabyte);
 		}
@@ -194,7 +194,7 @@ class IdempotencyGuardOutageTests {
 		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024]);
 		for (int i = 0; i < 2; i++) {
 			IdempotencyKey each = Samples.key();
-			LeaseClaimant claimant = claimant(this.guard, each);
+			Claimant claimant = claimant(this.guard, each);
 			claimant.claim();
 			this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 			claimant.complete(large);
@@ -232,7 +232,7 @@ class IdempotencyGuardOutageTests {
 		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10));
 	}
 
-	private static LeaseClaimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
+	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
 		return guard.claimant(key, REQUEST, LEASE, RETENTION);
 	}
 

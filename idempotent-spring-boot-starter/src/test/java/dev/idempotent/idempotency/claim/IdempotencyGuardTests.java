@@ -45,7 +45,7 @@ class IdempotencyGuardTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final LeaseClaimant runner = claimant(this.guard, this.key);
+	private final Claimant runner = claimant(this.guard, this.key);
 
 	@AfterEach
 	void close() {
@@ -99,7 +99,7 @@ class IdempotencyGuardTests {
 	@Test
 	void leavesTheKeyOfARunThatNeverEndsToItsLeaseButStillStoresItsAnswer() {
 		try (IdempotencyGuard impatient = guard(LEASE.multipliedBy(2))) {
-			LeaseClaimant endless = claimant(impatient, this.key);
+			Claimant endless = claimant(impatient, this.key);
 			endless.claim();
 			awaitTheEndOfRenewals();
 			this.clock.advance(LEASE);
@@ -193,7 +193,7 @@ class IdempotencyGuardTests {
 	void leavesNoKeyBehindHoweverReleasesAndRenewalsMeet() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
 		for (IdempotencyKey each : keys) {
-			LeaseClaimant brief = this.guard.claimant(each, REQUEST, Duration.ofMillis(1), RETENTION);
+			Claimant brief = this.guard.claimant(each, REQUEST, Duration.ofMillis(1), RETENTION);
 			brief.claim();
 			await().pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofMillis(1))
@@ -208,7 +208,7 @@ class IdempotencyGuardTests {
 		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, maxRun);
 	}
 
-	private static LeaseClaimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
+	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
 		return guard.claimant(key, REQUEST, LEASE, RETENTION);
 	}
 

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -31,14 +31,14 @@ class LeaseRenewalsTests {
 	void renewManyClaimsInOneStepOfADatabase() {
 		Batching store = new Batching();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			List<LeaseClaimant> claimants = Stream
+			List<Claimant> claimants = Stream
 				.generate(() -> guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE))
 				.limit(100)
 				.toList();
-			claimants.forEach(LeaseClaimant::claim);
+			claimants.forEach(Claimant::claim);
 			await().until(() -> store.largest.get() == 100);
 			assertThat(store.alone).hasValue(0);
-			claimants.forEach(LeaseClaimant::release);
+			claimants.forEach(Claimant::release);
 			int batches = store.batches.get();
 			claimants.get(0).release();
 			assertThat(store.batches.get() - batches).isLessThan(2);
@@ -49,7 +49,7 @@ class LeaseRenewalsTests {
 	void goOnAfterAnError() {
 		ShortOfMemory store = new ShortOfMemory();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			LeaseClaimant claimant = guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE);
+			Claimant claimant = guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE);
 			claimant.claim();
 			await().until(() -> store.renewals.get() >= 3);
 			claimant.release();
@@ -104,7 +104,7 @@ class LeaseRenewalsTests {
 		}
 
 		@Override
-		public Set<ClaimedKey> renewTogether(List<ClaimedKey> held) {
+		public Set<Renewal> renewAll(List<Renewal> held) {
 			this.batches.incrementAndGet();
 			this.largest.accumulateAndGet(held.size(), Math::max);
 			held.forEach((one) -> this.memory.renew(one.key(), one.token(), one.lease()));

@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,7 +61,7 @@ class TransactionalClaimantTests {
 		for (int i = 0; i < 200; i++) {
 			TransactionalClaimant claimant = claimant(Samples.key());
 			assertThat(claimant.claim()).isEqualTo(new Claim.Acquired());
-			claimant.commit(RESPONSE);
+			claimant.commitAndComplete(RESPONSE);
 		}
 		long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
 		assertThat(this.front.calls().stream().filter((call) -> call.verb() == Verb.CLAIM))
@@ -83,7 +84,7 @@ class TransactionalClaimantTests {
 	void completesTheKeyInFrontAfterTheCommit() {
 		TransactionalClaimant claimant = claimant(this.key);
 		claimant.claim();
-		claimant.commit(RESPONSE);
+		claimant.commitAndComplete(RESPONSE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 		assertThat(this.database.begun).isOne();
 	}
@@ -148,7 +149,7 @@ class TransactionalClaimantTests {
 		this.memory.forget(this.key);
 		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
 		assertThat(this.database.begun).isOne();
-		runner.commit(RESPONSE);
+		runner.commitAndComplete(RESPONSE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 	}
 
@@ -159,7 +160,7 @@ class TransactionalClaimantTests {
 		this.database.failsToCommit = true;
 		this.database.unreachable = true;
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(() -> claimant.commit(RESPONSE));
+			.isThrownBy(() -> claimant.commitAndComplete(RESPONSE));
 		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
 	}
 
@@ -170,7 +171,7 @@ class TransactionalClaimantTests {
 		this.database.failsToCommit = true;
 		this.database.deadConnections = 3;
 		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
-		assertThat(claimant.commit(RESPONSE)).isEqualTo(RESPONSE);
+		assertThat(claimant.commitAndComplete(RESPONSE)).isEqualTo(RESPONSE);
 	}
 
 	@Test
@@ -178,13 +179,13 @@ class TransactionalClaimantTests {
 		TransactionalClaimant undone = claimant(this.key);
 		undone.claim();
 		this.database.failsToCommit = true;
-		assertThatExceptionOfType(WorkRolledBackException.class).isThrownBy(() -> undone.commit(RESPONSE));
+		assertThatExceptionOfType(WorkRolledBackException.class).isThrownBy(() -> undone.commitAndComplete(RESPONSE));
 		undone.release();
 
 		TransactionalClaimant done = claimant(this.key);
 		done.claim();
 		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
-		assertThat(done.commit(Samples.response("mine"))).isEqualTo(RESPONSE);
+		assertThat(done.commitAndComplete(Samples.response("mine"))).isEqualTo(RESPONSE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 	}
 
@@ -210,7 +211,7 @@ class TransactionalClaimantTests {
 		private Claim answer = new Claim.Acquired();
 
 		@Override
-		public IdempotencyTransaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+		public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 				boolean contended) {
 			if (this.unreachable || this.deadConnections-- > 0) {
 				throw new IdempotencyStoreUnavailableException("Told to be", null);
@@ -225,7 +226,7 @@ class TransactionalClaimantTests {
 			return null;
 		}
 
-		private final class Open implements IdempotencyTransaction {
+		private final class Open implements Transaction {
 
 			private final Claim claim;
 
@@ -234,7 +235,7 @@ class TransactionalClaimantTests {
 			}
 
 			@Override
-			public Claim claim() {
+			public Claim outcome() {
 				return this.claim;
 			}
 

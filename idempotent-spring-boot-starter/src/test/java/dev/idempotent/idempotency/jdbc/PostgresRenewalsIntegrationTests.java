@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.ClaimedKey;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.testing.RealPostgres;
@@ -36,7 +36,7 @@ class PostgresRenewalsIntegrationTests {
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
-	private final List<ClaimedKey> held = Stream.generate(() -> new ClaimedKey(Samples.key(), "owner", MINUTE))
+	private final List<Renewal> held = Stream.generate(() -> new Renewal(Samples.key(), "owner", MINUTE))
 		.limit(50)
 		.toList();
 
@@ -65,24 +65,24 @@ class PostgresRenewalsIntegrationTests {
 	@Test
 	void renewThoughThePoolIsEmpty() throws Exception {
 		try (Connection last = this.pool.getConnection()) {
-			assertThat(this.store.renewTogether(this.held)).containsExactlyInAnyOrderElementsOf(this.held);
+			assertThat(this.store.renewAll(this.held)).containsExactlyInAnyOrderElementsOf(this.held);
 			assertThat(last.isValid(5)).isTrue();
 		}
 	}
 
 	@Test
 	void renewOnANewConnectionWhenTheirOwnHasDied() {
-		this.store.renewTogether(this.held);
+		this.store.renewAll(this.held);
 		assertThat(new JdbcTemplate(this.pool)
 			.queryForList("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'renewals'"))
 			.hasSize(1);
-		assertThat(this.store.renewTogether(this.held)).hasSize(50);
+		assertThat(this.store.renewAll(this.held)).hasSize(50);
 	}
 
 	@Test
 	void leaveOutWhatIsHeldNoMore() {
 		this.store.release(this.held.get(7).key(), "owner");
-		assertThat(this.store.renewTogether(this.held)).hasSize(49).doesNotContain(this.held.get(7));
+		assertThat(this.store.renewAll(this.held)).hasSize(49).doesNotContain(this.held.get(7));
 	}
 
 	@Test

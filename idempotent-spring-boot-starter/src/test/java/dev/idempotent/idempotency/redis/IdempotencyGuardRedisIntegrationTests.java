@@ -16,7 +16,7 @@ import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,7 +69,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void takesTheKeyOfARunBackWhenRedisHasForgottenIt() {
-		LeaseClaimant runner = claimant(LEASE);
+		Claimant runner = claimant(LEASE);
 		runner.claim();
 		redis.flush();
 		awaitThatTheKeyIsFree(false);
@@ -80,7 +80,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void takesTheKeyOfARunBackWhenRedisWasAway() {
-		LeaseClaimant runner = claimant(LEASE);
+		Claimant runner = claimant(LEASE);
 		runner.claim();
 		redis.stop();
 		redis.start();
@@ -91,7 +91,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void storesTheAnswerOfARunDuringWhichRedisWasAway() {
-		LeaseClaimant runner = claimant(MINUTE);
+		Claimant runner = claimant(MINUTE);
 		runner.claim();
 		redis.stop();
 		redis.start();
@@ -102,7 +102,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	@Test
 	void storesTheAnswerOfARunThatEndedWhileRedisWasAway() {
-		LeaseClaimant runner = claimant(MINUTE);
+		Claimant runner = claimant(MINUTE);
 		runner.claim();
 		redis.stop();
 		runner.complete(RESPONSE);
@@ -119,7 +119,7 @@ class IdempotencyGuardRedisIntegrationTests {
 		Race.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
 				int number = (thread + i) % 50;
-				LeaseClaimant claimant = crowded.claimant(keys.get(number), REQUEST, MINUTE, MINUTE);
+				Claimant claimant = crowded.claimant(keys.get(number), REQUEST, MINUTE, MINUTE);
 				if (claimant.claim() instanceof Claim.Acquired) {
 					workForAMillisecond();
 					claimant.complete(Samples.response("run " + runs.get(number).incrementAndGet()));
@@ -137,7 +137,7 @@ class IdempotencyGuardRedisIntegrationTests {
 		return new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(10));
 	}
 
-	private LeaseClaimant claimant(Duration lease) {
+	private Claimant claimant(Duration lease) {
 		return this.guard.claimant(this.key, REQUEST, lease, MINUTE);
 	}
 

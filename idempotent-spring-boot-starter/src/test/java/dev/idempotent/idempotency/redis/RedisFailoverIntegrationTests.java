@@ -20,7 +20,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -110,7 +110,7 @@ class RedisFailoverIntegrationTests {
 	private void runUntilOver() {
 		while (!this.over.get()) {
 			IdempotencyKey key = Samples.key();
-			LeaseClaimant claimant = this.guard.claimant(key, request(key), LEASE, LEASE);
+			Claimant claimant = this.guard.claimant(key, request(key), LEASE, LEASE);
 			long start = System.nanoTime();
 			try {
 				claimant.claim();

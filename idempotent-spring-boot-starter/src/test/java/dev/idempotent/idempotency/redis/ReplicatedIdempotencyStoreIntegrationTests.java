@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.claim.LeaseClaimant;
+import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -80,7 +80,7 @@ class ReplicatedIdempotencyStoreIntegrationTests extends IdempotencyStoreContrac
 	void givesAnUnconfirmedClaimBack() throws Exception {
 		redis.stopReplica();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, MINUTE)) {
-			LeaseClaimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
+			Claimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(claimant::claim);
 			redis.startReplica();
 			await().untilAsserted(() -> assertThat(claim()).isEqualTo(new Claim.Acquired()));
