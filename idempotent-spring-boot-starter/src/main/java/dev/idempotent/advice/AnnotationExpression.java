@@ -42,8 +42,8 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 public final class AnnotationExpression {
 
 	/**
-	 * The most digits before or after the decimal point that a number may have without
-	 * being written out, as {@code 1e1001} has. Every {@code double} has fewer.
+	 * The largest scale of a decimal number, positive or negative, that an expression
+	 * calculates with: {@code 1e1001} is beyond it, while every {@code double} is within.
 	 */
 	public static final int MAX_SCALE = NumberLimits.MAX_SCALE;
 
@@ -58,7 +58,7 @@ public final class AnnotationExpression {
 
 	private AnnotationExpression(SpelExpression expression) {
 		this.expression = expression;
-		this.calculates = reads(AnnotationExpression::isArithmetic, expression.getAST());
+		this.calculates = contains(AnnotationExpression::isArithmetic, expression.getAST());
 	}
 
 	/**
@@ -72,9 +72,9 @@ public final class AnnotationExpression {
 	 */
 	public static AnnotationExpression parse(String text, Set<String> variables) throws ParseException {
 		SpelExpression expression = new SpelExpressionParser().parseRaw(text);
-		checkReach(expression.getAST(), variables);
-		if (refersToNone(expression.getAST())
-				&& reads(PropertyOrFieldReference.class::isInstance, expression.getAST())) {
+		checkReferences(expression.getAST(), variables);
+		if (refersToNoVariable(expression.getAST())
+				&& contains(PropertyOrFieldReference.class::isInstance, expression.getAST())) {
 			throw new IllegalArgumentException(
 					"it reads a property without a variable; the variables are " + hashed(variables));
 		}
@@ -120,8 +120,7 @@ public final class AnnotationExpression {
 	 * Returns whether a value is, or contains, a number that no expression may calculate
 	 * with.
 	 * @param value a number, or maps, collections and arrays of them
-	 * @return whether a number has more than {@link #MAX_SCALE} digits before or after
-	 * its decimal point
+	 * @return whether the scale of a number is beyond {@link #MAX_SCALE}
 	 */
 	public static boolean exceedsMaxScale(@Nullable Object value) {
 		return NumberLimits.isExceededBy(value);
@@ -145,7 +144,7 @@ public final class AnnotationExpression {
 				|| node instanceof OpDivide || node instanceof OpModulus || node instanceof OperatorPower;
 	}
 
-	private static void checkReach(SpelNode node, Set<String> variables) {
+	private static void checkReferences(SpelNode node, Set<String> variables) {
 		if (node instanceof VariableReference variable && !variables.contains(name(variable))
 				&& !name(variable).equals(ELEMENT)) {
 			throw new IllegalArgumentException(
@@ -157,7 +156,7 @@ public final class AnnotationExpression {
 					node.toStringAST() + " is not allowed, only the variables " + hashed(variables));
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
-			checkReach(node.getChild(i), variables);
+			checkReferences(node.getChild(i), variables);
 		}
 	}
 
@@ -188,17 +187,17 @@ public final class AnnotationExpression {
 				: (index instanceof PropertyOrFieldReference key) ? key.getName() : null;
 	}
 
-	private static boolean refersToNone(SpelNode node) {
-		return !reads((part) -> part instanceof VariableReference variable && !name(variable).equals(ELEMENT), node);
+	private static boolean refersToNoVariable(SpelNode node) {
+		return !contains((part) -> part instanceof VariableReference variable && !name(variable).equals(ELEMENT), node);
 	}
 
 	private static boolean refersTo(String name, SpelNode node) {
-		return reads((part) -> part instanceof VariableReference variable && name(variable).equals(name), node);
+		return contains((part) -> part instanceof VariableReference variable && name(variable).equals(name), node);
 	}
 
-	private static boolean reads(Predicate<SpelNode> what, SpelNode node) {
-		return what.test(node)
-				|| IntStream.range(0, node.getChildCount()).anyMatch((i) -> reads(what, node.getChild(i)));
+	private static boolean contains(Predicate<SpelNode> condition, SpelNode node) {
+		return condition.test(node)
+				|| IntStream.range(0, node.getChildCount()).anyMatch((i) -> contains(condition, node.getChild(i)));
 	}
 
 	private static String hashed(Set<String> variables) {

@@ -29,7 +29,7 @@ class AnnotationExpressionTests {
 			"#amount ^ 2", "#order.amount + 1", "#order.amount() + 1", "#order.halved + 1", "#map.amount + 1",
 			"#map['amount'] + 1", "#list[0] + 1", "#list.![#this + 1]", "#array[0] + 1", "#nested[0].list[0] + 1",
 			"{#order}.![#this.amount + 1]", "-#amount + 1", "#amount > 1 and #amount + 1 > 2" })
-	void neverReckonsWithAnExtremeNumber(String expression) {
+	void neverCalculatesWithAnExtremeNumber(String expression) {
 		for (BigDecimal extreme : List.of(HUGE, BigDecimal.ONE.movePointLeft(1_001))) {
 			assertThatExceptionOfType(EvaluationException.class).isThrownBy(() -> evaluate(expression, extreme))
 				.satisfies((ex) -> assertThat(NestedExceptionUtils.getMostSpecificCause(ex))
@@ -46,13 +46,13 @@ class AnnotationExpressionTests {
 			#order.halved + 1   | 3.0
 			'a' + #amount       | a4
 			""")
-	void reckonsWithEveryOther(String expression, String value) {
+	void calculatesWithAllOtherNumbers(String expression, String value) {
 		assertThat(evaluate(expression, new BigDecimal("4"))).hasToString(value);
 		assertThat(evaluate("#amount + 0", new BigDecimal("4.9e-324"))).hasToString("4.9E-324");
 	}
 
 	@Test
-	void letsAnExtremeNumberPassThatItDoesNotReckonWith() {
+	void readsExtremeNumbersWithoutArithmetic() {
 		assertThat(evaluate("#order.amount", HUGE)).isEqualTo(HUGE);
 		assertThat(evaluate("#amount > 1", HUGE)).isEqualTo(true);
 	}

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * One run and one result per key for code. Immutable and safe for use by many threads;
- * each {@code with…} gives another template.
+ * Runs work once per key and replays its result, for code without annotations. Immutable
+ * and thread-safe: each {@code with} method returns another template.
  */
 public final class IdempotencyTemplate {
 
@@ -31,7 +31,7 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Creates a template with the defaults of the application.
-	 * @param settings what runs need
+	 * @param settings the settings
 	 */
 	public IdempotencyTemplate(MethodSettings settings) {
 		this(settings, new OperationTerms("", settings.defaults().guarantee(), settings.defaults().lease(),
@@ -46,9 +46,9 @@ public final class IdempotencyTemplate {
 	}
 
 	/**
-	 * The same with another guarantee.
-	 * @param guarantee how strong the promise is; {@link Guarantee#DEFAULT} for that of
-	 * the application
+	 * Returns a template with another guarantee.
+	 * @param guarantee the guarantee; {@link Guarantee#DEFAULT} for that of the
+	 * application
 	 * @return the template
 	 */
 	public IdempotencyTemplate withGuarantee(Guarantee guarantee) {
@@ -57,23 +57,22 @@ public final class IdempotencyTemplate {
 	}
 
 	/**
-	 * The same with another lease and retention.
-	 * @param lease how long a claim holds if this process falls silent, at least one
-	 * millisecond
+	 * Returns a template with another lease and retention.
+	 * @param lease how long a claim holds without renewal, at least 1 ms
 	 * @param retention how long a result is replayed, at least the lease
 	 * @return the template
 	 */
 	public IdempotencyTemplate withTimes(Duration lease, Duration retention) {
 		if (lease.toMillis() < 1 || retention.compareTo(lease) < 0) {
-			throw new IllegalArgumentException("The lease (" + lease + ") must be a millisecond or more, and the "
-					+ "retention (" + retention + ") no shorter");
+			throw new IllegalArgumentException("The lease (" + lease + ") must be at least 1 ms, and the retention ("
+					+ retention + ") at least the lease");
 		}
 		return with(this.terms.guarantee(), lease, retention, this.terms.onPending());
 	}
 
 	/**
-	 * The same with another treatment of duplicates.
-	 * @param onPending what becomes of a duplicate while the first run lasts
+	 * Returns a template with another treatment of duplicates.
+	 * @param onPending how to treat a duplicate while the first run is in progress
 	 * @return the template
 	 */
 	public IdempotencyTemplate withOnPending(OnPending onPending) {
@@ -83,15 +82,16 @@ public final class IdempotencyTemplate {
 	/**
 	 * Runs work once under a key, or replays its result.
 	 * @param <T> the type of the result
-	 * @param operation what the work does; keys of different operations never meet
-	 * @param key the key, which stands for all that is asked for
-	 * @param type the type of the result, as which it is read again
-	 * @param work what to run
-	 * @return the result, now or then
-	 * @throws dev.idempotent.idempotency.IdempotencyPendingException if the same work
-	 * runs at this moment
-	 * @throws dev.idempotent.idempotency.IdempotencyResultException if the work was done
-	 * and its result cannot be replayed
+	 * @param operation the name of the operation; keys of different operations are
+	 * independent
+	 * @param key the key, which identifies all inputs of the work
+	 * @param type the type as which a stored result is read
+	 * @param work the work
+	 * @return the result of this or an earlier run
+	 * @throws dev.idempotent.idempotency.IdempotencyPendingException if the same work is
+	 * running
+	 * @throws dev.idempotent.idempotency.IdempotencyResultException if the work has been
+	 * done and its result cannot be replayed
 	 * @throws dev.idempotent.idempotency.IdempotencyStoreException if the key could not
 	 * be claimed
 	 */
@@ -102,12 +102,13 @@ public final class IdempotencyTemplate {
 	/**
 	 * Runs work once under a key, or replays its result of a generic type.
 	 * @param <T> the type of the result
-	 * @param operation what the work does; keys of different operations never meet
-	 * @param key the key, which stands for all that is asked for
-	 * @param type the type of the result, such as that of Spring's
+	 * @param operation the name of the operation; keys of different operations are
+	 * independent
+	 * @param key the key, which identifies all inputs of the work
+	 * @param type the type as which a stored result is read, such as that of Spring's
 	 * {@code ParameterizedTypeReference}
-	 * @param work what to run
-	 * @return the result, now or then
+	 * @param work the work
+	 * @return the result of this or an earlier run
 	 * @throws dev.idempotent.idempotency.IdempotencyPendingException as above
 	 * @throws dev.idempotent.idempotency.IdempotencyResultException as above
 	 * @throws dev.idempotent.idempotency.IdempotencyStoreException as above
@@ -115,7 +116,7 @@ public final class IdempotencyTemplate {
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	public <T extends @Nullable Object> T execute(String operation, String key, Type type, Supplier<T> work) {
 		if (operation.isBlank() || key.isBlank()) {
-			throw new IllegalArgumentException("An operation and a key are needed, and one of them is blank");
+			throw new IllegalArgumentException("The operation and the key must not be blank");
 		}
 		Operation named = new Operation(named(operation),
 				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
@@ -130,14 +131,14 @@ public final class IdempotencyTemplate {
 			throw ex;
 		}
 		catch (Throwable ex) {
-			throw new IllegalStateException("A supplier throws no checked exception", ex);
+			throw new IllegalStateException("A Supplier must not throw checked exceptions", ex);
 		}
 	}
 
 	private IdempotencyTransactions findTransactions() {
 		if (this.settings.transactionSource() == null) {
 			throw new IdempotentConfigurationException(
-					"An IdempotencyTemplate has Guarantee.TRANSACTION, and there is no database to keep it in.",
+					"An IdempotencyTemplate has Guarantee.TRANSACTION, but there is no database for its records.",
 					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 		}
 		return this.settings.transactionSource().joiningTransactions("IdempotencyTemplate");

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
- * An annotated bean of a parent context, which the advice of its child does not come to.
+ * Annotated beans of a parent context, to which the advice of its child does not apply.
  */
 class ParentContextTests {
 
@@ -25,7 +25,7 @@ class ParentContextTests {
 	@ParameterizedTest
 	@CsvSource({ "Method, @Idempotent, idempotent.enabled", "Event, @TransactionalOutbox, idempotent.outbox.enabled",
 			"Listener, @RedisStreamListener, idempotent.stream.enabled" })
-	void stopsTheApplicationOverAnAnnotation(String bean, String annotation, String property)
+	void stopsTheApplicationBecauseOfAnAnnotation(String bean, String annotation, String property)
 			throws ClassNotFoundException {
 		Class<?> type = Class.forName(AnnotatedBeans.class.getName() + "$" + bean);
 		try (var top = new AnnotationConfigApplicationContext(type);
@@ -49,14 +49,14 @@ class ParentContextTests {
 	}
 
 	@Test
-	void leavesHandlersAloneThatNoServletServes() {
+	void ignoresHandlersThatNoServletServes() {
 		try (var parent = new AnnotationConfigApplicationContext(AnnotatedBeans.Handler.class)) {
 			this.application.withParent(parent).run((context) -> assertThat(context).hasNotFailed());
 		}
 	}
 
 	@Test
-	void leavesAParentToItselfThatHasTheAutoConfiguration() {
+	void ignoresAParentWithTheAutoConfiguration() {
 		new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
 			.withUserConfiguration(Application.class, AnnotatedBeans.Method.class)

@@ -34,8 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * What an annotated method cannot have stops the application with the name of the method
- * and with what to do.
+ * Invalid annotations stop the application; the report names the method and what to do.
  */
 class MethodMistakesTests {
 
@@ -77,13 +76,13 @@ class MethodMistakesTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource
-	void unfit(Class<?> bean, String mistake, String action) {
+	@MethodSource("unfit")
+	void refusesAnUnfitMethod(Class<?> bean, String mistake, String action) {
 		assertStops(MethodApplication.with(bean), bean, mistake, action);
 	}
 
 	@Test
-	void aRecord() {
+	void refusesARecord() {
 		assertStops(
 				MethodApplication.with()
 					.withBean(UnfitMethods.OneRecord.class, () -> new UnfitMethods.OneRecord("record")),
@@ -91,7 +90,7 @@ class MethodMistakesTests {
 	}
 
 	@Test
-	void aMethodBesideTheInterfacesOfAnInterfaceProxy() {
+	void refusesAMethodOutsideTheInterfacesOfAnInterfaceProxy() {
 		assertStops(
 				MethodApplication.with(UnfitMethods.BesideItsInterface.class)
 					.withPropertyValues("spring.aop.proxy-target-class=false"),
@@ -99,7 +98,7 @@ class MethodMistakesTests {
 	}
 
 	@Test
-	void aLambda() {
+	void refusesALambda() {
 		assertStops(
 				MethodApplication.with()
 					.withBean("placing", UnfitMethods.Placing.class, () -> (UnfitMethods.Placing) (id) -> id),
@@ -108,26 +107,26 @@ class MethodMistakesTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Repositories.Derived.class, Repositories.Defined.class })
-	void aRepository(Class<?> repositories) {
+	void refusesARepository(Class<?> repositories) {
 		assertStops(MethodApplication.with(repositories), repositories.getDeclaredClasses()[0],
 				"belongs to a Spring Data repository", ANOTHER_BEAN);
 	}
 
 	@Test
-	void aBeanThatAPostProcessorNeeds() {
+	void refusesABeanThatAPostProcessorDependsOn() {
 		assertStops(MethodApplication.with(UnfitMethods.Plain.class, Needy.class), UnfitMethods.Plain.class,
 				"was created too early", ANOTHER_BEAN);
 	}
 
 	@Test
-	void transactionsInAspectJMode() {
+	void refusesTransactionsInAspectJMode() {
 		assertStops(MethodApplication.with(UnfitMethods.Plain.class)
 			.withBean("org.springframework.transaction.config.internalTransactionAspect", Object.class, Object::new),
 				UnfitMethods.Plain.class, "AspectJ mode", ANOTHER_BEAN);
 	}
 
 	@Test
-	void aTransactionWithoutADatabase() {
+	void refusesATransactionWithoutADatabase() {
 		ApplicationContextRunner application = new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=shop")
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
@@ -140,7 +139,7 @@ class MethodMistakesTests {
 	}
 
 	@Test
-	void aClassThatDoesNotTellItsParameters(@TempDir Path folder) throws Exception {
+	void refusesAClassCompiledWithoutParameterNames(@TempDir Path folder) throws Exception {
 		try (URLClassLoader loader = new URLClassLoader(new URL[] { compile(folder).toUri().toURL() },
 				getClass().getClassLoader())) {
 			Class<?> nameless = loader.loadClass("Nameless");

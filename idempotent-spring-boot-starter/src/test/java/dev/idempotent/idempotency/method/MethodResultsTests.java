@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of the results of annotated methods.
+ * Results of annotated methods are stored and replayed.
  */
 class MethodResultsTests {
 
@@ -56,7 +56,7 @@ class MethodResultsTests {
 
 	@ParameterizedTest
 	@MethodSource("results")
-	void comeBackAsTheirDeclaredType(Function<Catalogue, @Nullable Object> call) {
+	void areReplayedAsTheirDeclaredType(Function<Catalogue, @Nullable Object> call) {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			Object first = call.apply(catalogue);
@@ -66,7 +66,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void areStoredWithoutTheNamesOfTypes() {
+	void areStoredWithoutTypeNames() {
 		this.application.run((context) -> {
 			context.getBean(Catalogue.class).articles("k");
 			String stored = stored(context.getBean(IdempotencyStore.class), "articles");
@@ -75,7 +75,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void thatNoLongerFitAreAnErrorAndNoSecondRun() {
+	void thatCannotBeReadFailWithoutASecondRun() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			catalogue.text("k");
@@ -98,7 +98,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void thatCannotBeWrittenUndoTheirTransaction() {
+	void thatCannotBeWrittenRollBackTheirTransaction() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			assertThatExceptionOfType(IdempotencyResultException.class)
@@ -110,7 +110,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void ofFuturesThatFailLeaveTheKeyFree() {
+	void ofFailedFuturesReleaseTheKey() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			assertThat(catalogue.failsLater("k")).isCompletedExceptionally();
@@ -120,7 +120,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void ofFuturesArePendingUntilTheyEnd() {
+	void ofFuturesArePendingUntilCompletion() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			CompletableFuture<String> open = new CompletableFuture<>();

@@ -15,12 +15,12 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What stops an application at its start, rather than losing an event later.
+ * Mistakes stop the application at start-up, before an event is lost.
  */
 class OutboxMistakesTests {
 
 	@Test
-	void refusesAnExpressionThatCannotBe() {
+	void refusesAnInvalidExpression() {
 		assertStops(BadSyntax.class, "#result.", "BadSyntax.place");
 		assertStops(UnknownVariable.class, "there is no variable #order", "#result");
 		assertStops(ReachesTypes.class, "is not allowed, only the variables #result");
@@ -28,20 +28,20 @@ class OutboxMistakesTests {
 	}
 
 	@Test
-	void refusesAResultThatIsNotThere() {
+	void refusesAnUnavailableResult() {
 		assertStops(ReturnsNothing.class, "returns nothing", "payload");
 		assertStops(ReturnsLater.class,
 				"returns a CompletableFuture, whose value may be known only after its transaction");
 	}
 
 	@Test
-	void refusesAParameterThatAnExpressionCouldMean() {
+	void refusesAnAmbiguousParameter() {
 		assertStops(ParameterNamedResult.class, "a parameter named 'result'", "the result of the method");
 		assertStops(ParameterNamedItem.class, "a parameter named 'item'", "an element of the payload");
 	}
 
 	@Test
-	void refusesATopicThatNobodyServes() {
+	void refusesATopicWithoutPublisher() {
 		assertStops(UnknownTopic.class, "kafka:orders", "test:");
 		OutboxApplication.with(Fine.class)
 			.withPropertyValues("idempotent.outbox.default-topic=kafka:orders")
@@ -78,7 +78,7 @@ class OutboxMistakesTests {
 	}
 
 	@Test
-	void refusesADataSourceThatStandsForSeveralDatabases() {
+	void refusesARoutingDataSource() {
 		for (Class<?> application : new Class<?>[] { Fine.class, NoMethod.class }) {
 			OutboxApplication.with(application)
 				.withBean(DataSource.class, RoutingDataSourcesTests.ByTenant::new)
