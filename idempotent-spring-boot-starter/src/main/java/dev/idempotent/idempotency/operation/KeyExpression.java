@@ -12,8 +12,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A SpEL expression that yields a key. It sees what is asked for as variables and reaches
- * no types, beans or constructors.
+ * A SpEL expression that yields a key. It has variables, and no access to types, beans or
+ * constructors.
  */
 public final class KeyExpression {
 
@@ -28,20 +28,20 @@ public final class KeyExpression {
 	/**
 	 * Parses an expression.
 	 * @param text the expression
-	 * @param variables the names of the variables that there will be
+	 * @param variables the names of its variables
 	 * @return the expression
 	 * @throws ParseException if it is malformed
-	 * @throws IllegalArgumentException if it names a variable that does not exist, or
-	 * reaches for more than variables
+	 * @throws IllegalArgumentException if it refers to an unknown variable, or to
+	 * anything else than variables
 	 */
 	public static KeyExpression parse(String text, Set<String> variables) throws ParseException {
 		return new KeyExpression(AnnotationExpression.parse(text, variables));
 	}
 
 	/**
-	 * Tells whether the expression needs a variable.
-	 * @param variable its name
-	 * @return whether the expression names it
+	 * Returns whether the expression refers to a variable.
+	 * @param variable the name of the variable
+	 * @return whether it does
 	 */
 	public boolean refersTo(String variable) {
 		return this.expression.refersTo(variable);
@@ -58,17 +58,17 @@ public final class KeyExpression {
 
 	/**
 	 * Evaluates the expression.
-	 * @param variables the variables that there are
-	 * @return the canonical JSON of its value, or {@code null} if it has none
-	 * @throws EvaluationException if it asks for what the variables do not have
+	 * @param variables the values of its variables
+	 * @return the canonical JSON of its value, or {@code null} if that is null or blank
+	 * @throws EvaluationException if the values lack a property
 	 * @throws JacksonException if its value cannot be written
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value = this.expression.evaluate(variables);
-		return isNothing(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
+		return isAbsent(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
 	}
 
-	private static boolean isNothing(@Nullable Object value) {
+	private static boolean isAbsent(@Nullable Object value) {
 		return value == null || (value instanceof CharSequence text && text.toString().isBlank());
 	}
 

@@ -5,11 +5,11 @@ import java.time.Duration;
 import dev.idempotent.idempotency.Guarantee;
 
 /**
- * What holds for methods whose annotation leaves it open.
+ * The defaults of attributes that an annotation leaves out.
  *
- * @param guarantee how strong the promise is
+ * @param guarantee the guarantee
  * @param lease how long a claim holds without renewal
- * @param retention how long an answer is kept
+ * @param retention how long a response is stored
  */
 public record OperationDefaults(Guarantee guarantee, Duration lease, Duration retention) {
 }

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * What holds for each run of an annotated method, with the defaults filled in.
+ * The terms of an annotated method, checked and with the defaults filled in.
  *
- * @param name the operation that derived keys belong to
- * @param guarantee how strong the promise is, never the default
+ * @param name the operation name, part of every key that is not a client header
+ * @param guarantee the guarantee, never the default
  * @param lease how long a claim holds without renewal
- * @param retention how long an answer is kept
- * @param onPending what becomes of a duplicate while the first run lasts
+ * @param retention how long a response is stored
+ * @param onPending how to treat a duplicate while the first run is in progress
  */
 public record OperationTerms(String name, Guarantee guarantee, Duration lease, Duration retention,
 		OnPending onPending) {
@@ -30,9 +30,9 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @param type the class that has the method
 	 * @param method the method
 	 * @param annotation its annotation
-	 * @param defaults what holds where the annotation leaves it open
+	 * @param defaults the defaults of attributes that the annotation leaves out
 	 * @return the terms
-	 * @throws IdempotentConfigurationException if the annotation asks for what cannot be
+	 * @throws IdempotentConfigurationException if the annotation is invalid
 	 */
 	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationDefaults defaults) {
 		String described = IdempotentConfigurationException.describe(type, method);
@@ -49,11 +49,12 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Says what is wrong with an annotated method.
-	 * @param described the method
-	 * @param mistake what is wrong, without the full stop
-	 * @param action what to do
-	 * @param cause what revealed the mistake, if anything did
+	 * Creates the exception for an annotation that is invalid on a method.
+	 * @param described the method, as
+	 * {@link IdempotentConfigurationException#describe(Class, Method)} names it
+	 * @param mistake what is wrong, as a predicate without the full stop
+	 * @param action what to do, as a sentence
+	 * @param cause what revealed the problem, or {@code null}
 	 * @return the exception to throw
 	 */
 	public static IdempotentConfigurationException mistake(String described, String mistake, String action,
@@ -62,7 +63,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Says that there is nothing that {@link Guarantee#TRANSACTION} could be kept in.
+	 * Creates the exception for {@link Guarantee#TRANSACTION} without a database.
 	 * @param described the method
 	 * @return the exception to throw
 	 */
@@ -73,10 +74,10 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Says what is wrong with the expression of a key.
+	 * Creates the exception for an invalid key expression.
 	 * @param described the method
 	 * @param text the expression
-	 * @param cause why it cannot be used
+	 * @param cause why it is invalid
 	 * @return the exception to throw
 	 */
 	public static IdempotentConfigurationException badExpression(String described, String text, Exception cause) {
@@ -85,8 +86,8 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Tells whether a duplicate waits for the first run.
-	 * @return whether it is held, not refused
+	 * Returns whether a duplicate waits for the first run.
+	 * @return whether it waits and is not refused
 	 */
 	public boolean waits() {
 		return this.onPending == OnPending.WAIT;

@@ -1,6 +1,6 @@
 /**
- * What an {@code @Idempotent} annotation asks for, wherever it stands: checked, and with
- * the defaults filled in.
+ * The attributes of {@code @Idempotent}, for web handlers and other methods alike:
+ * checked, and with the defaults filled in.
  */
 @NullMarked
 package dev.idempotent.idempotency.operation;

@@ -66,8 +66,9 @@ public final class IdempotentOperations {
 					.addAll(pathVariablesOf(info));
 			}
 		});
-		pathVariables.forEach((handler, known) -> operations.get(handler)
-			.requirePathVariables(IdempotentConfigurationException.describe(handler.type(), handler.method()), known));
+		operations.forEach((handler, operation) -> operation.requirePathVariables(
+				IdempotentConfigurationException.describe(handler.type(), handler.method()),
+				pathVariables.getOrDefault(handler, Set.of())));
 		RequiredKeyOperations ruled = new RequiredKeyOperations(required, defaults, transactionSource);
 		ruled.check(mapping);
 		this.table = new Table(mapping, List.copyOf(mappings), Map.copyOf(operations), ruled);
