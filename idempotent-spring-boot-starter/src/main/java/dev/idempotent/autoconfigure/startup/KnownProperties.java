@@ -18,8 +18,8 @@ import org.springframework.util.Assert;
 
 /**
  * The properties of this library, read from the class files of the records that they are
- * bound to. The classes cannot be loaded without their optional libraries, and a
- * repackaged jar may lack the configuration metadata.
+ * bound to. The classes cannot be loaded without their optional libraries, and a shaded
+ * jar may lack the configuration metadata.
  */
 final class KnownProperties extends ClassVisitor {
 

@@ -52,7 +52,7 @@ class MethodArgumentsTests {
 		assertThat(fingerprint(ignored, new Event("1", NOON), new Unwritable()))
 			.isEqualTo(fingerprint(ignored, "other", 2));
 		assertThatIllegalArgumentException().isThrownBy(() -> new MethodArguments(NAMES, new String[] { "*", "event" }))
-			.withMessageContaining("stand alone");
+			.withMessageContaining("must be the only entry");
 	}
 
 	@Test
