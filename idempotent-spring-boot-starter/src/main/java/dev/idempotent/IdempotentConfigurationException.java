@@ -1,5 +1,10 @@
 package dev.idempotent;
 
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +24,34 @@ public class IdempotentConfigurationException extends RuntimeException {
 	public IdempotentConfigurationException(String description, String action, @Nullable Throwable cause) {
 		super(description, cause);
 		this.action = action;
+	}
+
+	/**
+	 * Creates the exception for an annotation that is invalid on a method.
+	 * @param annotation the annotation
+	 * @param method the method, as {@link #describe} names it
+	 * @param problem what is wrong, as a predicate without the full stop
+	 * @param action what to do, as a sentence
+	 * @param cause what revealed the problem, or {@code null}
+	 * @return the exception to throw
+	 */
+	public static IdempotentConfigurationException ofMethod(Class<? extends Annotation> annotation, String method,
+			String problem, String action, @Nullable Throwable cause) {
+		return new IdempotentConfigurationException(
+				"The @" + annotation.getSimpleName() + " method " + method + " " + problem + ".", action, cause);
+	}
+
+	/**
+	 * Names a method as all messages do.
+	 * @param type the class of the bean
+	 * @param method the method
+	 * @return class, method and parameter types
+	 */
+	public static String describe(Class<?> type, Method method) {
+		return type.getName() + "." + method.getName()
+				+ Arrays.stream(method.getParameterTypes())
+					.map(Class::getTypeName)
+					.collect(Collectors.joining(", ", "(", ")"));
 	}
 
 	/**

@@ -16,9 +16,10 @@ import org.springframework.core.Ordered;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Adds an advisor to the beans that it applies to, in its place. Comes after the creator
- * of automatic proxies, whose work it adds to, and before the post-processors that give
- * beans to listener containers or hand calls to other threads, which so stay outside.
+ * Adds an advisor to the beans that it applies to, at its place among their advice. Runs
+ * after the auto-proxy creator, whose proxies it adds to, and before the post-processors
+ * that register listener methods or run calls on other threads, whose advice therefore
+ * stays outside.
  */
 public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements SmartInstantiationAwareBeanPostProcessor {
@@ -27,18 +28,18 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 
 	private static final String SECURITY = "org.springframework.security.";
 
-	private final Advisor placed;
+	private final AnnotatedMethodAdvisor<?> placed;
 
-	private final AdvicePlacement placement;
+	private final Placement placement;
 
 	private final Map<String, Object> earlyTargets = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a post-processor.
-	 * @param advisor what to add; its pointcut says to which beans
+	 * @param advisor the advisor to add
 	 * @param placement where to add it
 	 */
-	public AdvisorBeanPostProcessor(Advisor advisor, AdvicePlacement placement) {
+	public AdvisorBeanPostProcessor(AnnotatedMethodAdvisor<?> advisor, Placement placement) {
 		this.advisor = advisor;
 		this.placed = advisor;
 		this.placement = placement;
@@ -46,8 +47,8 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
-	 * A bean in a circle is handed out before it is initialised: with all its advice, or
-	 * it would lose it.
+	 * Advises a bean in a circular reference before it is initialized: where it is
+	 * injected early, it needs all of its advice.
 	 */
 	@Override
 	public Object getEarlyBeanReference(Object bean, String beanName) {
@@ -60,6 +61,10 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		return (this.earlyTargets.remove(beanName) == targetOf(bean)) ? bean : place(bean, beanName);
 	}
 
+	AnnotatedMethodAdvisor<?> advisor() {
+		return this.placed;
+	}
+
 	private Object place(Object bean, String beanName) {
 		if (isPlaced(bean)) {
 			return bean;
@@ -69,11 +74,11 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 			advised.addAdvisor(indexIn(advised), this.placed);
 			return bean;
 		}
-		return canBeExtended(bean.getClass()) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		return isExtensible(bean.getClass()) ? super.postProcessAfterInitialization(bean, beanName) : bean;
 	}
 
 	/**
-	 * One object may be several beans, and its proxy have a proxy before it.
+	 * One object may be several beans, and its proxy may be the target of another proxy.
 	 */
 	private boolean isPlaced(Object bean) {
 		Object each = bean;
@@ -84,9 +89,9 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
-	 * Whoever has placed an advisor says in his own words that it had no place.
+	 * {@link AnnotatedMethodsCheck} reports beans that cannot be proxied.
 	 */
-	private static boolean canBeExtended(Class<?> type) {
+	private static boolean isExtensible(Class<?> type) {
 		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed();
 	}
 
@@ -94,10 +99,10 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		Advisor[] advisors = advised.getAdvisors();
 		int end = advisors.length;
 		if (end > 0 && advised.getTargetSource() == AdvisedSupport.EMPTY_TARGET_SOURCE) {
-			// The last one is what the bean does.
+			// Without a target, the last advice does the work of the bean.
 			end--;
 		}
-		if (this.placement == AdvicePlacement.INNERMOST) {
+		if (this.placement == Placement.INNERMOST) {
 			return end;
 		}
 		int transaction = end;
@@ -116,6 +121,24 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	private static Object targetOf(Object bean) {
 		Object target = AopProxyUtils.getSingletonTarget(bean);
 		return (target != null) ? target : bean;
+	}
+
+	/**
+	 * The place of an advisor among the other advice of a bean.
+	 */
+	public enum Placement {
+
+		/**
+		 * Directly outside the transaction, so that it sees the commit, but never outside
+		 * method security. Innermost if the bean has no transactional advice.
+		 */
+		AROUND_TRANSACTION,
+
+		/**
+		 * Next to the bean's own method, within its transaction.
+		 */
+		INNERMOST
+
 	}
 
 }

@@ -1,6 +1,7 @@
 /**
- * Where advice sits among the other advice of a bean, the expressions that annotations
- * may hold, and what the advisors of all annotations share.
+ * The infrastructure of all annotations: finding annotated methods, advising them at the
+ * right place among other advice, checking them at start-up, and the SpEL expressions of
+ * their attributes.
  */
 @NullMarked
 package dev.idempotent.advice;

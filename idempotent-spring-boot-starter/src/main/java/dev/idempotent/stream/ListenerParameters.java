@@ -30,14 +30,14 @@ final class ListenerParameters {
 	 * return before its work is done
 	 */
 	static List<Type> of(Class<?> type, Method method) {
-		String name = describe(type, method);
+		String name = IdempotentConfigurationException.describe(ClassUtils.getUserClass(type), method);
 		if (Modifier.isStatic(method.getModifiers()) || Modifier.isPrivate(method.getModifiers())) {
 			throw new IdempotentConfigurationException(
 					"The @RedisStreamListener method %s is private or static, so that a proxy cannot intercept it."
 						.formatted(name),
 					"Make it an instance method that is not private.", null);
 		}
-		requireSynchronous(method, name);
+		requireEndWithReturn(method, name);
 		List<Type> parameters = new ArrayList<>();
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			parameters
@@ -56,11 +56,7 @@ final class ListenerParameters {
 		return parameters;
 	}
 
-	static String describe(Class<?> type, Method method) {
-		return ClassUtils.getUserClass(type).getName() + "." + method.getName() + "()";
-	}
-
-	private static void requireSynchronous(Method method, String name) {
+	private static void requireEndWithReturn(Method method, String name) {
 		Class<?> result = method.getReturnType();
 		if (CompletionStage.class.isAssignableFrom(result) || Future.class.isAssignableFrom(result)
 				|| isPublisher(result) || MergedAnnotations.from(method).isPresent(ASYNC)) {

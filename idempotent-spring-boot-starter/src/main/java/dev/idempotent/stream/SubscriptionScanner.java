@@ -15,6 +15,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
@@ -57,7 +58,7 @@ final class SubscriptionScanner {
 	private void add(String bean, Class<?> type, Method method) {
 		RedisStreamListener listener = Objects
 			.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, RedisStreamListener.class));
-		String name = ListenerParameters.describe(type, method);
+		String name = IdempotentConfigurationException.describe(ClassUtils.getUserClass(type), method);
 		List<Type> parameters = ListenerParameters.of(type, method);
 		String stream = resolve("stream", listener.stream(), name);
 		String group = resolve("group", listener.group(), name);

@@ -13,7 +13,7 @@ import org.springframework.security.config.annotation.method.configuration.Enabl
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 /**
- * What applications may do to the order of advice.
+ * Applications that change the order of advice.
  */
 final class AdvisedApplications {
 

@@ -2,11 +2,12 @@ package dev.idempotent.advice;
 
 import java.util.stream.Stream;
 
+import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.outbox.method.OutboxMethodAdvisor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.Ordered;
@@ -23,26 +24,26 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AdvisorBeanPostProcessorTests {
 
-	private final AdvisorBeanPostProcessor placer = new AdvisorBeanPostProcessor(new DefaultPointcutAdvisor(),
-			AdvicePlacement.INNERMOST);
+	private final AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
+			new OutboxMethodAdvisor(() -> null, () -> null), Placement.INNERMOST);
 
-	static Stream<Ordered> thoseThatHandBeansOn() {
+	static Stream<Ordered> postProcessorsOfSpring() {
 		return Stream.of(new KafkaListenerAnnotationBeanPostProcessor<>(), new ScheduledAnnotationBeanPostProcessor(),
 				new AsyncAnnotationBeanPostProcessor(), new RetryAnnotationBeanPostProcessor());
 	}
 
 	@ParameterizedTest
-	@MethodSource("thoseThatHandBeansOn")
-	void comesBeforeThoseThatHandBeansToContainersAndThreads(Ordered other) {
-		assertThat(this.placer.getOrder()).isLessThan(other.getOrder());
+	@MethodSource("postProcessorsOfSpring")
+	void runsBeforeThoseThatRegisterListenersOrChangeThreads(Ordered other) {
+		assertThat(this.processor.getOrder()).isLessThan(other.getOrder());
 	}
 
 	@Test
-	void comesAfterTheCreatorOfProxies() {
+	void runsAfterTheAutoProxyCreator() {
 		try (GenericApplicationContext context = new GenericApplicationContext()) {
 			new AnnotatedBeanDefinitionReader(context).register(Transactions.class);
 			context.refresh();
-			assertThat(this.placer.getOrder())
+			assertThat(this.processor.getOrder())
 				.isGreaterThan(context.getBean(InfrastructureAdvisorAutoProxyCreator.class).getOrder());
 		}
 	}

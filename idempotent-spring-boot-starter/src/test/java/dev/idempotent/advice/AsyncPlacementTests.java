@@ -21,13 +21,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A call that goes to another thread takes its advice with it.
+ * Advice applies on the thread that runs an asynchronous method.
  */
 class AsyncPlacementTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { AdvisedApplications.Threads.class, AdvisedApplications.EarlyThreads.class })
-	void claimsALeaseOnTheOtherThreadAndKeepsWhatTheFutureBrings(Class<?> threads) {
+	void claimsALeaseOnTheOtherThreadAndStoresTheResultOfTheFuture(Class<?> threads) {
 		PlacementApplication.with(AsyncShop.class, Executor.class, threads).run((context) -> {
 			AsyncShop shop = context.getBean(AsyncShop.class);
 			CompletableFuture<Receipt> first = shop.order(new Order("1"));

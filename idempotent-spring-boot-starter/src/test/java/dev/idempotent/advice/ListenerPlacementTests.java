@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What calls methods by itself calls them through their advice.
+ * Containers call annotated methods through their advice.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerPlacementTests {
@@ -60,14 +60,14 @@ class ListenerPlacementTests {
 	}
 
 	@Test
-	void aScheduledMethodOfABeanInACircleIsWarnedOf(CapturedOutput output) {
+	void warnsOfAScheduledMethodInACircularReference(CapturedOutput output) {
 		PlacementApplication.with(Scheduling.class, Circular.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).containsOnlyOnce(Circular.class.getName() + ".run() is called by its container");
 	}
 
 	@Test
-	void aScheduledMethodOfABeanInNoCircleIsNotWarnedOf(CapturedOutput output) {
+	void doesNotWarnOfAScheduledMethodOutsideACircularReference(CapturedOutput output) {
 		PlacementApplication.with(Scheduling.class, Nightly.class).run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).doesNotContain("is called by its container");
 	}

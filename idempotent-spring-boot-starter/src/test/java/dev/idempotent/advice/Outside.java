@@ -8,7 +8,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Sees what was committed, whatever transaction the thread is in.
+ * Reads committed data outside the transaction of the thread.
  */
 public class Outside {
 

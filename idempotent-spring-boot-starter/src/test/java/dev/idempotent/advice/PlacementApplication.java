@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 
 /**
- * Applications whose store and work tell what they have seen.
+ * Applications whose store and work record what they observe.
  */
 final class PlacementApplication {
 

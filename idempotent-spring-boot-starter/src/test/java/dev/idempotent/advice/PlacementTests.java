@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Whatever a bean is and whatever else advises it, its advice has its place.
+ * Advice has its place on every kind of bean, among any other advice.
  */
 class PlacementTests {
 

@@ -14,7 +14,7 @@ import dev.idempotent.idempotency.StoredResponse;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Notes how the world looks when it is asked for something.
+ * Records the state of the database at each call.
  */
 public class ProbedStore extends ForwardingStore {
 

@@ -6,7 +6,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.validation.annotation.Validated;
 
 /**
- * Shops that differ in where their annotations stand and in what else advises them.
+ * Shops with annotations in different places, and with other advice.
  */
 final class ProxiedShops {
 

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Advice that calls a method again, or not at all, leaves a key as it should be.
+ * Advice that repeats or rejects a call leaves the key to the next attempt.
  */
 class RetryPlacementTests {
 

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Nobody gets past method security, be it to run a method or to see what it returned.
+ * Method security decides on each call, whether it runs the method or replays its result.
  */
 class SecurityPlacementTests {
 
@@ -40,7 +40,7 @@ class SecurityPlacementTests {
 
 	@ParameterizedTest
 	@MethodSource("applications")
-	void aRefusedCallTouchesNothing(List<Class<?>> more, Guarantee guarantee) {
+	void aDeniedCallHasNoEffect(List<Class<?>> more, Guarantee guarantee) {
 		application(Secured.class, more).run((context) -> {
 			signIn("stranger");
 			Shop shop = context.getBean(Shop.class);
@@ -54,7 +54,7 @@ class SecurityPlacementTests {
 
 	@ParameterizedTest
 	@MethodSource("applications")
-	void aReplayIsForThoseWhoMayCall(List<Class<?>> more, Guarantee guarantee) {
+	void replaysOnlyForAuthorizedCallers(List<Class<?>> more, Guarantee guarantee) {
 		application(Secured.class, more).run((context) -> {
 			signIn("customer");
 			Shop shop = context.getBean(Shop.class);
@@ -70,7 +70,7 @@ class SecurityPlacementTests {
 
 	@ParameterizedTest
 	@MethodSource("applications")
-	void aReplayIsForThoseWhoMaySeeTheResult(List<Class<?>> more, Guarantee guarantee) {
+	void replaysOnlyForCallersWhoMaySeeTheResult(List<Class<?>> more, Guarantee guarantee) {
 		application(SecuredResult.class, more).run((context) -> {
 			signIn("customer");
 			Shop shop = context.getBean(Shop.class);
@@ -88,7 +88,7 @@ class SecurityPlacementTests {
 	}
 
 	private static void signIn(String role) {
-		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken("somebody", "", role));
+		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken("user", "", role));
 	}
 
 	static class Secured implements Shop {

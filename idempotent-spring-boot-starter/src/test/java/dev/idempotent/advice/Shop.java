@@ -3,7 +3,7 @@ package dev.idempotent.advice;
 import dev.idempotent.idempotency.Guarantee;
 
 /**
- * What the beans of the rows can do: the same under the one guarantee and the other.
+ * The operations of the beans under test, one for each guarantee.
  */
 public interface Shop {
 

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Shops that differ in how they become beans and reach each other.
+ * Shops that are created and injected in different ways.
  */
 final class WiredShops {
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What shops do, and what they find around them when they do it.
+ * The work of shops, which records the transaction around it.
  */
 public class Work {
 

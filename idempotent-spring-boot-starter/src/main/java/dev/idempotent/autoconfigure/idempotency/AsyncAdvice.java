@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.util.Arrays;
 import java.util.List;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,8 @@ final class AsyncAdvice {
 
 	private void check(HandlerMethod handler) {
 		if (isAdvised(handler) || (isAnnotated(handler) && SWITCHES.stream().anyMatch(this.beans::containsBean))) {
-			throw OperationTerms.mistake(OperationTerms.describe(handler.getBeanType(), handler.getMethod()),
+			throw OperationTerms.mistake(
+					IdempotentConfigurationException.describe(handler.getBeanType(), handler.getMethod()),
 					"is run on another thread (@Async), where its request and its key are not known",
 					"Leave @Async out and return a CompletableFuture or a Callable from the handler, or put @Async on "
 							+ "a method of a service that it calls.",

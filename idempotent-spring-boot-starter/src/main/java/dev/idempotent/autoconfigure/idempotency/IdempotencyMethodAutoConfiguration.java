@@ -1,14 +1,14 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import dev.idempotent.advice.AdvicePlacement;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
-import dev.idempotent.idempotency.method.IdempotentMethods;
-import dev.idempotent.idempotency.method.IdempotentMethodsCheck;
 import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import dev.idempotent.idempotency.web.IdempotentOperations;
@@ -46,33 +46,24 @@ public final class IdempotencyMethodAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyMethodAutoConfiguration.class);
 
-	/**
-	 * Made before anything that it is made of.
-	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static IdempotentMethods idempotentMethods(ObjectProvider<OperationTerms> defaults,
-			ObjectProvider<MethodSettings> environment, ObjectProvider<WebHandlers> handlers) {
-		return new IdempotentMethods(defaults::getObject, environment::getObject,
-				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)));
+	static AdvisorBeanPostProcessor idempotentLeaseAdvisor(ObjectProvider<OperationTerms> defaults,
+			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
+		return new AdvisorBeanPostProcessor(advisor(Guarantee.LEASE, defaults, settings, handlers),
+				Placement.AROUND_TRANSACTION);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvisorBeanPostProcessor idempotentLeasePlacer(IdempotentMethods idempotentMethods) {
-		return new AdvisorBeanPostProcessor(new IdempotentMethodAdvisor(idempotentMethods, Guarantee.LEASE),
-				AdvicePlacement.AROUND_TRANSACTION);
+	static AdvisorBeanPostProcessor idempotentTransactionAdvisor(ObjectProvider<OperationTerms> defaults,
+			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
+		return new AdvisorBeanPostProcessor(advisor(Guarantee.TRANSACTION, defaults, settings, handlers),
+				Placement.INNERMOST);
 	}
 
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvisorBeanPostProcessor idempotentTransactionPlacer(IdempotentMethods idempotentMethods) {
-		return new AdvisorBeanPostProcessor(new IdempotentMethodAdvisor(idempotentMethods, Guarantee.TRANSACTION),
-				AdvicePlacement.INNERMOST);
-	}
-
-	@Bean
-	MethodSettings idempotentMethodEnvironment(IdempotencyGuard guard, IdempotencyNamespace namespace,
+	MethodSettings idempotentMethodSettings(IdempotencyGuard guard, IdempotencyNamespace namespace,
 			OperationTerms defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
@@ -82,19 +73,27 @@ public final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	IdempotencyTemplate idempotencyTemplate(MethodSettings environment) {
-		return new IdempotencyTemplate(environment);
+	IdempotencyTemplate idempotencyTemplate(MethodSettings settings) {
+		return new IdempotencyTemplate(settings);
 	}
 
 	@Bean
-	SmartInitializingSingleton idempotentMethodsCheck(IdempotentMethods methods,
-			ConfigurableListableBeanFactory beanFactory) {
+	SmartInitializingSingleton idempotentMethodsCheck(ConfigurableListableBeanFactory beanFactory) {
 		return () -> {
-			int found = new IdempotentMethodsCheck(methods, beanFactory).check();
+			int found = new AnnotatedMethodsCheck(beanFactory, Idempotent.class).check();
 			if (found > 0) {
 				logger.info("Idempotency: {} once per key", (found == 1) ? "1 method runs" : found + " methods run");
 			}
 		};
+	}
+
+	/**
+	 * Gets providers only: a post-processor is created before the beans it depends on.
+	 */
+	private static IdempotentMethodAdvisor advisor(Guarantee guarantee, ObjectProvider<OperationTerms> defaults,
+			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
+		return new IdempotentMethodAdvisor(guarantee, defaults::getObject, settings::getObject,
+				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)));
 	}
 
 	/**

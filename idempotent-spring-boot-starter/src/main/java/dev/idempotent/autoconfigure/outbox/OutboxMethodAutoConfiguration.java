@@ -1,14 +1,14 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.advice.AdvicePlacement;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
-import dev.idempotent.outbox.method.OutboxMethods;
-import dev.idempotent.outbox.method.OutboxMethodsCheck;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,33 +35,25 @@ public final class OutboxMethodAutoConfiguration {
 	private static final Logger logger = LoggerFactory.getLogger(OutboxMethodAutoConfiguration.class);
 
 	/**
-	 * Made before anything that it is made of.
+	 * Runs after the post-processors of {@code @Idempotent}, so that its advice is within
+	 * theirs: a replayed call appends no event.
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static OutboxMethods outboxMethods(ObjectProvider<Outbox> outbox, ObjectProvider<OutboxTopics> topics) {
-		return new OutboxMethods(outbox::getObject, () -> require(topics));
-	}
-
-	/**
-	 * After the placers of idempotency, to be within their advice: a replayed call has no
-	 * event.
-	 */
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvisorBeanPostProcessor outboxMethodPlacer(OutboxMethods outboxMethods) {
-		AdvisorBeanPostProcessor placer = new AdvisorBeanPostProcessor(new OutboxMethodAdvisor(outboxMethods),
-				AdvicePlacement.INNERMOST);
-		placer.setOrder(placer.getOrder() + 1);
-		return placer;
+	static AdvisorBeanPostProcessor outboxMethodAdvisor(ObjectProvider<Outbox> outbox,
+			ObjectProvider<OutboxTopics> topics) {
+		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
+				new OutboxMethodAdvisor(outbox::getObject, () -> require(topics)), Placement.INNERMOST);
+		processor.setOrder(processor.getOrder() + 1);
+		return processor;
 	}
 
 	@Bean
 	@Lazy(false)
-	SmartInitializingSingleton outboxMethodsCheck(OutboxMethods methods, ConfigurableListableBeanFactory beanFactory,
+	SmartInitializingSingleton outboxMethodsCheck(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<JdbcOutboxStore> store) {
 		return () -> {
-			int found = new OutboxMethodsCheck(methods, beanFactory).check();
+			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check();
 			if (found > 0) {
 				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
 				logger.info("Outbox: {} events", (found == 1) ? "1 method appends" : found + " methods append");

@@ -18,8 +18,8 @@ import org.springframework.util.Assert;
 
 /**
  * The properties of this library, read from the class files of the records that they are
- * bound to: a class whose libraries are not there cannot be asked, and the metadata for
- * editors may not be there.
+ * bound to. The classes cannot be loaded without their optional libraries, and a shaded
+ * jar may lack the configuration metadata.
  */
 final class KnownProperties extends ClassVisitor {
 
@@ -43,9 +43,8 @@ final class KnownProperties extends ClassVisitor {
 	}
 
 	/**
-	 * Reads them.
-	 * @return the names in canonical form, with the descriptors of the types of their
-	 * values
+	 * Reads the properties.
+	 * @return the names in canonical form, with the type descriptors of their values
 	 */
 	static Map<String, String> read() {
 		KnownProperties known = new KnownProperties();

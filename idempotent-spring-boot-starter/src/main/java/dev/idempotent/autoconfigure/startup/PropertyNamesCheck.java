@@ -19,8 +19,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * Finds properties that nothing reads because their name is misspelt, in every source
- * that can list its names.
+ * Finds unknown properties under {@code idempotent.}, such as misspelt ones, in all
+ * property sources that can list their names.
  */
 final class PropertyNamesCheck {
 
@@ -31,8 +31,8 @@ final class PropertyNamesCheck {
 	private final Map<String, String> types;
 
 	/**
-	 * By their letters and digits alone: a variable of the environment has no dashes, and
-	 * its underscores may stand for dots.
+	 * The names by their letters and digits only: an environment variable has no dashes,
+	 * and its underscores may stand for dots.
 	 */
 	private final Map<String, String> byLetters = new HashMap<>();
 
@@ -49,7 +49,7 @@ final class PropertyNamesCheck {
 
 	/**
 	 * Checks the names in an environment.
-	 * @throws IdempotentConfigurationException if there is one that nothing reads
+	 * @throws IdempotentConfigurationException if a property is unknown
 	 */
 	void check(Environment environment) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -62,7 +62,7 @@ final class PropertyNamesCheck {
 					String.join(System.lineSeparator(), this.actions), null);
 		}
 		if (!this.variables.isEmpty()) {
-			logger.warn("These variables of the environment are not properties of this library and have no effect: {}",
+			logger.warn("These environment variables are not properties of this library and have no effect: {}",
 					this.variables);
 		}
 	}
@@ -75,8 +75,7 @@ final class PropertyNamesCheck {
 		}
 		String origin = Objects.toString(property.getOrigin(), "of unknown origin");
 		String nearest = nearest(name);
-		// A platform may set variables of this prefix, such as for a service of this
-		// name.
+		// A platform may set variables with this prefix, such as for a service named so.
 		if (variable && distance(letters(name), letters(ConfigurationPropertyName.of(nearest))) > 2) {
 			this.variables.add(origin);
 			return;
@@ -104,7 +103,7 @@ final class PropertyNamesCheck {
 	}
 
 	/**
-	 * A group in YAML all of whose lines are comments.
+	 * A YAML group that has comments only is an empty property.
 	 */
 	private boolean isEmptyGroup(ConfigurationPropertyName name, ConfigurationProperty property) {
 		return property.getValue().toString().isEmpty() && this.types.keySet()
@@ -135,7 +134,7 @@ final class PropertyNamesCheck {
 	}
 
 	/**
-	 * The number of letters to insert, leave out or replace.
+	 * The Levenshtein distance.
 	 */
 	private static int distance(String one, String other) {
 		int[] row = new int[other.length() + 1];

@@ -9,8 +9,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * What an engine needs: a library, known by one of its classes, or the one bean of that
- * class.
+ * A requirement of a {@link Feature}: a library, detected by one of its classes, or a
+ * single bean of that class.
  */
 enum Requirement {
 
@@ -36,7 +36,7 @@ enum Requirement {
 			"spring-boot-data-redis is not on the class path", "Add spring-boot-starter-data-redis to the application"),
 
 	REDIS(SPRING_DATA_REDIS.type, null,
-			"Point spring.data.redis.* at a server, or mark one RedisConnectionFactory " + "bean as @Primary"),
+			"Point spring.data.redis.* at a server, or mark one RedisConnectionFactory bean as @Primary"),
 
 	DATA_SOURCE("javax.sql.DataSource", null,
 			"Point spring.datasource.* at a database, or mark one DataSource bean as @Primary");
@@ -44,7 +44,7 @@ enum Requirement {
 	private final String type;
 
 	/**
-	 * Set for a library.
+	 * The problem if the library is missing; {@code null} for a bean.
 	 */
 	private final @Nullable String absence;
 
@@ -61,8 +61,8 @@ enum Requirement {
 	}
 
 	/**
-	 * Says what is missing.
-	 * @return a clause, or {@code null} if it is there
+	 * Finds out why the requirement is not met.
+	 * @return the problem, as a clause, or {@code null} if it is met
 	 */
 	@Nullable String problem(ConfigurableListableBeanFactory beans) {
 		ClassLoader classPath = beans.getBeanClassLoader();

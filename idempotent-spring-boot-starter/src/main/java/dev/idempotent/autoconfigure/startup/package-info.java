@@ -1,5 +1,6 @@
 /**
- * Looks for mistakes before anything starts, whatever libraries the application has.
+ * Checks that run before anything else starts, with whatever optional libraries the
+ * application has.
  */
 @NullMarked
 package dev.idempotent.autoconfigure.startup;

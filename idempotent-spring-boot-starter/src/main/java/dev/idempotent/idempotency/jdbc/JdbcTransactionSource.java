@@ -75,13 +75,14 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	@Override
 	public IdempotencyTransactions transactionsOf(Class<?> type, Method method) {
 		TransactionAttribute attribute = attributeOf(type, method, OWN_TRANSACTION);
-		String described = describe(type, method);
+		String described = IdempotentConfigurationException.describe(type, method);
 		return transactions(described, attribute, ownDefinition(described, attribute));
 	}
 
 	@Override
 	public IdempotencyTransactions joiningTransactionsOf(Class<?> type, Method method) {
-		return transactions(describe(type, method), attributeOf(type, method, NO_TRANSACTION), JOINING);
+		return transactions(IdempotentConfigurationException.describe(type, method),
+				attributeOf(type, method, NO_TRANSACTION), JOINING);
 	}
 
 	@Override
@@ -92,10 +93,12 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	private @Nullable TransactionAttribute attributeOf(Class<?> type, Method method, Set<Integer> contradictions) {
 		TransactionAttribute attribute = this.attributes.getTransactionAttribute(method, type);
 		if (attribute != null && attribute.isReadOnly()) {
-			throw mistake(describe(type, method), "is @Transactional(readOnly = true)");
+			throw mistake(IdempotentConfigurationException.describe(type, method),
+					"is @Transactional(readOnly = true)");
 		}
 		if (attribute != null && contradictions.contains(attribute.getPropagationBehavior())) {
-			throw mistake(describe(type, method), "does not join the transaction around it (propagation)");
+			throw mistake(IdempotentConfigurationException.describe(type, method),
+					"does not join the transaction around it (propagation)");
 		}
 		return attribute;
 	}
@@ -114,10 +117,6 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	private DataSource dataSourceOf(PlatformTransactionManager manager) {
 		return (manager instanceof ResourceTransactionManager resource
 				&& resource.getResourceFactory() instanceof DataSource stated) ? stated : this.dataSource;
-	}
-
-	private static String describe(Class<?> type, Method method) {
-		return type.getName() + "." + method.getName();
 	}
 
 	private static IdempotentConfigurationException mistake(String described, String mistake) {

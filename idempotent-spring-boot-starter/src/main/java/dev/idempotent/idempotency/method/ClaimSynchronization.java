@@ -7,14 +7,15 @@ import java.util.List;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.Claimant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The runs that have taken part in one transaction: their keys are settled when it has
- * ended, as it has ended. A part that is rolled back to a savepoint frees the keys of its
- * runs at once.
+ * Settles the keys of all runs in one transaction after its completion: completes them if
+ * it was committed and releases them if it was rolled back. A rollback to a savepoint
+ * releases the keys of the runs since then at once.
  */
 final class ClaimSynchronization implements TransactionSynchronization {
 
@@ -26,38 +27,39 @@ final class ClaimSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Enters a run, if a transaction of its caller is open.
-	 * @return the run, or {@code null} if nothing will end later than the work
+	 * Adds a run to the open transaction.
+	 * @param settleUnknown settles the key if the outcome of the transaction is unknown
+	 * @return the run, or {@code null} if no transaction is open
 	 */
-	static @Nullable Run enter(IdempotencyKey key, Fingerprint fingerprint, Settlement settlement) {
+	static @Nullable Run join(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant, Runnable settleUnknown) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
 		}
-		ClaimSynchronization end = current();
-		if (end == null) {
-			end = new ClaimSynchronization();
-			TransactionSynchronizationManager.registerSynchronization(end);
+		ClaimSynchronization synchronization = current();
+		if (synchronization == null) {
+			synchronization = new ClaimSynchronization();
+			TransactionSynchronizationManager.registerSynchronization(synchronization);
 		}
-		Run run = new Run(key, fingerprint, settlement);
-		end.runs.add(run);
+		Run run = new Run(key, fingerprint, claimant, settleUnknown);
+		synchronization.runs.add(run);
 		return run;
 	}
 
 	/**
-	 * Finds a run of the open transaction that has finished under a key.
+	 * Finds a run of the open transaction that has completed a key.
 	 */
-	static @Nullable Run finished(IdempotencyKey key) {
-		ClaimSynchronization end = current();
-		return (end == null) ? null
-				: end.runs.stream()
-					.filter((run) -> run.key.equals(key) && run.result != null && !run.undone)
+	static @Nullable Run findCompleted(IdempotencyKey key) {
+		ClaimSynchronization synchronization = current();
+		return (synchronization == null) ? null
+				: synchronization.runs.stream()
+					.filter((run) -> run.key.equals(key) && run.result != null && !run.released)
 					.findFirst()
 					.orElse(null);
 	}
 
 	/**
-	 * Those of a suspended transaction are not found.
+	 * Does not find that of a suspended transaction.
 	 */
 	private static @Nullable ClaimSynchronization current() {
 		return !TransactionSynchronizationManager.isSynchronizationActive() ? null
@@ -76,7 +78,7 @@ final class ClaimSynchronization implements TransactionSynchronization {
 	@Override
 	public void savepointRollback(Object savepoint) {
 		int kept = this.savepoints.getOrDefault(savepoint, 0);
-		this.runs.stream().skip(kept).forEach(Run::undo);
+		this.runs.stream().skip(kept).forEach(Run::release);
 	}
 
 	@Override
@@ -85,20 +87,7 @@ final class ClaimSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * What becomes of a key in the end.
-	 */
-	interface Settlement {
-
-		void committed(StoredResponse result);
-
-		void rolledBack();
-
-		void unknown();
-
-	}
-
-	/**
-	 * One run. Without a result it has failed.
+	 * A run in the transaction. One without a result has failed.
 	 */
 	static final class Run {
 
@@ -106,19 +95,22 @@ final class ClaimSynchronization implements TransactionSynchronization {
 
 		private final Fingerprint fingerprint;
 
-		private final Settlement settlement;
+		private final Claimant claimant;
+
+		private final Runnable settleUnknown;
 
 		private @Nullable StoredResponse result;
 
-		private boolean undone;
+		private boolean released;
 
-		private Run(IdempotencyKey key, Fingerprint fingerprint, Settlement settlement) {
+		private Run(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant, Runnable settleUnknown) {
 			this.key = key;
 			this.fingerprint = fingerprint;
-			this.settlement = settlement;
+			this.claimant = claimant;
+			this.settleUnknown = settleUnknown;
 		}
 
-		void finish(StoredResponse stored) {
+		void complete(StoredResponse stored) {
 			this.result = stored;
 		}
 
@@ -131,28 +123,28 @@ final class ClaimSynchronization implements TransactionSynchronization {
 		}
 
 		/**
-		 * Frees the key: the work will not be committed, whatever follows.
+		 * Releases the key now: the work of the run can no longer be committed.
 		 */
-		void undo() {
-			if (!this.undone) {
-				this.undone = true;
-				this.settlement.rolledBack();
+		void release() {
+			if (!this.released) {
+				this.released = true;
+				this.claimant.release();
 			}
 		}
 
 		private void settle(int status) {
-			if (this.undone) {
+			if (this.released) {
 				return;
 			}
 			StoredResponse stored = this.result;
 			if (status == STATUS_UNKNOWN) {
-				this.settlement.unknown();
+				this.settleUnknown.run();
 			}
 			else if (status == STATUS_COMMITTED && stored != null) {
-				this.settlement.committed(stored);
+				this.claimant.complete(stored);
 			}
 			else {
-				this.settlement.rolledBack();
+				this.claimant.release();
 			}
 		}
 

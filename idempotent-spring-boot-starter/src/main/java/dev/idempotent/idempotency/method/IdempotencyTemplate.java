@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * One run and one result per key for code. Immutable and safe for use by many threads;
- * each {@code with…} gives another template.
+ * Runs work once per key and replays its result, for code without annotations. Immutable
+ * and thread-safe: each {@code with} method returns another template.
  */
 public final class IdempotencyTemplate {
 
-	private final MethodSettings environment;
+	private final MethodSettings settings;
 
-	private final IdempotentExecutor runs;
+	private final IdempotentExecutor executor;
 
 	private final OperationTerms terms;
 
@@ -31,48 +31,47 @@ public final class IdempotencyTemplate {
 
 	/**
 	 * Creates a template with the defaults of the application.
-	 * @param environment what runs need
+	 * @param settings the settings
 	 */
 	public IdempotencyTemplate(MethodSettings environment) {
 		this(environment, environment.defaults());
 	}
 
-	private IdempotencyTemplate(MethodSettings environment, OperationTerms terms) {
-		this.environment = environment;
-		this.runs = new IdempotentExecutor(environment.guard(), environment.waitTimeout());
+	private IdempotencyTemplate(MethodSettings settings, OperationTerms terms) {
+		this.settings = settings;
+		this.executor = new IdempotentExecutor(settings.guard(), settings.waitTimeout());
 		this.terms = terms;
 		this.transactions = SingletonSupplier.of(this::findTransactions);
 	}
 
 	/**
-	 * The same with another guarantee.
-	 * @param guarantee how strong the promise is; {@link Guarantee#DEFAULT} for that of
-	 * the application
+	 * Returns a template with another guarantee.
+	 * @param guarantee the guarantee; {@link Guarantee#DEFAULT} for that of the
+	 * application
 	 * @return the template
 	 */
 	public IdempotencyTemplate withGuarantee(Guarantee guarantee) {
-		return with((guarantee != Guarantee.DEFAULT) ? guarantee : this.environment.defaults().guarantee(),
+		return with((guarantee != Guarantee.DEFAULT) ? guarantee : this.settings.defaults().guarantee(),
 				this.terms.lease(), this.terms.retention(), this.terms.onPending());
 	}
 
 	/**
-	 * The same with another lease and retention.
-	 * @param lease how long a claim holds if this process falls silent, at least one
-	 * millisecond
+	 * Returns a template with another lease and retention.
+	 * @param lease how long a claim holds without renewal, at least 1 ms
 	 * @param retention how long a result is replayed, at least the lease
 	 * @return the template
 	 */
 	public IdempotencyTemplate withTimes(Duration lease, Duration retention) {
 		if (lease.toMillis() < 1 || retention.compareTo(lease) < 0) {
-			throw new IllegalArgumentException("The lease (" + lease + ") must be a millisecond or more, and the "
-					+ "retention (" + retention + ") no shorter");
+			throw new IllegalArgumentException("The lease (" + lease + ") must be at least 1 ms, and the retention ("
+					+ retention + ") at least the lease");
 		}
 		return with(this.terms.guarantee(), lease, retention, this.terms.onPending());
 	}
 
 	/**
-	 * The same with another treatment of duplicates.
-	 * @param onPending what becomes of a duplicate while the first run lasts
+	 * Returns a template with another treatment of duplicates.
+	 * @param onPending how to treat a duplicate while the first run is in progress
 	 * @return the template
 	 */
 	public IdempotencyTemplate withOnPending(OnPending onPending) {
@@ -82,15 +81,16 @@ public final class IdempotencyTemplate {
 	/**
 	 * Runs work once under a key, or replays its result.
 	 * @param <T> the type of the result
-	 * @param operation what the work does; keys of different operations never meet
-	 * @param key the key, which stands for all that is asked for
-	 * @param type the type of the result, as which it is read again
-	 * @param work what to run
-	 * @return the result, now or then
-	 * @throws dev.idempotent.idempotency.IdempotencyPendingException if the same work
-	 * runs at this moment
-	 * @throws dev.idempotent.idempotency.IdempotencyResultException if the work was done
-	 * and its result cannot be replayed
+	 * @param operation the name of the operation; keys of different operations are
+	 * independent
+	 * @param key the key, which identifies all inputs of the work
+	 * @param type the type as which a stored result is read
+	 * @param work the work
+	 * @return the result of this or an earlier run
+	 * @throws dev.idempotent.idempotency.IdempotencyPendingException if the same work is
+	 * running
+	 * @throws dev.idempotent.idempotency.IdempotencyResultException if the work has been
+	 * done and its result cannot be replayed
 	 * @throws dev.idempotent.idempotency.IdempotencyStoreException if the key could not
 	 * be claimed
 	 */
@@ -101,12 +101,13 @@ public final class IdempotencyTemplate {
 	/**
 	 * Runs work once under a key, or replays its result of a generic type.
 	 * @param <T> the type of the result
-	 * @param operation what the work does; keys of different operations never meet
-	 * @param key the key, which stands for all that is asked for
-	 * @param type the type of the result, such as that of Spring's
+	 * @param operation the name of the operation; keys of different operations are
+	 * independent
+	 * @param key the key, which identifies all inputs of the work
+	 * @param type the type as which a stored result is read, such as that of Spring's
 	 * {@code ParameterizedTypeReference}
-	 * @param work what to run
-	 * @return the result, now or then
+	 * @param work the work
+	 * @return the result of this or an earlier run
 	 * @throws dev.idempotent.idempotency.IdempotencyPendingException as above
 	 * @throws dev.idempotent.idempotency.IdempotencyResultException as above
 	 * @throws dev.idempotent.idempotency.IdempotencyStoreException as above
@@ -114,32 +115,32 @@ public final class IdempotencyTemplate {
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	public <T extends @Nullable Object> T execute(String operation, String key, Type type, Supplier<T> work) {
 		if (operation.isBlank() || key.isBlank()) {
-			throw new IllegalArgumentException("An operation and a key are needed, and one of them is blank");
+			throw new IllegalArgumentException("The operation and the key must not be blank");
 		}
 		Operation named = new Operation(named(operation),
-				new ResultCodec(this.environment.json(), this.environment.json().constructType(type), operation), false,
-				Participation.JOINS,
+				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
+				Operation.Participation.JOINED,
 				(this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
-		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.environment.namespace(), "",
-				operation, key);
+		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,
+				key);
 		try {
-			return (T) this.runs.run(named, claimed, Fingerprint.of(List.of()), work::get);
+			return (T) this.executor.run(named, claimed, Fingerprint.of(List.of()), work::get);
 		}
 		catch (RuntimeException | Error ex) {
 			throw ex;
 		}
 		catch (Throwable ex) {
-			throw new IllegalStateException("A supplier throws no checked exception", ex);
+			throw new IllegalStateException("A Supplier must not throw checked exceptions", ex);
 		}
 	}
 
 	private IdempotencyTransactions findTransactions() {
-		if (this.environment.transactionSource() == null) {
+		if (this.settings.transactionSource() == null) {
 			throw new IdempotentConfigurationException(
-					"An IdempotencyTemplate has Guarantee.TRANSACTION, and there is no database to keep it in.",
+					"An IdempotencyTemplate has Guarantee.TRANSACTION, but there is no database for its records.",
 					"Add spring-boot-starter-jdbc (or -data-jpa) with a DataSource, or use Guarantee.LEASE.", null);
 		}
-		return this.environment.transactionSource().joiningTransactions("IdempotencyTemplate");
+		return this.settings.transactionSource().joiningTransactions("IdempotencyTemplate");
 	}
 
 	private OperationTerms named(String operation) {
@@ -148,8 +149,7 @@ public final class IdempotencyTemplate {
 	}
 
 	private IdempotencyTemplate with(Guarantee guarantee, Duration lease, Duration retention, OnPending onPending) {
-		return new IdempotencyTemplate(this.environment,
-				new OperationTerms("", guarantee, lease, retention, onPending));
+		return new IdempotencyTemplate(this.settings, new OperationTerms("", guarantee, lease, retention, onPending));
 	}
 
 }

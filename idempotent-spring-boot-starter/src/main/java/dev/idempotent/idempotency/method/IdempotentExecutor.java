@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
@@ -25,9 +26,9 @@ final class IdempotentExecutor {
 	private final Duration waitTimeout;
 
 	/**
-	 * Creates the runs.
-	 * @param guard keeps the keys
-	 * @param waitTimeout how long a duplicate is held where it waits
+	 * Creates an executor.
+	 * @param guard claims the keys
+	 * @param waitTimeout how long a duplicate waits under {@code OnPending.WAIT}
 	 */
 	IdempotentExecutor(IdempotencyGuard guard, Duration waitTimeout) {
 		this.guard = guard;
@@ -50,73 +51,93 @@ final class IdempotentExecutor {
 
 	private @Nullable Object runOrReplay(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Work work)
 			throws Throwable {
-		ClaimSynchronization.Run earlier = ClaimSynchronization.finished(key);
+		ClaimSynchronization.Run earlier = ClaimSynchronization.findCompleted(key);
 		if (earlier != null && earlier.result() != null) {
 			if (fingerprint.contradicts(earlier.fingerprint())) {
 				throw new IdempotencyMismatchException(key);
 			}
 			return replay(operation, earlier.result());
 		}
-		MethodRun claimed = claimed(operation, key, fingerprint);
-		Claim claim = claimed.claim(operation.terms().waits() ? this.waitTimeout : null);
-		return claim.<@Nullable Object, Throwable>fold((acquired) -> run(operation, claimed, work), (pending) -> {
+		MethodRun run = runOf(operation, key, fingerprint);
+		Claim claim = run.claim(operation.terms().waits() ? this.waitTimeout : null);
+		return claim.<@Nullable Object, Throwable>fold((acquired) -> run(operation, run, work), (pending) -> {
 			throw new IdempotencyPendingException(key, pending.remainingLease());
 		}, (completed) -> replay(operation, completed.response()), (mismatched) -> {
 			throw new IdempotencyMismatchException(key);
 		});
 	}
 
-	private MethodRun claimed(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
+	private MethodRun runOf(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
 		Duration lease = operation.terms().lease();
 		Duration retention = operation.terms().retention();
 		return (operation.transactions() == null)
-				? new LeaseMethodRun(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
-				: new TransactionalMethodRun(key, fingerprint,
+				? new MethodRun(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
+				: new MethodRun.InTransaction(key, fingerprint,
 						this.guard.claimant(key, fingerprint, lease, retention, operation.transactions()));
 	}
 
-	private static @Nullable Object run(Operation operation, MethodRun claimed, Work work) throws Throwable {
-		boolean ended = false;
+	private static @Nullable Object run(Operation operation, MethodRun run, Work work) throws Throwable {
+		boolean settled = false;
 		try {
-			claimed.enter(operation.participation());
-			Object result = claimed.proceed(work);
+			run.join(operation.participation());
+			Object result = proceed(run, work);
 			if (operation.asynchronous() && result instanceof CompletionStage<?> stage) {
-				ended = true;
-				return stage.whenComplete((value, failure) -> end(operation, claimed, value, failure));
+				settled = true;
+				return stage.whenComplete((value, failure) -> settle(operation, run, value, failure));
 			}
-			claimed.finish(encode(operation, claimed, result));
-			ended = true;
+			run.complete(encode(operation, run, result));
+			settled = true;
 			return result;
 		}
 		finally {
-			if (!ended) {
-				claimed.fail();
+			if (!settled) {
+				run.release();
 			}
 		}
 	}
 
-	private static void end(Operation operation, MethodRun claimed, @Nullable Object value,
-			@Nullable Throwable failure) {
-		if (failure == null) {
-			claimed.finish(encode(operation, claimed, value));
+	private static @Nullable Object proceed(MethodRun run, Work work) throws Throwable {
+		IdempotencyContext outer = IdempotencyContext.bind(run.context());
+		try {
+			return work.proceed();
 		}
-		else {
-			claimed.fail();
+		finally {
+			IdempotencyContext.bind(outer);
 		}
 	}
 
-	private static StoredResponse encode(Operation operation, MethodRun claimed, @Nullable Object result) {
+	private static void settle(Operation operation, MethodRun run, @Nullable Object value,
+			@Nullable Throwable failure) {
+		if (failure == null) {
+			run.complete(encode(operation, run, value));
+		}
+		else {
+			run.release();
+		}
+	}
+
+	private static StoredResponse encode(Operation operation, MethodRun run, @Nullable Object result) {
 		try {
 			return operation.codec().encode(result);
 		}
 		catch (IdempotencyResultException ex) {
-			return claimed.unkept(ex);
+			return run.replaceUnwritable(ex);
 		}
 	}
 
 	private static @Nullable Object replay(Operation operation, StoredResponse stored) {
 		Object result = operation.codec().decode(stored);
 		return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
+	}
+
+	/**
+	 * Work that runs once per key.
+	 */
+	@FunctionalInterface
+	interface Work {
+
+		@Nullable Object proceed() throws Throwable;
+
 	}
 
 }

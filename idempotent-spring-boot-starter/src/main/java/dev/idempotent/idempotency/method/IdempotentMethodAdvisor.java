@@ -1,72 +1,78 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.BiPredicate;
+import java.util.function.Supplier;
 
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import org.aopalliance.intercept.MethodInterceptor;
+import dev.idempotent.idempotency.operation.OperationTerms;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ClassFilter;
-import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
-import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Advises the annotated methods of one guarantee, which decides where the advice has to
- * sit.
+ * Runs {@code @Idempotent} methods of one guarantee once per key. The guarantee decides
+ * where the advice has to be placed.
  */
-public final class IdempotentMethodAdvisor extends StaticMethodMatcherPointcutAdvisor {
-
-	private final IdempotentMethods methods;
+public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<IdempotentMethod> {
 
 	private final Guarantee guarantee;
 
+	private final Supplier<OperationTerms> defaults;
+
+	private final Supplier<MethodSettings> settings;
+
+	private final Supplier<IdempotentExecutor> executor;
+
+	private final BiPredicate<Class<?>, Method> handlers;
+
 	/**
 	 * Creates an advisor.
-	 * @param methods knows the annotated methods
-	 * @param guarantee that of the methods to advise
+	 * @param guarantee the guarantee of the methods to advise, never the default
+	 * @param defaults supplies the guarantee of annotations that state none
+	 * @param settings supplies what runs need, when the first annotation is read
+	 * @param handlers the web handlers, which are not advised
 	 */
-	public IdempotentMethodAdvisor(IdempotentMethods methods, Guarantee guarantee) {
-		this.methods = methods;
+	public IdempotentMethodAdvisor(Guarantee guarantee, Supplier<OperationTerms> defaults,
+			Supplier<MethodSettings> settings, BiPredicate<Class<?>, Method> handlers) {
+		super(Idempotent.class, IdempotencyTemplate.class);
 		this.guarantee = guarantee;
-		setClassFilter(new Candidates());
-		setAdvice((MethodInterceptor) this::invoke);
+		this.defaults = SingletonSupplier.of(defaults);
+		this.settings = SingletonSupplier.of(settings);
+		this.executor = SingletonSupplier
+			.of(() -> new IdempotentExecutor(this.settings.get().guard(), this.settings.get().waitTimeout()));
+		this.handlers = handlers;
 	}
 
 	@Override
-	public boolean matches(Method method, Class<?> targetClass) {
-		return this.methods.guaranteeOf(method, targetClass) == this.guarantee;
-	}
-
-	private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		return this.methods.invoke(typeOf(invocation), invocation.getMethod(), invocation.getArguments(),
-				invocation::proceed);
-	}
-
-	/**
-	 * The class of a proxy with nothing behind it has another name in each process: its
-	 * interface stands for it.
-	 */
-	private static Class<?> typeOf(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		Class<?> declaring = invocation.getMethod().getDeclaringClass();
-		Class<?> type = (target != null) ? AopUtils.getTargetClass(target)
-				: (invocation instanceof ProxyMethodInvocation call) ? call.getProxy().getClass() : declaring;
-		return !Proxy.isProxyClass(type) ? type
-				: Arrays.stream(type.getInterfaces()).filter(declaring::isAssignableFrom).findFirst().orElse(declaring);
-	}
-
-	private record Candidates() implements ClassFilter {
-
-		@Override
-		public boolean matches(Class<?> type) {
-			return AnnotationUtils.isCandidateClass(type, Idempotent.class);
+	protected boolean matches(AnnotatedMethod method) {
+		if (this.handlers.test(method.type(), method.method())) {
+			return false;
 		}
+		Guarantee stated = annotationOf(method).guarantee();
+		return this.guarantee == ((stated != Guarantee.DEFAULT) ? stated : this.defaults.get().guarantee());
+	}
 
+	@Override
+	protected IdempotentMethod read(AnnotatedMethod method) {
+		return IdempotentMethod.of(method, annotationOf(method), this.settings.get());
+	}
+
+	@Override
+	protected @Nullable Object invoke(IdempotentMethod method, MethodInvocation invocation) throws Throwable {
+		@Nullable Object[] arguments = invocation.getArguments();
+		return this.executor.get()
+			.run(method.operation(), method.keyOf(arguments, this.settings.get().namespace()),
+					method.fingerprintOf(arguments, this.settings.get()), invocation::proceed);
+	}
+
+	private static Idempotent annotationOf(AnnotatedMethod method) {
+		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), Idempotent.class));
 	}
 
 }

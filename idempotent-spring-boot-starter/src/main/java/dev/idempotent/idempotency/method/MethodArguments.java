@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The arguments of a method's calls, by name.
+ * Reads the arguments of a method's calls by name.
  */
 final class MethodArguments {
 
@@ -30,11 +30,11 @@ final class MethodArguments {
 	private final Set<JsonPointer> ignoredMembers;
 
 	/**
-	 * Creates a reader of arguments.
-	 * @param names the parameters in order
+	 * Creates a reader.
+	 * @param names the names of the parameters, in order
 	 * @param ignored names of parameters, and JSON pointers into the object of all
-	 * arguments ({@code /event/sentAt}); or everything
-	 * @throws IllegalArgumentException if an entry names nothing
+	 * arguments ({@code /event/sentAt}), or {@link Idempotent#EVERYTHING} alone
+	 * @throws IllegalArgumentException if an entry refers to an unknown parameter
 	 */
 	MethodArguments(List<String> names, String[] ignored) {
 		this.names = names;
@@ -51,7 +51,7 @@ final class MethodArguments {
 	}
 
 	/**
-	 * The arguments of a call as the variables of an expression.
+	 * Returns the arguments of a call as the variables of an expression.
 	 */
 	Map<String, @Nullable Object> byName(@Nullable Object[] arguments) {
 		Map<String, @Nullable Object> byName = new LinkedHashMap<>();
@@ -62,8 +62,8 @@ final class MethodArguments {
 	}
 
 	/**
-	 * Digests what a call asks for.
-	 * @throws IllegalArgumentException if an argument cannot be compared
+	 * Computes the fingerprint of a call.
+	 * @throws IllegalArgumentException if an argument cannot be written as JSON
 	 */
 	Fingerprint fingerprint(@Nullable Object[] arguments, JsonMapper json) {
 		ObjectNode compared = json.createObjectNode();
@@ -79,7 +79,7 @@ final class MethodArguments {
 
 	private static Set<String> all(List<String> names, String[] ignored) {
 		if (ignored.length > 1) {
-			throw new IllegalArgumentException("'*' has to stand alone");
+			throw new IllegalArgumentException("'*' must be the only entry");
 		}
 		return Set.copyOf(names);
 	}
@@ -91,7 +91,7 @@ final class MethodArguments {
 		catch (JacksonException ex) {
 			throw new IllegalArgumentException(
 					"The argument '" + name + "' cannot be written as JSON, so it cannot be "
-							+ "compared with that of a retry. Name it in the attribute 'ignore' if it does not matter",
+							+ "compared with that of a retry. List it in the attribute 'ignore' if it does not matter",
 					ex);
 		}
 	}

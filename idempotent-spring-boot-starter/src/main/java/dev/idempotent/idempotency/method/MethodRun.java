@@ -9,12 +9,18 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A claim of a key for work that then ends in {@link #finish} or {@link #fail}.
+ * One run under a key: claims the key, then completes it with a result or releases it. In
+ * a transaction of the caller, the key is settled when that transaction has ended.
  */
-abstract class MethodRun implements ClaimSynchronization.Settlement {
+class MethodRun {
+
+	private static final Logger logger = LoggerFactory.getLogger(MethodRun.class);
 
 	private final IdempotencyKey key;
 
@@ -24,7 +30,7 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 
 	private ClaimSynchronization.@Nullable Run joined;
 
-	private boolean undoneByFailure;
+	private boolean nested;
 
 	MethodRun(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 		this.key = key;
@@ -34,64 +40,117 @@ abstract class MethodRun implements ClaimSynchronization.Settlement {
 
 	/**
 	 * Claims the key.
-	 * @param patience how long to wait for another run, or {@code null} not to
+	 * @param timeout how long to wait for another run, or {@code null} not to wait
 	 */
-	Claim claim(@Nullable Duration patience) {
-		return (patience != null) ? this.claimant.claimOrWait(patience) : this.claimant.claim();
+	Claim claim(@Nullable Duration timeout) {
+		return (timeout != null) ? this.claimant.claimOrWait(timeout) : this.claimant.claim();
 	}
 
 	/**
-	 * Takes part in the transaction that is open, if the work does.
+	 * Joins the open transaction, if the work takes part in it.
 	 */
-	void enter(Participation participation) {
-		this.undoneByFailure = participation == Participation.NESTS;
-		this.joined = (participation == Participation.APART) ? null
-				: ClaimSynchronization.enter(this.key, this.fingerprint, this);
+	void join(Operation.Participation participation) {
+		this.nested = participation == Operation.Participation.NESTED;
+		this.joined = (participation == Operation.Participation.INDEPENDENT) ? null
+				: ClaimSynchronization.join(this.key, this.fingerprint, this.claimant, this::settleUnknown);
 	}
 
-	boolean isJoined() {
-		return this.joined != null;
-	}
-
-	@Nullable Object proceed(Work work) throws Throwable {
-		IdempotencyContext outer = IdempotencyContext.bind(this.claimant.context());
-		try {
-			return work.proceed();
-		}
-		finally {
-			IdempotencyContext.bind(outer);
-		}
+	IdempotencyContext context() {
+		return this.claimant.context();
 	}
 
 	/**
-	 * Keeps a result for when the work is sure to stay.
+	 * Completes the key with a result, once the work is committed.
 	 */
-	void finish(StoredResponse result) {
+	void complete(StoredResponse result) {
 		if (this.joined != null) {
-			this.joined.finish(result);
+			this.joined.complete(result);
 		}
 		else {
-			committed(result);
-		}
-	}
-
-	void fail() {
-		if (this.joined == null) {
-			rolledBack();
-		}
-		else if (this.undoneByFailure) {
-			this.joined.undo();
+			this.claimant.complete(result);
 		}
 	}
 
 	/**
-	 * What is kept of a result that cannot be written.
-	 * @throws IdempotencyResultException if the work can be undone instead
+	 * Releases the key, once the work is rolled back.
 	 */
-	abstract StoredResponse unkept(IdempotencyResultException failure);
+	void release() {
+		if (this.joined == null) {
+			this.claimant.release();
+		}
+		else if (this.nested) {
+			this.joined.release();
+		}
+	}
 
-	IdempotencyKey key() {
-		return this.key;
+	/**
+	 * Returns what to store instead of a result that cannot be written.
+	 * @throws IdempotencyResultException if the work can be rolled back instead
+	 */
+	StoredResponse replaceUnwritable(IdempotencyResultException failure) {
+		logger.error("The work of key {} has been done, but its result cannot be replayed", this.key, failure);
+		return StoredResponse.notKept();
+	}
+
+	/**
+	 * Settles the key when the outcome of the caller's transaction is unknown: its work
+	 * may be committed, so the key is left to its lease.
+	 */
+	void settleUnknown() {
+		this.claimant.stopRenewal();
+	}
+
+	/**
+	 * A run under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}, in a
+	 * transaction that is open once the key is acquired.
+	 */
+	static final class InTransaction extends MethodRun {
+
+		private final TransactionalClaimant claimant;
+
+		InTransaction(IdempotencyKey key, Fingerprint fingerprint, TransactionalClaimant claimant) {
+			super(key, fingerprint, claimant);
+			this.claimant = claimant;
+		}
+
+		@Override
+		void join(Operation.Participation participation) {
+			super.join(participation);
+			if (super.joined == null) {
+				throw new IllegalStateException("The transaction of key " + super.key
+						+ " does not support synchronization, so its outcome would go unnoticed. Enable it on the "
+						+ "transaction manager (setTransactionSynchronization), or use Guarantee.LEASE");
+			}
+		}
+
+		/**
+		 * Registers the result first, as the transaction may commit here.
+		 */
+		@Override
+		void complete(StoredResponse result) {
+			super.complete(result);
+			this.claimant.commit(result);
+		}
+
+		@Override
+		void release() {
+			this.claimant.rollback();
+			super.release();
+		}
+
+		@Override
+		StoredResponse replaceUnwritable(IdempotencyResultException failure) {
+			throw failure;
+		}
+
+		/**
+		 * The next claim finds the outcome in the database.
+		 */
+		@Override
+		void settleUnknown() {
+			this.claimant.release();
+		}
+
 	}
 
 }

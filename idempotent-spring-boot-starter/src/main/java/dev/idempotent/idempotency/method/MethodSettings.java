@@ -10,15 +10,15 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What the runs of methods and code need.
+ * The settings of idempotent methods and of {@link IdempotencyTemplate}.
  *
- * @param guard keeps the keys
- * @param namespace the application
- * @param defaults what holds where an annotation leaves it open
- * @param waitTimeout how long a duplicate is held where it waits
+ * @param guard claims keys
+ * @param namespace the namespace of keys, usually the name of the application
+ * @param defaults the defaults of attributes that an annotation leaves out
+ * @param waitTimeout how long a duplicate waits under {@code OnPending.WAIT}
  * @param json writes and reads results, and writes arguments
- * @param transactionSource knows the transactions of methods, or {@code null} without a
- * database
+ * @param transactionSource the transactions of {@code Guarantee.TRANSACTION}, or
+ * {@code null} without a database
  * @param attributes reads {@code @Transactional}; {@code null} if it has no effect
  */
 public record MethodSettings(IdempotencyGuard guard, String namespace, OperationTerms defaults, Duration waitTimeout,
@@ -26,7 +26,7 @@ public record MethodSettings(IdempotencyGuard guard, String namespace, Operation
 		@Nullable TransactionAttributeSource attributes) {
 
 	/**
-	 * Leaves the names of types out of stored data, whatever the mapper does elsewhere.
+	 * Disables default typing, so that stored data contains no type names.
 	 */
 	public MethodSettings {
 		json = json.rebuild().deactivateDefaultTyping().build();

@@ -3,16 +3,57 @@ package dev.idempotent.idempotency.method;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationTerms;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * What holds for each run of an operation.
+ * What all runs of an annotated method or of a template have in common.
  *
- * @param terms what its annotation or its template asks for
- * @param codec keeps its results
- * @param asynchronous whether it returns a future
- * @param participation how its work relates to a transaction of its caller
- * @param transactions in which it runs, or {@code null} under a lease alone
+ * @param terms the terms of the annotation or the template
+ * @param codec writes and reads results
+ * @param asynchronous whether the work returns a future
+ * @param participation how the work takes part in a transaction of its caller
+ * @param transactions the transactions of {@code Guarantee.TRANSACTION}, or {@code null}
+ * under a lease alone
  */
 record Operation(OperationTerms terms, ResultCodec codec, boolean asynchronous, Participation participation,
 		@Nullable IdempotencyTransactions transactions) {
+
+	/**
+	 * How work takes part in a transaction of its caller.
+	 */
+	enum Participation {
+
+		/**
+		 * It commits or rolls back with the transaction.
+		 */
+		JOINED,
+
+		/**
+		 * As {@link #JOINED}, but work that fails rolls back to a savepoint.
+		 */
+		NESTED,
+
+		/**
+		 * It commits before the transaction does, and remains if that is rolled back.
+		 */
+		INDEPENDENT;
+
+		/**
+		 * Derives the participation of a method from its own {@code @Transactional}.
+		 * @param attribute its attributes; {@code null} if it has none
+		 */
+		static Participation of(@Nullable TransactionAttribute attribute) {
+			return switch ((attribute != null) ? attribute.getPropagationBehavior()
+					: TransactionDefinition.PROPAGATION_REQUIRED) {
+				case TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
+						TransactionDefinition.PROPAGATION_NEVER ->
+					INDEPENDENT;
+				case TransactionDefinition.PROPAGATION_NESTED -> NESTED;
+				default -> JOINED;
+			};
+		}
+
+	}
+
 }

@@ -1,22 +1,36 @@
 package dev.idempotent.idempotency.method;
 
 import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.Reader;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
 
+import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Writes results as JSON and reads them as the declared type. The stored form names no
- * type.
+ * Writes results as JSON and reads them as the declared type. The stored JSON contains no
+ * type names.
  */
 final class ResultCodec {
 
 	private static final byte FORMAT = 1;
+
+	private static final List<Class<?>> UNREPEATABLE = List.of(InputStream.class, Reader.class, Iterator.class,
+			BaseStream.class, Future.class);
 
 	private final JsonMapper json;
 
@@ -27,8 +41,8 @@ final class ResultCodec {
 	/**
 	 * Creates a codec.
 	 * @param json writes and reads the values
-	 * @param type the declared type; {@code void} takes no value
-	 * @param described whose result it is, for messages
+	 * @param type the declared type; {@code void} for no value
+	 * @param described the method or the operation, for messages
 	 */
 	ResultCodec(JsonMapper json, JavaType type, String described) {
 		this.json = json;
@@ -37,8 +51,31 @@ final class ResultCodec {
 	}
 
 	/**
+	 * Creates the codec of a method's results.
+	 * @throws dev.idempotent.IdempotentConfigurationException if results of its return
+	 * type can be read only once, or arrive in a way that advice cannot observe
+	 */
+	static ResultCodec of(AnnotatedMethod method, JsonMapper json) {
+		Class<?> returned = method.method().getReturnType();
+		boolean asynchronous = CompletionStage.class.isAssignableFrom(returned);
+		if (!asynchronous && (KotlinDetector.isSuspendingFunction(method.method()) || isUnrepeatable(returned))) {
+			throw method.invalid("returns " + returned.getTypeName() + ", which cannot be replayed",
+					"Return a value, a collection or a CompletableFuture.", null);
+		}
+		JavaType declared = json
+			.constructType(GenericTypeResolver.resolveType(method.method().getGenericReturnType(), method.type()));
+		JavaType[] later = declared.findTypeParameters(CompletionStage.class);
+		return new ResultCodec(json, (later.length > 0) ? later[0] : declared, method.describe());
+	}
+
+	private static boolean isUnrepeatable(Class<?> type) {
+		return UNREPEATABLE.stream().anyMatch((unrepeatable) -> unrepeatable.isAssignableFrom(type))
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+	}
+
+	/**
 	 * Encodes a result.
-	 * @throws IdempotencyResultException if it cannot be
+	 * @throws IdempotencyResultException if it cannot be written
 	 */
 	StoredResponse encode(@Nullable Object result) {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -53,40 +90,43 @@ final class ResultCodec {
 		}
 		catch (JacksonException ex) {
 			throw new IdempotencyResultException("The result of " + this.described + " cannot be written as JSON of "
-					+ this.type.toCanonical() + ". Return a value that can, or nothing", ex);
+					+ this.type.toCanonical() + ". Return a value that can, or no value", ex);
 		}
 		return StoredResponse.of(bytes.toByteArray());
 	}
 
 	/**
 	 * Decodes a stored result.
-	 * @throws IdempotencyResultException if it was not kept or does not fit the type
+	 * @throws IdempotencyResultException if it was not stored or cannot be read as the
+	 * type
 	 */
 	@Nullable Object decode(StoredResponse stored) {
 		byte[] bytes = stored.bytes();
 		if (bytes.length == 0) {
-			throw new IdempotencyResultException("The work of " + this.described
-					+ " was done under this key, and its result could not be kept. It is not done again", null);
+			throw new IdempotencyResultException(
+					"The work of " + this.described
+							+ " has been done under this key, but its result could not be stored. It is not done again",
+					null);
 		}
 		if (isVoid()) {
 			return null;
 		}
 		if (bytes[0] != FORMAT) {
-			throw unfit(null);
+			throw unreadable(null);
 		}
 		try {
 			return this.json.readValue(Arrays.copyOfRange(bytes, 1, bytes.length), this.type);
 		}
 		catch (JacksonException ex) {
-			throw unfit(ex);
+			throw unreadable(ex);
 		}
 	}
 
-	private IdempotencyResultException unfit(@Nullable Exception cause) {
+	private IdempotencyResultException unreadable(@Nullable Exception cause) {
 		return new IdempotencyResultException("The work of " + this.described
-				+ " was done under this key, and its stored result is no " + this.type.toCanonical()
-				+ ". It is not done again. Let the type read what was stored before it changed, or change the "
-				+ "operation's name together with its result", cause);
+				+ " has been done under this key, but its stored result cannot be read as " + this.type.toCanonical()
+				+ ". It is not done again. Keep the type able to read results stored before it changed, or rename "
+				+ "the operation when its result changes", cause);
 	}
 
 	private boolean isVoid() {

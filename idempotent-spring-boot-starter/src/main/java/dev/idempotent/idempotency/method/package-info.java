@@ -1,6 +1,6 @@
 /**
- * One run and one result per key for the methods of beans, the listeners of messages, and
- * code.
+ * Idempotency for the methods of beans, for message listeners and for code: one run and
+ * one result per key.
  */
 @NullMarked
 package dev.idempotent.idempotency.method;

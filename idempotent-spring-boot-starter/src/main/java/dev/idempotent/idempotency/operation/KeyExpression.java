@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.operation;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.advice.BoundExpression;
+import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.idempotency.json.CanonicalJson;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
@@ -12,55 +12,63 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A SpEL expression for a key. It sees the request or the arguments as variables and
- * cannot access types, beans or constructors.
+ * A SpEL expression that yields a key. It has variables, and no access to types, beans or
+ * constructors.
  */
 public final class KeyExpression {
 
 	private static final JsonMapper json = JsonMapper.shared();
 
-	private final BoundExpression expression;
+	private final AnnotationExpression expression;
 
-	private KeyExpression(BoundExpression expression) {
+	private KeyExpression(AnnotationExpression expression) {
 		this.expression = expression;
 	}
 
 	/**
 	 * Parses an expression.
 	 * @param text the expression
-	 * @param variables the names of the available variables
+	 * @param variables the names of its variables
 	 * @return the expression
 	 * @throws ParseException if it is malformed
-	 * @throws IllegalArgumentException if it refers to an unknown variable, or accesses
-	 * more than variables
+	 * @throws IllegalArgumentException if it refers to an unknown variable, or to
+	 * anything else than variables
 	 */
 	public static KeyExpression parse(String text, Set<String> variables) throws ParseException {
-		return new KeyExpression(BoundExpression.parse(text, variables));
+		return new KeyExpression(AnnotationExpression.parse(text, variables));
 	}
 
 	/**
-	 * Tells whether the expression refers to a variable.
+	 * Returns whether the expression refers to a variable.
 	 * @param variable the name of the variable
-	 * @return whether the expression refers to it
+	 * @return whether it does
 	 */
 	public boolean refersTo(String variable) {
 		return this.expression.refersTo(variable);
 	}
 
 	/**
+	 * Returns the members that the expression reads of a variable that is a map.
+	 * @param variable the name of the variable
+	 * @return the names of the members
+	 */
+	public Set<String> membersOf(String variable) {
+		return this.expression.membersOf(variable);
+	}
+
+	/**
 	 * Evaluates the expression.
-	 * @param variables the values of the variables
-	 * @return the canonical JSON of its value, or {@code null} if that is {@code null} or
-	 * blank
-	 * @throws EvaluationException if the evaluation fails
-	 * @throws JacksonException if its value cannot be serialized
+	 * @param variables the values of its variables
+	 * @return the canonical JSON of its value, or {@code null} if that is null or blank
+	 * @throws EvaluationException if the values lack a property
+	 * @throws JacksonException if its value cannot be written
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value = this.expression.evaluate(variables);
-		return isBlank(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
+		return isAbsent(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
 	}
 
-	private static boolean isBlank(@Nullable Object value) {
+	private static boolean isAbsent(@Nullable Object value) {
 		return value == null || (value instanceof CharSequence text && text.toString().isBlank());
 	}
 

@@ -2,8 +2,6 @@ package dev.idempotent.idempotency.operation;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
@@ -48,7 +46,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @throws IdempotentConfigurationException if an attribute is invalid
 	 */
 	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationTerms defaults) {
-		String described = describe(type, method);
+		String described = IdempotentConfigurationException.describe(type, method);
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
 		if (retention.compareTo(lease) < 0) {
@@ -62,19 +60,6 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Describes a method for messages and keys.
-	 * @param type the target class
-	 * @param method the method
-	 * @return class, method and parameter types
-	 */
-	public static String describe(Class<?> type, Method method) {
-		return type.getName() + "." + method.getName()
-				+ Arrays.stream(method.getParameterTypes())
-					.map(Class::getTypeName)
-					.collect(Collectors.joining(", ", "(", ")"));
-	}
-
-	/**
 	 * Creates an exception for an invalid annotated method.
 	 * @param described the description of the method
 	 * @param mistake the mistake, without a full stop
@@ -84,8 +69,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 */
 	public static IdempotentConfigurationException mistake(String described, String mistake, String action,
 			@Nullable Exception cause) {
-		return new IdempotentConfigurationException("The @Idempotent method " + described + " " + mistake + ".", action,
-				cause);
+		return IdempotentConfigurationException.ofMethod(Idempotent.class, described, mistake, action, cause);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -56,7 +57,7 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation, OperationTerms defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTerms terms = OperationTerms.of(handlerType, method, annotation, defaults);
-		String described = OperationTerms.describe(handlerType, method);
+		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
 				&& annotation.retention().isEmpty()) {
 			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
@@ -79,7 +80,7 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 	 */
 	static IdempotencyTransactions transactions(Class<?> handlerType, Method method,
 			@Nullable IdempotencyTransactionSource transactionSource) {
-		String described = OperationTerms.describe(handlerType, method);
+		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (isAsync(method)) {
 			throw OperationTerms.mistake(described,
 					"answers asynchronously, so Guarantee.TRANSACTION cannot hold for it",
@@ -89,6 +90,20 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 			throw OperationTerms.noDatabase(described);
 		}
 		return transactionSource.transactionsOf(handlerType, method);
+	}
+
+	/**
+	 * Checks the URI template variables that the key expression reads.
+	 * @throws IdempotentConfigurationException if the handler's URL patterns lack one
+	 */
+	void requirePathVariables(String described, Set<String> known) {
+		String unknown = (this.keyExpression != null) ? this.keyExpression.unknownPathVariable(known) : null;
+		if (unknown != null) {
+			throw OperationTerms.mistake(described,
+					"reads #path." + unknown + " in its key expression, and its URL patterns "
+							+ (known.isEmpty() ? "have no variables" : "have only the variables " + known),
+					"Correct the name, or add {" + unknown + "} to the URL pattern.", null);
+		}
 	}
 
 	private static @Nullable RequestKeyExpression expression(String described, String text) {

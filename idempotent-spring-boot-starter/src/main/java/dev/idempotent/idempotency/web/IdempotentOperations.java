@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationTerms;
@@ -52,7 +53,7 @@ public final class IdempotentOperations {
 		Assert.state(loaded != null, "The operations must be loaded first");
 		loaded.annotated().forEach((handler, operation) -> {
 			if (operation.keyExpression() == null && operation.keySource() == KeySource.FINGERPRINT) {
-				throw OperationTerms.mistake(OperationTerms.describe(handler.type(), handler.method()),
+				throw OperationTerms.mistake(IdempotentConfigurationException.describe(handler.type(), handler.method()),
 						"takes its key from the fingerprint, and without Spring Security its callers cannot be told apart: "
 								+ "equal requests of two callers would be one",
 						"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "

@@ -6,7 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationTerms;
@@ -21,6 +24,7 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.util.UriTemplate;
 
 /**
  * The operations of a mapping: those of its annotated handlers, and those that need a key
@@ -42,6 +46,7 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	static OperationTable load(RequestMappingHandlerMapping mapping, RequiredKeyOperations required,
 			OperationTerms defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		Map<Handler, IdempotentOperation> annotated = new HashMap<>();
+		Map<Handler, Set<String>> pathVariables = new HashMap<>();
 		List<RequestMappingInfo> patterns = new ArrayList<>();
 		mapping.getHandlerMethods().forEach((pattern, handler) -> {
 			Idempotent annotation = handler.getMethodAnnotation(Idempotent.class);
@@ -49,10 +54,23 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 				patterns.add(pattern);
 				annotated.put(Handler.of(handler), IdempotentOperation.of(handler.getBeanType(), handler.getMethod(),
 						annotation, defaults, transactionSource));
+				pathVariables.computeIfAbsent(Handler.of(handler), (key) -> new TreeSet<>())
+					.addAll(pathVariablesOf(pattern));
 			}
 		});
+		annotated.forEach((handler, operation) -> operation.requirePathVariables(
+				IdempotentConfigurationException.describe(handler.type(), handler.method()),
+				pathVariables.getOrDefault(handler, Set.of())));
 		required.check(mapping);
 		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated), required);
+	}
+
+	private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
+		return pattern.getPatternValues()
+			.stream()
+			.flatMap((value) -> new UriTemplate(value).getVariableNames().stream())
+			.map((name) -> name.startsWith("*") ? name.substring(1) : name)
+			.collect(Collectors.toSet());
 	}
 
 	boolean isEmpty() {

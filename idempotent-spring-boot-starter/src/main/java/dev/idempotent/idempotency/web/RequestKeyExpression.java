@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-import dev.idempotent.advice.ExtremeNumbers;
+import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +51,19 @@ final class RequestKeyExpression {
 	}
 
 	/**
+	 * Finds a URI template variable that the expression reads and that does not exist.
+	 * @param known the variables of the handler's URL patterns
+	 * @return the name, or {@code null} if all exist
+	 */
+	@Nullable String unknownPathVariable(Set<String> known) {
+		return this.expression.membersOf("path")
+			.stream()
+			.filter((member) -> !known.contains(member))
+			.findFirst()
+			.orElse(null);
+	}
+
+	/**
 	 * Evaluates the expression.
 	 * @return the canonical JSON of its value, or {@code null} if it has no value for
 	 * this request
@@ -74,7 +87,7 @@ final class RequestKeyExpression {
 	private static @Nullable Object tree(byte[] body) {
 		try {
 			Object tree = json.readValue(body, Object.class);
-			if (!ExtremeNumbers.in(tree)) {
+			if (!AnnotationExpression.exceedsMaxScale(tree)) {
 				return tree;
 			}
 		}
@@ -83,7 +96,7 @@ final class RequestKeyExpression {
 		}
 		throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
 				"This operation derives its idempotency key from the body, in which no number may have more than "
-						+ ExtremeNumbers.MAX_SCALE + " digits before or after its decimal point.");
+						+ AnnotationExpression.MAX_SCALE + " digits before or after its decimal point.");
 	}
 
 	private static Map<String, String> headers(HttpServletRequest request) {

@@ -11,7 +11,8 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-import dev.idempotent.advice.BoundExpression;
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
@@ -21,36 +22,39 @@ import org.springframework.expression.ParseException;
 import org.springframework.util.ObjectUtils;
 
 /**
- * One annotation: how its events follow from a call.
+ * The mapping of a call to the events of one annotation.
  *
- * @param described names the method in messages
+ * @param described the method, for messages
  * @param type the type of the events
- * @param topic where they go
- * @param forEach whether there is one for each element of the payload
- * @param payload yields the payload
- * @param key yields the key, or {@code null} if there is none
- * @param condition yields whether there is an event, or {@code null} if there always is
+ * @param topic the topic of the events
+ * @param forEach whether there is one event for each element of the payload
+ * @param payload the expression of the payload
+ * @param key the expression of the key, or {@code null} for events without a key
+ * @param condition the expression that decides whether there is an event, or {@code null}
+ * if there always is
  */
-record EventMapping(String described, String type, String topic, boolean forEach, BoundExpression payload,
-		@Nullable BoundExpression key, @Nullable BoundExpression condition) {
+record EventMapping(String described, String type, String topic, boolean forEach, AnnotationExpression payload,
+		@Nullable AnnotationExpression key, @Nullable AnnotationExpression condition) {
+
+	static final String RESULT = "result";
 
 	static final String ITEM = "item";
 
-	static EventMapping of(String described, TransactionalOutbox annotation, List<String> names, OutboxTopics topics) {
+	static EventMapping of(AnnotatedMethod method, TransactionalOutbox annotation, List<String> parameterNames,
+			OutboxTopics topics) {
 		if (annotation.type().isBlank()) {
-			throw OutboxMethod.mistake(described, "states no type", "State one, such as type = \"order.created\".",
-					null);
+			throw method.invalid("states no type", "State one, such as type = \"order.created\".", null);
 		}
-		Set<String> variables = new HashSet<>(names);
-		variables.add(OutboxMethod.RESULT);
-		Set<String> more = new HashSet<>(variables);
+		Set<String> variables = new HashSet<>(parameterNames);
+		variables.add(RESULT);
+		Set<String> perItem = new HashSet<>(variables);
 		if (annotation.forEach()) {
-			more.add(ITEM);
+			perItem.add(ITEM);
 		}
-		return new EventMapping(described, annotation.type(), topic(described, annotation.topic(), topics),
-				annotation.forEach(), parse(described, annotation.payload(), variables),
-				annotation.key().isEmpty() ? null : parse(described, annotation.key(), more),
-				annotation.condition().isEmpty() ? null : parse(described, annotation.condition(), more));
+		return new EventMapping(method.describe(), annotation.type(), topic(method, annotation.topic(), topics),
+				annotation.forEach(), parse(method, annotation.payload(), variables),
+				annotation.key().isEmpty() ? null : parse(method, annotation.key(), perItem),
+				annotation.condition().isEmpty() ? null : parse(method, annotation.condition(), perItem));
 	}
 
 	boolean refersTo(String variable) {
@@ -65,20 +69,20 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		}
 		List<OutboxEvent> events = new ArrayList<>();
 		for (Object item : items(value("payload", this.payload, variables))) {
-			Map<String, @Nullable Object> more = new HashMap<>(variables);
-			more.put(ITEM, item);
-			if (applies(more)) {
-				events.add(event(more, item));
+			Map<String, @Nullable Object> withItem = new HashMap<>(variables);
+			withItem.put(ITEM, item);
+			if (applies(withItem)) {
+				events.add(event(withItem, item));
 			}
 		}
 		return events;
 	}
 
-	private OutboxEvent event(Map<String, @Nullable Object> variables, @Nullable Object carried) {
-		if (carried == null) {
-			throw mistaken("payload", "yields null; state a condition if there is not always an event");
+	private OutboxEvent event(Map<String, @Nullable Object> variables, @Nullable Object payload) {
+		if (payload == null) {
+			throw invalidValue("payload", "yields null; state a condition if a call may have no event");
 		}
-		OutboxEvent event = OutboxEvent.of(this.type, carried).toTopic(this.topic);
+		OutboxEvent event = OutboxEvent.of(this.type, payload).toTopic(this.topic);
 		return (this.key == null) ? event : event.withKey(keyOf(value("key", this.key, variables)));
 	}
 
@@ -89,7 +93,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		if (value("condition", this.condition, variables) instanceof Boolean applies) {
 			return applies;
 		}
-		throw mistaken("condition", "yields neither true nor false");
+		throw invalidValue("condition", "must yield true or false");
 	}
 
 	private Collection<?> items(@Nullable Object payload) {
@@ -99,7 +103,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		if (payload != null && payload.getClass().isArray()) {
 			return Arrays.asList(ObjectUtils.toObjectArray(payload));
 		}
-		throw mistaken("payload", "yields no collection or array, and forEach is true");
+		throw invalidValue("payload", "must yield a collection or an array, because forEach is true");
 	}
 
 	private String keyOf(@Nullable Object value) {
@@ -107,10 +111,10 @@ record EventMapping(String described, String type, String topic, boolean forEach
 				|| value instanceof Enum<?>) {
 			return value.toString();
 		}
-		throw mistaken("key", "yields no text, number, UUID or enum");
+		throw invalidValue("key", "must yield a string, number, UUID or enum");
 	}
 
-	private @Nullable Object value(String attribute, BoundExpression expression,
+	private @Nullable Object value(String attribute, AnnotationExpression expression,
 			Map<String, @Nullable Object> variables) {
 		try {
 			return expression.evaluate(variables);
@@ -120,31 +124,30 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		}
 	}
 
-	private IllegalArgumentException mistaken(String attribute, String mistake) {
-		return new IllegalArgumentException(message(attribute, mistake));
+	private IllegalArgumentException invalidValue(String attribute, String problem) {
+		return new IllegalArgumentException(message(attribute, problem));
 	}
 
-	private String message(String attribute, String mistake) {
-		return "The expression '%s' in a @TransactionalOutbox of %s %s".formatted(attribute, this.described, mistake);
+	private String message(String attribute, String problem) {
+		return "The expression '%s' in a @TransactionalOutbox of %s %s".formatted(attribute, this.described, problem);
 	}
 
-	private static String topic(String described, String stated, OutboxTopics topics) {
+	private static String topic(AnnotatedMethod method, String stated, OutboxTopics topics) {
 		try {
 			return topics.resolve(stated.isEmpty() ? null : stated);
 		}
 		catch (IllegalArgumentException ex) {
-			throw OutboxMethod.mistake(described, "has no topic to send to: " + ex.getMessage(),
+			throw method.invalid("has no topic to send to: " + ex.getMessage(),
 					"State a topic that a publisher serves, or set idempotent.outbox.default-topic.", ex);
 		}
 	}
 
-	private static BoundExpression parse(String described, String text, Set<String> variables) {
+	private static AnnotationExpression parse(AnnotatedMethod method, String text, Set<String> variables) {
 		try {
-			return BoundExpression.parse(text, variables);
+			return AnnotationExpression.parse(text, variables);
 		}
 		catch (ParseException | IllegalArgumentException ex) {
-			throw OutboxMethod.mistake(described,
-					"has an expression '" + text + "' that is invalid: " + ex.getMessage(),
+			throw method.invalid("has the invalid expression '" + text + "': " + ex.getMessage(),
 					"Write SpEL over the parameters and #result, such as #result.id.", ex);
 		}
 	}

@@ -1,6 +1,5 @@
 package dev.idempotent.outbox.method;
 
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -10,118 +9,88 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
-import java.util.stream.Collectors;
 
-import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.DefaultParameterNameDiscoverer;
 
 /**
- * An annotated method: which events follow from a call.
+ * The events that follow from a call of an annotated method.
  */
 final class OutboxMethod {
 
-	static final String RESULT = "result";
-
 	private static final String PUBLISHER = "org.reactivestreams.Publisher";
 
-	private final List<String> names;
+	private final List<String> parameterNames;
 
-	private final List<EventMapping> templates;
+	private final List<EventMapping> mappings;
 
-	private OutboxMethod(List<String> names, List<EventMapping> templates) {
-		this.names = names;
-		this.templates = templates;
+	private OutboxMethod(List<String> parameterNames, List<EventMapping> mappings) {
+		this.parameterNames = parameterNames;
+		this.mappings = mappings;
 	}
 
 	/**
-	 * Reads annotations.
-	 * @throws IdempotentConfigurationException if they ask for what cannot be
+	 * Reads the annotations of a method.
+	 * @throws dev.idempotent.IdempotentConfigurationException if one is invalid
 	 */
-	static OutboxMethod of(Class<?> type, Method method, List<TransactionalOutbox> annotations, OutboxTopics topics) {
-		String described = describe(type, method);
-		List<String> names = parameterNames(described, method);
-		List<EventMapping> templates = new ArrayList<>();
+	static OutboxMethod of(AnnotatedMethod method, List<TransactionalOutbox> annotations, OutboxTopics topics) {
+		List<String> names = method.parameterNames();
+		List<EventMapping> mappings = new ArrayList<>();
 		for (TransactionalOutbox annotation : annotations) {
-			EventMapping template = EventMapping.of(described, annotation, names, topics);
-			if (template.refersTo(RESULT)) {
-				checkParameters(described, names, RESULT);
-				checkResult(described, method);
+			EventMapping mapping = EventMapping.of(method, annotation, names, topics);
+			if (mapping.refersTo(EventMapping.RESULT)) {
+				requireUnambiguous(method, names, EventMapping.RESULT, "the result of the method");
+				requireResult(method);
 			}
-			if (annotation.forEach() && template.refersTo(EventMapping.ITEM)) {
-				checkParameters(described, names, EventMapping.ITEM);
+			if (annotation.forEach() && mapping.refersTo(EventMapping.ITEM)) {
+				requireUnambiguous(method, names, EventMapping.ITEM, "an element of the payload");
 			}
-			templates.add(template);
+			mappings.add(mapping);
 		}
-		return new OutboxMethod(names, templates);
+		return new OutboxMethod(names, mappings);
 	}
 
 	/**
-	 * The events of a call that has returned.
-	 * @throws IllegalArgumentException if an expression does not yield what it is to
+	 * Creates the events of a call that has returned.
+	 * @throws IllegalArgumentException if an expression cannot be evaluated for the call
 	 */
 	List<OutboxEvent> events(@Nullable Object[] arguments, @Nullable Object result) {
 		Map<String, @Nullable Object> variables = new HashMap<>();
-		for (int i = 0; i < this.names.size(); i++) {
-			variables.put(this.names.get(i), arguments[i]);
+		for (int i = 0; i < this.parameterNames.size(); i++) {
+			variables.put(this.parameterNames.get(i), arguments[i]);
 		}
-		variables.put(RESULT, result);
-		return this.templates.stream().flatMap((template) -> template.events(variables).stream()).toList();
+		variables.put(EventMapping.RESULT, result);
+		return this.mappings.stream().flatMap((mapping) -> mapping.events(variables).stream()).toList();
 	}
 
-	static String describe(Class<?> type, Method method) {
-		return type.getName() + "." + method.getName()
-				+ Arrays.stream(method.getParameterTypes())
-					.map(Class::getTypeName)
-					.collect(Collectors.joining(", ", "(", ")"));
-	}
-
-	static IdempotentConfigurationException mistake(String described, String mistake, String action,
-			@Nullable Exception cause) {
-		return new IdempotentConfigurationException(
-				"The @TransactionalOutbox method " + described + " " + mistake + ".", action, cause);
-	}
-
-	private static List<String> parameterNames(String described, Method method) {
-		@Nullable String[] names = new DefaultParameterNameDiscoverer().getParameterNames(method);
-		if (names == null && method.getParameterCount() > 0) {
-			throw mistake(described, "does not tell the names of its parameters",
-					"Compile with -parameters (spring-boot-starter-parent and the Gradle plugin set it; "
-							+ "otherwise set maven.compiler.parameters=true).",
-					null);
-		}
-		List<String> all = (names == null) ? List.of() : Arrays.asList(names);
-		return all;
-	}
-
-	/**
-	 * What an expression means by a name is not to be guessed.
-	 */
-	private static void checkParameters(String described, List<String> names, String variable) {
+	private static void requireUnambiguous(AnnotatedMethod method, List<String> names, String variable,
+			String meaning) {
 		if (names.contains(variable)) {
-			throw mistake(described,
-					"has a parameter named '" + variable + "', and an expression refers to #" + variable + ", which is "
-							+ (variable.equals(RESULT) ? "what the method returns" : "an element of the payload"),
-					"Give the parameter another name.", null);
+			throw method.invalid("has a parameter named '" + variable + "', and an expression refers to #" + variable
+					+ ", which is " + meaning, "Rename the parameter.", null);
 		}
 	}
 
-	private static void checkResult(String described, Method method) {
-		Class<?> returned = method.getReturnType();
+	private static void requireResult(AnnotatedMethod method) {
+		Class<?> returned = method.method().getReturnType();
 		if (returned == void.class || returned == Void.class) {
-			throw mistake(described, "returns nothing, and an expression refers to #result",
+			throw method.invalid("returns nothing, and an expression refers to #result",
 					"State a payload, such as payload = \"#order\".", null);
 		}
-		boolean later = Set.of(CompletionStage.class, Future.class, Callable.class)
-			.stream()
-			.anyMatch((kind) -> kind.isAssignableFrom(returned));
-		if (later || isPublisher(returned)) {
-			throw mistake(described, "returns what is known only when its transaction has ended",
-					"Return the result itself, or refer to arguments only.", null);
+		if (isAsynchronous(returned)) {
+			throw method.invalid(
+					"returns a " + returned.getSimpleName() + ", whose value may be known only after its transaction",
+					"Return the value itself, or refer to parameters only.", null);
 		}
+	}
+
+	private static boolean isAsynchronous(Class<?> type) {
+		return Set.of(CompletionStage.class, Future.class, Callable.class)
+			.stream()
+			.anyMatch((asynchronous) -> asynchronous.isAssignableFrom(type)) || isPublisher(type);
 	}
 
 	private static boolean isPublisher(Class<?> type) {

@@ -1,52 +1,60 @@
 package dev.idempotent.outbox.method;
 
-import java.lang.reflect.Method;
+import java.util.List;
+import java.util.function.Supplier;
 
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.advice.AnnotatedMethodAdvisor;
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ClassFilter;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
-import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Advises annotated methods. Has to sit next to the method, within its transaction and
- * within whatever may answer a call without running it.
+ * Appends the events of {@code @TransactionalOutbox} methods. Has to be innermost: within
+ * the method's transaction, and within any advice that answers a call without running it.
  */
-public final class OutboxMethodAdvisor extends StaticMethodMatcherPointcutAdvisor {
+public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMethod> {
 
-	private final OutboxMethods methods;
+	private final Supplier<Outbox> outbox;
+
+	private final Supplier<OutboxTopics> topics;
 
 	/**
 	 * Creates an advisor.
-	 * @param methods knows the annotated methods
+	 * @param outbox supplies the outbox at the first call
+	 * @param topics supplies the topics when the first annotation is read
 	 */
-	public OutboxMethodAdvisor(OutboxMethods methods) {
-		this.methods = methods;
-		setClassFilter(new Candidates());
-		setAdvice((MethodInterceptor) this::invoke);
+	public OutboxMethodAdvisor(Supplier<Outbox> outbox, Supplier<OutboxTopics> topics) {
+		super(TransactionalOutbox.class, Outbox.class);
+		this.outbox = SingletonSupplier.of(outbox);
+		this.topics = SingletonSupplier.of(topics);
 	}
 
 	@Override
-	public boolean matches(Method method, Class<?> targetClass) {
-		return this.methods.include(method, targetClass);
+	protected OutboxMethod read(AnnotatedMethod method) {
+		List<TransactionalOutbox> annotations = MergedAnnotations
+			.from(method.method(), SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables())
+			.stream(TransactionalOutbox.class)
+			.map(MergedAnnotation::synthesize)
+			.toList();
+		return OutboxMethod.of(method, annotations, this.topics.get());
 	}
 
-	private @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = invocation.getThis();
-		Class<?> type = (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
-		return this.methods.invoke(type, invocation);
-	}
-
-	private record Candidates() implements ClassFilter {
-
-		@Override
-		public boolean matches(Class<?> type) {
-			return AnnotationUtils.isCandidateClass(type, TransactionalOutbox.class);
-		}
-
+	@Override
+	protected @Nullable Object invoke(OutboxMethod method, MethodInvocation invocation) throws Throwable {
+		Outbox outbox = this.outbox.get();
+		// Fails before the work is done, not after it.
+		outbox.requireTransaction();
+		Object result = invocation.proceed();
+		outbox.append(method.events(invocation.getArguments(), result));
+		return result;
 	}
 
 }

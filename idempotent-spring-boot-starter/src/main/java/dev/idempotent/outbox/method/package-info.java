@@ -1,5 +1,5 @@
 /**
- * Gives {@code @TransactionalOutbox} its effect on the methods of beans.
+ * The advice of {@code @TransactionalOutbox} methods.
  */
 @NullMarked
 package dev.idempotent.outbox.method;

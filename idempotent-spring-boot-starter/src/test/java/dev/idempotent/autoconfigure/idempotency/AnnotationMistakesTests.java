@@ -3,6 +3,8 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -39,16 +41,31 @@ class AnnotationMistakesTests {
 		assertStops(MistakenHandlers.DeepUnknownVariable.class, "no variable #order", "SpEL");
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { MistakenHandlers.UnknownPathVariable.class, MistakenHandlers.UnknownPathIndex.class,
+			MistakenHandlers.UnknownPathKey.class })
+	void includeAnUnknownPathVariable(Class<?> controller) {
+		assertStops(controller,
+				"reads #path.idd in its key expression, and its URL patterns have only the variables " + "[id, shop]",
+				"Correct the name, or add {idd} to the URL pattern");
+	}
+
+	@Test
+	void includeAPathVariableWithoutOneInTheUrl() {
+		assertStops(MistakenHandlers.NoPathVariable.class, "its URL patterns have no variables", "add {id}");
+	}
+
 	@Test
 	void includeAnExpressionThatForgetsTheHash() {
-		assertStops(MistakenHandlers.ForgottenHash.class, "reads a property of no variable; there are #body", "SpEL");
+		assertStops(MistakenHandlers.ForgottenHash.class,
+				"reads a property without a variable; the variables are #body", "SpEL");
 	}
 
 	@Test
 	void includeAnExpressionThatReachesForATypeOrABeanOrAFunction() {
-		assertStops(MistakenHandlers.OverType.class, "T(java.lang.Math) is out of reach", "SpEL");
-		assertStops(MistakenHandlers.OverBean.class, "@keys is out of reach", "SpEL");
-		assertStops(MistakenHandlers.OverFunction.class, "#key(#body) is out of reach", "SpEL");
+		assertStops(MistakenHandlers.OverType.class, "T(java.lang.Math) is not allowed, only the variables #", "SpEL");
+		assertStops(MistakenHandlers.OverBean.class, "@keys is not allowed, only the variables #", "SpEL");
+		assertStops(MistakenHandlers.OverFunction.class, "#key(#body) is not allowed, only the variables #", "SpEL");
 	}
 
 	@Test

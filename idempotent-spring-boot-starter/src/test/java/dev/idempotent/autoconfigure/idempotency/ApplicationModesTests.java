@@ -56,7 +56,7 @@ class ApplicationModesTests {
 	@Test
 	void checkTheOtherMethodsOfAJob() {
 		assertThatException().isThrownBy(() -> start("spring.main.web-application-type=none", "keyless=true"))
-			.withMessageContaining("is no web handler and states no key");
+			.withMessageContaining("states no key, and is not a web handler");
 	}
 
 	private static ConfigurableApplicationContext start(String... properties) {

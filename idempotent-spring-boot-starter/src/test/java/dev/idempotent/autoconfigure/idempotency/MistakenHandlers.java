@@ -46,6 +46,46 @@ final class MistakenHandlers {
 	}
 
 	@RestController
+	static class UnknownPathVariable {
+
+		@Idempotent(key = "#body.id + '-' + #path?.idd")
+		@PostMapping("/shops/{shop}/orders/{id:[0-9]{1,9}}")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class UnknownPathIndex {
+
+		@Idempotent(key = "#path['idd'].length()")
+		@PostMapping("/shops/{shop}/orders/{*id}")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class UnknownPathKey {
+
+		@Idempotent(key = "{#path[idd], #path.id}")
+		@PostMapping("/shops/{shop}/orders/{id}")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class NoPathVariable {
+
+		@Idempotent(key = "#path.id")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
 	static class ForgottenHash {
 
 		@Idempotent(key = "body.id")
@@ -150,13 +190,18 @@ final class MistakenHandlers {
 
 		@Idempotent(key = "#headers['X'] + #query['x'] + #path['x'] + #body.x + #principal.name", lease = "PT1M",
 				retention = "1m", guarantee = Guarantee.LEASE, name = "order")
-		@PostMapping("/orders")
+		@PostMapping("/orders/{x}")
 		void place(String order) {
 		}
 
 		@Idempotent(key = "#body.items.![#this.id]")
 		@PostMapping("/baskets")
 		void fill(String items) {
+		}
+
+		@Idempotent(key = "#path['cart'] ?: #path['basket']")
+		@PostMapping({ "/carts/{cart}", "/baskets/{basket}" })
+		void pay(String payment) {
 		}
 
 		@Idempotent(from = KeySource.FINGERPRINT, retention = "30s")

@@ -27,14 +27,14 @@ import org.springframework.web.bind.annotation.RestController;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is checked before the web server is created needs no bean of the application: one
- * of those may need the web server.
+ * The checks before the web server is created need no bean of the application, which may
+ * depend on the web server.
  */
 class EarlyCheckTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { DataSourceBesideServletContext.class, StoreBesideServletContext.class })
-	void leavesBeansAloneThatNeedTheServer(Class<?> application) {
+	void doesNotCreateBeansThatNeedTheWebServer(Class<?> application) {
 		List<String> properties = new ArrayList<>(List.of("idempotent.jdbc.initialize-schema=always"));
 		if (application != DataSourceBesideServletContext.class) {
 			properties.add("spring.autoconfigure.exclude=" + IdempotencyJdbcAutoConfiguration.class.getName() + ","

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
- * An annotated bean of a parent context, which the advice of its child does not come to.
+ * Annotated beans of a parent context, to which the advice of its child does not apply.
  */
 class ParentContextTests {
 
@@ -25,9 +25,9 @@ class ParentContextTests {
 	@ParameterizedTest
 	@CsvSource({ "Method, @Idempotent, idempotent.enabled", "Event, @TransactionalOutbox, idempotent.outbox.enabled",
 			"Listener, @RedisStreamListener, idempotent.stream.enabled" })
-	void stopsTheApplicationOverAnAnnotation(String bean, String annotation, String property)
+	void stopsTheApplicationBecauseOfAnAnnotation(String bean, String annotation, String property)
 			throws ClassNotFoundException {
-		Class<?> type = Class.forName(SilentBeans.class.getName() + "$" + bean);
+		Class<?> type = Class.forName(AnnotatedBeans.class.getName() + "$" + bean);
 		try (var top = new AnnotationConfigApplicationContext(type);
 				var middle = new AnnotationConfigApplicationContext()) {
 			middle.setParent(top);
@@ -49,17 +49,17 @@ class ParentContextTests {
 	}
 
 	@Test
-	void leavesHandlersAloneThatNoServletServes() {
-		try (var parent = new AnnotationConfigApplicationContext(SilentBeans.Handler.class)) {
+	void ignoresHandlersThatNoServletServes() {
+		try (var parent = new AnnotationConfigApplicationContext(AnnotatedBeans.Handler.class)) {
 			this.application.withParent(parent).run((context) -> assertThat(context).hasNotFailed());
 		}
 	}
 
 	@Test
-	void leavesAParentToItselfThatHasTheAutoConfiguration() {
+	void ignoresAParentWithTheAutoConfiguration() {
 		new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
-			.withUserConfiguration(Application.class, SilentBeans.Method.class)
+			.withUserConfiguration(Application.class, AnnotatedBeans.Method.class)
 			.run((parent) -> this.application.withParent(parent.getSourceApplicationContext())
 				.run((context) -> assertThat(context).hasNotFailed()));
 	}

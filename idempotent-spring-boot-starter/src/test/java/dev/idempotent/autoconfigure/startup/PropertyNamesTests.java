@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
- * A property that nothing reads stops the application, in whichever form it is written.
+ * An unknown property stops the application, in any form in which it is written.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class PropertyNamesTests {
@@ -41,7 +41,7 @@ class PropertyNamesTests {
 	private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(StartCheckAutoConfiguration.class));
+		.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));
 
 	@ParameterizedTest
 	@CsvSource({ "idempotent.retentoin, idempotent.retention", "idempotent.web.heade, idempotent.web.header",
@@ -64,14 +64,14 @@ class PropertyNamesTests {
 	}
 
 	@Test
-	void areAllNamed() {
+	void areAllReported() {
 		this.application.withPropertyValues("idempotent.leas=1s", "idempotent.storre=jdbc")
 			.run((context) -> assertThat(context).getFailure()
 				.hasMessageContainingAll("idempotent.leas ", "idempotent.storre "));
 	}
 
 	@Test
-	void areToldWithTheLineOfTheirFile(@TempDir Path directory) throws IOException {
+	void areReportedWithTheLineInTheirFile(@TempDir Path directory) throws IOException {
 		Path file = Files.writeString(directory.resolve("application.yaml"), """
 				idempotent:
 				  web:
@@ -86,13 +86,13 @@ class PropertyNamesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "IDEMPOTENT_WEB_HEADR", "IDEMPOTENT_WEB_MAXREQUESTBODYS", "IDEMPOTENT_WEB_MAX_REQUEST_BDY",
 			"IDEMPOTENT_CLIENT_TARGET_0" })
-	void areFoundAmongTheVariablesOfTheEnvironment(String variable) {
+	void areFoundAmongEnvironmentVariables(String variable) {
 		withVariables(Map.of(variable, "x")).run((context) -> assertThat(context).getFailure()
 			.hasMessageContaining("(\"" + variable + "\" from property source \"systemEnvironment\")"));
 	}
 
 	@Test
-	void doNotIncludeTheVariablesOfAPlatform(CapturedOutput output) {
+	void doNotIncludeVariablesOfAPlatform(CapturedOutput output) {
 		withVariables(Map.of("IDEMPOTENT_SERVICE_HOST", "10.0.0.1", "IDEMPOTENT_PORT_8080_TCP_PROTO", "tcp"))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
@@ -128,14 +128,14 @@ class PropertyNamesTests {
 	}
 
 	@Test
-	void doNotIncludeAGroupWithoutAnyLine() {
+	void doNotIncludeAnEmptyGroup() {
 		assertStarts(Map.of("idempotent", "", "idempotent.web", "", "idempotent.outbox.relay", ""));
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "idempotent.enabled, flase", "idempotent.outbox.enabled, yes", "idempotent.stream.enabled, ''",
 			"idempotent.outbox.relay.enabled, on" })
-	void includeASwitchThatIsNeitherOnNorOff(String property, String value) {
+	void includeABooleanThatIsNeitherTrueNorFalse(String property, String value) {
 		this.application.withPropertyValues(property + "=" + value)
 			.run((context) -> assertThat(context).getFailure().hasMessage(property + " is neither true nor false."));
 	}
@@ -175,7 +175,7 @@ class PropertyNamesTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration(StartCheckAutoConfiguration.class)
+	@ImportAutoConfiguration(StartupCheckAutoConfiguration.class)
 	static class Application {
 
 	}

@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * A second DispatcherServlet with a context of its own, whose handlers the filter does
- * not know.
+ * A second DispatcherServlet with its own context, whose handlers the filter does not
+ * serve.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class SecondServletTests {
@@ -57,13 +57,13 @@ class SecondServletTests {
 	 * Jetty creates it before it starts.
 	 */
 	@Test
-	void stopsTheApplicationOverAnnotatedHandlers() {
+	void stopsTheApplicationBecauseOfAnnotatedHandlers() {
 		assertThatException().isThrownBy(() -> start(Annotated.class, "jetty")).havingRootCause().withMessage(MISTAKE);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tomcat", "jetty" })
-	void servesAllOthers(String container) {
+	void servesAllOtherHandlers(String container) {
 		try (WebApplication app = start(Plain.class, container)) {
 			assertThat(app.post("/second/orders", "{}", "Idempotency-Key", "one").statusCode()).isEqualTo(200);
 		}

@@ -19,13 +19,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Annotated methods within a transaction that their caller has begun: a key is completed
- * if and only if the work stays.
+ * if and only if the work is committed.
  */
 class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "LEASE", "TRANSACTION" })
-	void keepsTheResultWhenTheCallerCommits(Guarantee guarantee) {
+	void storesTheResultWhenTheCallerCommits(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			shop.inTransaction(() -> assertThat(shop.place("k")).isEqualTo(1));
 			assertThat(shop.place("k")).isEqualTo(1);
@@ -49,7 +49,7 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "LEASE", "TRANSACTION" })
-	void isPendingForOthersUntilTheCallerEnds(Guarantee guarantee) {
+	void isPendingForOthersUntilTheCallersTransactionEnds(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			shop.inTransaction(() -> {
 				shop.place("k");
@@ -95,7 +95,7 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "LEASE", "TRANSACTION" })
-	void freesTheKeyAtOnceWhenItIsRolledBackToASavepoint(Guarantee guarantee) {
+	void releasesTheKeyAtOnceAfterARollbackToASavepoint(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			shop.inTransaction(() -> {
 				assertThatIllegalStateException().isThrownBy(() -> shop.nested(() -> {
@@ -112,7 +112,7 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "LEASE", "TRANSACTION" })
-	void freesTheKeyOfAMethodThatFails(Guarantee guarantee) {
+	void releasesTheKeyOfAFailedMethod(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			assertThatIllegalArgumentException().isThrownBy(() -> shop.place("bad"));
 			assertThatIllegalArgumentException().isThrownBy(() -> shop.place("bad"));
@@ -122,7 +122,7 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "LEASE", "TRANSACTION" })
-	void keepsTheResultThoughAListenerFailsAfterTheCommit(Guarantee guarantee) {
+	void storesTheResultEvenIfAListenerFailsAfterTheCommit(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			assertThatIllegalStateException().isThrownBy(() -> shop.inTransaction(() -> {
 				shop.place("k");
@@ -135,7 +135,7 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "TRANSACTION" })
-	void undoesTheCallersWorkWithThatOfAMethodThatFails(Guarantee guarantee) {
+	void rollsBackTheCallersWorkWithThatOfAFailedMethod(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(() -> shop.inTransaction(() -> {
 				shop.effects().add("the caller's own");
@@ -148,7 +148,7 @@ class CallersTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "TRANSACTION" })
-	void saysThatAReadOnlyTransactionCannotRecordIt(Guarantee guarantee) {
+	void reportsAReadOnlyTransaction(Guarantee guarantee) {
 		run(guarantee, (shop) -> {
 			assertThatExceptionOfType(IdempotencyStoreException.class)
 				.isThrownBy(() -> shop.readOnly(() -> shop.place("k")))

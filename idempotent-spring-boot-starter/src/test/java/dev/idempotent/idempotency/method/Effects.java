@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * What the methods of a test have done: how often they ran, and what of it stayed.
+ * The effects of the methods of a test: how often they ran, and what was committed.
  */
 public class Effects {
 

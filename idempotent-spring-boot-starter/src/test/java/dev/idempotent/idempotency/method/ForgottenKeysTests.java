@@ -20,8 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Methods under {@link Guarantee#TRANSACTION} whose store in front has lost a key, or has
- * it from an owner that died. The pool has one connection: who waits for a second one
- * waits in vain.
+ * it from an owner that died. The pool has one connection, so a second one times out.
  */
 class ForgottenKeysTests {
 
@@ -37,7 +36,7 @@ class ForgottenKeysTests {
 	}
 
 	@Test
-	void areReplayedWithinACallersTransactionThatGoesOn() {
+	void areReplayedWithinACallersTransactionThatContinues() {
 		run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.place("k");

@@ -94,7 +94,7 @@ class IdempotencyTemplateTests {
 	}
 
 	@Test
-	void tellsTheWorkUnderWhichKeyItRuns() {
+	void exposesTheKeyToTheWork() {
 		this.application.run((context) -> {
 			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
 			String digest = template.execute("outer", "k", String.class, () -> {
@@ -111,7 +111,7 @@ class IdempotencyTemplateTests {
 	}
 
 	@Test
-	void refusesWhatCannotBe() {
+	void refusesInvalidArguments() {
 		this.application.run((context) -> {
 			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
 			assertThatIllegalArgumentException().isThrownBy(() -> template.execute(" ", "k", String.class, () -> ""));

@@ -49,7 +49,7 @@ class IdempotentMethodsTests {
 	}
 
 	@Test
-	void sayWhyACallHasNoKey() {
+	void reportWhyACallHasNoKey() {
 		MethodApplication.with(Orders.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			assertThatIllegalArgumentException().isThrownBy(() -> orders.misspelt(new Order("1", 5)))

@@ -47,7 +47,7 @@ class LostCommitTests {
 	}
 
 	@Test
-	void leavesAKeyUnderALeaseToItsLeaseIfItWasTheCallers() {
+	void leavesTheKeyToItsLeaseIfTheCallersCommitIsLost() {
 		run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			context.getBean(LossyManager.class).loseReply.set(true);

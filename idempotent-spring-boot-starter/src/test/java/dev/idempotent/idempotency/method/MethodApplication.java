@@ -19,8 +19,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Applications without web: a store in memory, a database in memory, and what a test adds
- * to them.
+ * Applications without web, with a store and a database in memory.
  */
 public final class MethodApplication {
 

@@ -25,13 +25,13 @@ class MethodArgumentsTests {
 	private static final Instant ONE = Instant.parse("2026-01-01T13:00:00Z");
 
 	@Test
-	void areEqualIfTheirJsonSaysTheSame() {
+	void areEqualIfTheirJsonIsEquivalent() {
 		assertThat(fingerprint(new Event("1", NOON), 1)).isEqualTo(fingerprint(new Event("1", NOON), 1))
 			.isEqualTo(fingerprint(Map.of("sentAt", NOON.toString(), "id", "1"), 1.0));
 	}
 
 	@Test
-	void differInAnyValueAndInItsPlace() {
+	void differInAnyValueAndItsPosition() {
 		assertThat(new Fingerprint[] { fingerprint(new Event("1", NOON), 1), fingerprint(new Event("1", ONE), 1),
 				fingerprint(new Event("1", NOON), 2), fingerprint(1, new Event("1", NOON)), fingerprint(null, 1),
 				fingerprint("null", 1) })
@@ -39,7 +39,7 @@ class MethodArgumentsTests {
 	}
 
 	@Test
-	void differNotInWhatIsIgnored() {
+	void areEqualIfOnlyIgnoredValuesDiffer() {
 		String[] ignored = { "attempt", "/event/sentAt" };
 		assertThat(fingerprint(ignored, new Event("1", NOON), 1))
 			.isEqualTo(fingerprint(ignored, new Event("1", ONE), 2))
@@ -47,12 +47,12 @@ class MethodArgumentsTests {
 	}
 
 	@Test
-	void leaveTheKeyToDecideAloneIfEverythingIsIgnored() {
+	void areAlwaysEqualIfEverythingIsIgnored() {
 		String[] ignored = { "*" };
 		assertThat(fingerprint(ignored, new Event("1", NOON), new Unwritable()))
 			.isEqualTo(fingerprint(ignored, "other", 2));
 		assertThatIllegalArgumentException().isThrownBy(() -> new MethodArguments(NAMES, new String[] { "*", "event" }))
-			.withMessageContaining("stand alone");
+			.withMessageContaining("must be the only entry");
 	}
 
 	@Test
@@ -64,7 +64,7 @@ class MethodArgumentsTests {
 	}
 
 	@Test
-	void cannotIgnoreWhatThereIsNot() {
+	void cannotIgnoreUnknownParameters() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new MethodArguments(NAMES, new String[] { "evnt" }))
 			.withMessage("there is no parameter 'evnt', only [event, attempt]");
 		assertThatIllegalArgumentException().isThrownBy(() -> new MethodArguments(NAMES, new String[] { "/sentAt" }))

@@ -34,8 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * What an annotated method cannot have stops the application with the name of the method
- * and with what to do.
+ * Invalid annotations stop the application; the report names the method and what to do.
  */
 class MethodMistakesTests {
 
@@ -47,11 +46,11 @@ class MethodMistakesTests {
 
 	private static Stream<Arguments> unreachable() {
 		return Stream.of(arguments(UnfitMethods.FinalMethod.class, "is final", ANOTHER_BEAN),
-				arguments(UnfitMethods.FinalClass.class, "is one of a final class", ANOTHER_BEAN),
-				arguments(UnfitMethods.OnlyOne.class, "is one of a final class", ANOTHER_BEAN),
+				arguments(UnfitMethods.FinalClass.class, "belongs to a final class", ANOTHER_BEAN),
+				arguments(UnfitMethods.OnlyOne.class, "belongs to a final class", ANOTHER_BEAN),
 				arguments(UnfitMethods.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
-				arguments(UnfitMethods.MethodOfAnotherPackage.class, "is package-private in another package",
-						ANOTHER_BEAN),
+				arguments(UnfitMethods.MethodOfAnotherPackage.class,
+						"is package-private, and the class of its bean is in another package", ANOTHER_BEAN),
 				arguments(UnfitMethods.StaticMethod.class, "is private or static", ANOTHER_BEAN));
 	}
 
@@ -77,57 +76,57 @@ class MethodMistakesTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource
-	void unfit(Class<?> bean, String mistake, String action) {
+	@MethodSource("unfit")
+	void refusesAnUnfitMethod(Class<?> bean, String mistake, String action) {
 		assertStops(MethodApplication.with(bean), bean, mistake, action);
 	}
 
 	@Test
-	void aRecord() {
+	void refusesARecord() {
 		assertStops(
 				MethodApplication.with()
 					.withBean(UnfitMethods.OneRecord.class, () -> new UnfitMethods.OneRecord("record")),
-				UnfitMethods.OneRecord.class, "is one of a final class", ANOTHER_BEAN);
+				UnfitMethods.OneRecord.class, "belongs to a final class", ANOTHER_BEAN);
 	}
 
 	@Test
-	void aMethodBesideTheInterfacesOfAnInterfaceProxy() {
+	void refusesAMethodOutsideTheInterfacesOfAnInterfaceProxy() {
 		assertStops(
 				MethodApplication.with(UnfitMethods.BesideItsInterface.class)
 					.withPropertyValues("spring.aop.proxy-target-class=false"),
-				UnfitMethods.BesideItsInterface.class, "is in no interface of its bean", ANOTHER_BEAN);
+				UnfitMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
 	}
 
 	@Test
-	void aLambda() {
+	void refusesALambda() {
 		assertStops(
 				MethodApplication.with()
 					.withBean("placing", UnfitMethods.Placing.class, () -> (UnfitMethods.Placing) (id) -> id),
-				MethodMistakesTests.class, "is one of a lambda", ANOTHER_BEAN);
+				MethodMistakesTests.class, "belongs to a lambda", ANOTHER_BEAN);
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { Repositories.Derived.class, Repositories.Defined.class })
-	void aRepository(Class<?> repositories) {
+	void refusesARepository(Class<?> repositories) {
 		assertStops(MethodApplication.with(repositories), repositories.getDeclaredClasses()[0],
-				"is one of a Spring Data repository", ANOTHER_BEAN);
+				"belongs to a Spring Data repository", ANOTHER_BEAN);
 	}
 
 	@Test
-	void aBeanThatAPostProcessorNeeds() {
+	void refusesABeanThatAPostProcessorDependsOn() {
 		assertStops(MethodApplication.with(UnfitMethods.Plain.class, Needy.class), UnfitMethods.Plain.class,
 				"was created too early", ANOTHER_BEAN);
 	}
 
 	@Test
-	void transactionsInAspectJMode() {
+	void refusesTransactionsInAspectJMode() {
 		assertStops(MethodApplication.with(UnfitMethods.Plain.class)
 			.withBean("org.springframework.transaction.config.internalTransactionAspect", Object.class, Object::new),
 				UnfitMethods.Plain.class, "AspectJ mode", ANOTHER_BEAN);
 	}
 
 	@Test
-	void aTransactionWithoutADatabase() {
+	void refusesATransactionWithoutADatabase() {
 		ApplicationContextRunner application = new ApplicationContextRunner()
 			.withPropertyValues("spring.application.name=shop")
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, IdempotencyAutoConfiguration.class,
@@ -140,12 +139,12 @@ class MethodMistakesTests {
 	}
 
 	@Test
-	void aClassThatDoesNotTellItsParameters(@TempDir Path folder) throws Exception {
+	void refusesAClassCompiledWithoutParameterNames(@TempDir Path folder) throws Exception {
 		try (URLClassLoader loader = new URLClassLoader(new URL[] { compile(folder).toUri().toURL() },
 				getClass().getClassLoader())) {
 			Class<?> nameless = loader.loadClass("Nameless");
 			assertStops(MethodApplication.with(nameless).withClassLoader(loader), nameless,
-					"does not tell the names of its parameters", "-parameters");
+					"was compiled without the names of its parameters", "-parameters");
 		}
 	}
 

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What becomes of the results of annotated methods.
+ * Results of annotated methods are stored and replayed.
  */
 class MethodResultsTests {
 
@@ -56,7 +56,7 @@ class MethodResultsTests {
 
 	@ParameterizedTest
 	@MethodSource("results")
-	void comeBackAsTheirDeclaredType(Function<Catalogue, @Nullable Object> call) {
+	void areReplayedAsTheirDeclaredType(Function<Catalogue, @Nullable Object> call) {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			Object first = call.apply(catalogue);
@@ -66,7 +66,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void areStoredWithoutTheNamesOfTypes() {
+	void areStoredWithoutTypeNames() {
 		this.application.run((context) -> {
 			context.getBean(Catalogue.class).articles("k");
 			String stored = stored(context.getBean(IdempotencyStore.class), "articles");
@@ -75,12 +75,13 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void thatNoLongerFitAreAnErrorAndNoSecondRun() {
+	void thatCannotBeReadFailWithoutASecondRun() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			catalogue.text("k");
 			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.textAsArticle("k"))
-				.withMessageContainingAll("textAsArticle", "its stored result is no", "It is not done again");
+				.withMessageContainingAll("textAsArticle", "its stored result cannot be read as",
+						"It is not done again");
 			assertThat(catalogue.runs()).isOne();
 		});
 	}
@@ -91,13 +92,13 @@ class MethodResultsTests {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			assertThat(catalogue.circle("k")).isNotNull();
 			assertThatExceptionOfType(IdempotencyResultException.class).isThrownBy(() -> catalogue.circle("k"))
-				.withMessageContaining("its result could not be kept");
+				.withMessageContaining("its result could not be stored");
 			assertThat(catalogue.runs()).isOne();
 		});
 	}
 
 	@Test
-	void thatCannotBeWrittenUndoTheirTransaction() {
+	void thatCannotBeWrittenRollBackTheirTransaction() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			assertThatExceptionOfType(IdempotencyResultException.class)
@@ -109,7 +110,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void ofFuturesThatFailLeaveTheKeyFree() {
+	void ofFailedFuturesReleaseTheKey() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			assertThat(catalogue.failsLater("k")).isCompletedExceptionally();
@@ -119,7 +120,7 @@ class MethodResultsTests {
 	}
 
 	@Test
-	void ofFuturesArePendingUntilTheyEnd() {
+	void ofFuturesArePendingUntilCompletion() {
 		this.application.run((context) -> {
 			Catalogue catalogue = context.getBean(Catalogue.class);
 			CompletableFuture<String> open = new CompletableFuture<>();

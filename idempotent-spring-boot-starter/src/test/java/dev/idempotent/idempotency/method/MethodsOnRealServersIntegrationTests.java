@@ -78,7 +78,7 @@ class MethodsOnRealServersIntegrationTests {
 	}
 
 	@Test
-	void runOnceThoughRedisForgets() {
+	void runOnceEvenIfRedisLosesItsData() {
 		Shop one = this.instances.get(0).getBean(Shop.class);
 		int first = one.inTransaction("forgotten");
 		redis.flush();
@@ -87,7 +87,7 @@ class MethodsOnRealServersIntegrationTests {
 	}
 
 	@Test
-	void runOnceWhileRedisIsAway() {
+	void runOnceWhileRedisIsUnreachable() {
 		redis.stop();
 		try {
 			int first = this.instances.get(0).getBean(Shop.class).inTransaction("alone");
@@ -100,7 +100,7 @@ class MethodsOnRealServersIntegrationTests {
 	}
 
 	@Test
-	void areReplayedToThoseThatWait() throws Exception {
+	void areReplayedToWaitingCalls() throws Exception {
 		CyclicBarrier start = new CyclicBarrier(2);
 		List<Future<Integer>> calls = this.instances.stream().map((instance) -> this.threads.submit(() -> {
 			start.await();

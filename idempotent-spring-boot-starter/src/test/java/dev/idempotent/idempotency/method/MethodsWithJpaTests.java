@@ -39,7 +39,7 @@ class MethodsWithJpaTests {
 	}
 
 	@Test
-	void recordNothingOfAViolationThatShowsWhenEntitiesAreFlushed() {
+	void recordNothingAfterAConstraintViolationAtFlush() {
 		run((context) -> {
 			Seats seats = context.getBean(Seats.class);
 			seats.book("first", "1A");
@@ -51,7 +51,7 @@ class MethodsWithJpaTests {
 	}
 
 	@Test
-	void takePartInTheirCallersTransaction() {
+	void joinTheirCallersTransaction() {
 		run((context) -> {
 			Seats seats = context.getBean(Seats.class);
 			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 
 /**
- * An application whose annotated bean a test has replaced starts all the same.
+ * An application starts if a test replaces its annotated bean with a mock.
  */
 @SpringJUnitConfig(MockedBeanTests.Application.class)
 @TestPropertySource(properties = "spring.application.name=shop")
@@ -35,7 +35,7 @@ class MockedBeanTests {
 	private Counter counter;
 
 	@Test
-	void theMockIsCalled() {
+	void callsTheMock() {
 		given(this.orders.place("1")).willReturn("mocked");
 		assertThat(this.counter.orders().place("1")).isEqualTo("mocked");
 	}

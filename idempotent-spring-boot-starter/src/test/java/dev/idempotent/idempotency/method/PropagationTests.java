@@ -20,14 +20,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Methods under a lease whose own {@code @Transactional} says how their work relates to
- * the caller's transaction: the key goes with the work.
+ * Methods under a lease with a propagation of their own {@code @Transactional}: the key
+ * is settled as their work is.
  */
 class PropagationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "requires-new", "not-supported", "class", "interface", "composed" })
-	void keepsTheResultOfWorkThatStaysThoughTheCallerRollsBack(String how) {
+	void storesTheResultOfIndependentWorkEvenIfTheCallerRollsBack(String how) {
 		run((orders, context) -> {
 			inATransactionThatRollsBack(context, () -> assertThat(orders.place(how, "k")).isEqualTo(1));
 			assertThat(context.getBean(Effects.class).committed()).containsExactly("k");
@@ -48,7 +48,7 @@ class PropagationTests {
 	}
 
 	@Test
-	void freesTheKeyOfANestedMethodThatFailsAtOnce() {
+	void releasesTheKeyOfAFailedNestedMethodAtOnce() {
 		run((orders, context) -> {
 			inATransaction(context, () -> {
 				assertThatIllegalArgumentException().isThrownBy(() -> orders.place("nested", "bad"));
@@ -61,7 +61,7 @@ class PropagationTests {
 	}
 
 	@Test
-	void freesTheKeyOfAMethodThatRefusesTheCallersTransaction() {
+	void releasesTheKeyOfAMethodThatRefusesTheCallersTransaction() {
 		run((orders, context) -> {
 			inATransaction(context, () -> assertThatExceptionOfType(IllegalTransactionStateException.class)
 				.isThrownBy(() -> orders.place("never", "k")));

@@ -10,7 +10,7 @@ import org.springframework.data.repository.Repository;
 import org.springframework.data.repository.RepositoryDefinition;
 
 /**
- * Applications with a repository that is not what it is annotated to be.
+ * Applications with an annotated repository, which cannot be idempotent.
  */
 final class Repositories {
 

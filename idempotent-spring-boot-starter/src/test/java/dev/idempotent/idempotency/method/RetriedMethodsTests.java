@@ -17,9 +17,9 @@ import org.springframework.resilience.annotation.Retryable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Annotated methods that make several calls to other services and are tried again when
- * one of these fails: each attempt is a run of its own under the same key, and so derives
- * the same keys in the same order.
+ * Annotated methods that make several calls to other services and are retried after a
+ * failure: each attempt is a run under the same key, and derives the same keys in the
+ * same order.
  */
 class RetriedMethodsTests {
 

@@ -5,8 +5,7 @@ import dev.idempotent.testing.PackagePrivateMethod;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Beans whose one annotated method, always {@code place}, cannot be what it is annotated
- * to be.
+ * Beans whose one annotated method, always {@code place}, cannot be idempotent.
  */
 final class UnfitMethods {
 

@@ -15,8 +15,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Beans whose one annotated method, always {@code place}, has a result or a transaction
- * that cannot be had.
+ * Beans whose one annotated method, always {@code place}, has an unsupported result or
+ * transaction.
  */
 final class UnfitResults {
 

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Which events follow from a call.
+ * The events of a call.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 class OutboxMethodsTests {
@@ -57,7 +57,7 @@ class OutboxMethodsTests {
 	}
 
 	@Test
-	void tellTheResultOfACall() {
+	void carryTheResultOfACall() {
 		this.orders.place("o-1", 5, "tea");
 		assertThat(delivered()).singleElement().satisfies((event) -> {
 			assertThat(event.type()).isEqualTo("order.created");
@@ -69,7 +69,7 @@ class OutboxMethodsTests {
 	}
 
 	@Test
-	void tellParametersNamedItemAndResultWhereTheyCannotClash() {
+	void referToParametersNamedItemAndResultWhereTheyAreUnambiguous() {
 		this.orders.add("tea", 1, List.of("cup"));
 		assertThat(delivered()).extracting(SerializedEvent::type).containsExactly("item.added", "item.seen");
 		assertThat(delivered()).extracting((event) -> new String(event.payload(), StandardCharsets.UTF_8))
@@ -77,7 +77,7 @@ class OutboxMethodsTests {
 	}
 
 	@Test
-	void areAsManyAsThereAreElementsAndConditionsThatHold() {
+	void areCreatedForEachElementWhoseConditionHolds() {
 		this.orders.placeWithItems("o-2", 101, "tea", "gift", "cup");
 		assertThat(delivered()).extracting(SerializedEvent::type)
 			.containsExactly("order.large", "order.item", "order.item");
@@ -102,7 +102,7 @@ class OutboxMethodsTests {
 	}
 
 	@Test
-	void areNoneOfACallThatThrows() {
+	void areNotAppendedIfTheCallThrows() {
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.orders.failWithRollback("o-5"));
 		assertThatIllegalStateException().isThrownBy(() -> this.orders.failWithCommit("o-5"));
 		assertThat(delivered()).isEmpty();
@@ -119,7 +119,7 @@ class OutboxMethodsTests {
 	}
 
 	@Test
-	void cannotBeMadeOfWhatIsNotThere() {
+	void areRefusedIfAnExpressionYieldsAnInvalidValue() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.orders.placeNothing())
 			.withMessageContaining("payload")
 			.withMessageContaining("placeNothing")

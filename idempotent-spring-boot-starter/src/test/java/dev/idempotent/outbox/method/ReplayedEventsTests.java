@@ -19,7 +19,7 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A call that is answered from an earlier one has no event of its own.
+ * A replayed call appends no event.
  */
 class ReplayedEventsTests {
 

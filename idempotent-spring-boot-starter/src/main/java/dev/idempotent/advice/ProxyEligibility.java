@@ -1,5 +1,6 @@
 package dev.idempotent.advice;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayDeque;
@@ -20,53 +21,45 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Tells whether the calls of a bean's method pass its advice.
+ * Finds out whether calls of a bean's method pass the advice of an annotation.
  */
-public final class AdviceReach {
+final class ProxyEligibility {
 
 	private static final String REPOSITORY = "org.springframework.data.repository.Repository";
 
 	/**
-	 * The bean by which transactions are woven into classes.
+	 * The bean that weaves transactions into classes.
 	 */
 	private static final String WEAVER = "org.springframework.transaction.config.internalTransactionAspect";
 
 	/**
-	 * The bean by which a test replaces beans: with a mock, for instance, which nobody
-	 * advises.
+	 * The bean by which a test replaces beans, for example with mocks, which are never
+	 * advised.
 	 */
-	private static final String REPLACEMENTS = "org.springframework.test.context.bean.override."
+	private static final String BEAN_OVERRIDES = "org.springframework.test.context.bean.override."
 			+ "internalBeanOverrideRegistry";
 
 	/**
-	 * What says that a container calls a method.
+	 * The annotations of methods that a container calls.
 	 */
-	private static final List<String> CONTAINERS = List.of("org.springframework.scheduling.annotation.Scheduled",
+	private static final List<String> CONTAINER_CALLS = List.of("org.springframework.scheduling.annotation.Scheduled",
 			"org.springframework.scheduling.annotation.Schedules",
 			"org.springframework.messaging.handler.annotation.MessageMapping");
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final Class<? extends Advisor> advisor;
+	private final Class<? extends Annotation> annotation;
 
-	/**
-	 * Creates a judge.
-	 * @param beans the application
-	 * @param advisor what is to advise the methods
-	 */
-	public AdviceReach(ConfigurableListableBeanFactory beans, Class<? extends Advisor> advisor) {
+	ProxyEligibility(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation) {
 		this.beans = beans;
-		this.advisor = advisor;
+		this.annotation = annotation;
 	}
 
 	/**
-	 * Tells why a method cannot be advised.
-	 * @param beanName its bean
-	 * @param type the bean's class
-	 * @param method the method
-	 * @return what it "is", or {@code null} if nothing is in the way
+	 * Finds out why a method of a bean cannot be advised.
+	 * @return the reason, as a predicate, or {@code null} if it can be advised
 	 */
-	public @Nullable String obstacle(String beanName, Class<?> type, Method method) {
+	@Nullable String obstacle(String beanName, Class<?> type, Method method) {
 		Object bean = beanOf(beanName);
 		boolean byInterface = AopUtils.isJdkDynamicProxy(bean);
 		String obstacle = obstacleOf(type, bean);
@@ -74,15 +67,12 @@ public final class AdviceReach {
 	}
 
 	/**
-	 * Tells whether a container may call a method past its advice: it is given a bean in
-	 * a circle as that was before its proxy.
-	 * @param beanName the method's bean
-	 * @param method the method
-	 * @return whether that may be
+	 * Finds out whether a container may call a method on the target of a proxy: in a
+	 * circular reference, Spring may inject the bean before it is proxied.
 	 */
-	public boolean isCalledAround(String beanName, Method method) {
+	boolean mayBeBypassed(String beanName, Method method) {
 		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-		return CONTAINERS.stream().anyMatch(annotations::isPresent) && isInCircle(beanName);
+		return CONTAINER_CALLS.stream().anyMatch(annotations::isPresent) && isInCircle(beanName);
 	}
 
 	private boolean isInCircle(String beanName) {
@@ -108,22 +98,22 @@ public final class AdviceReach {
 
 	private @Nullable String obstacleOf(Class<?> type, @Nullable Object bean) {
 		if (isRepository(type) || (bean != null && isRepository(bean.getClass()))) {
-			return "is one of a Spring Data repository";
+			return "belongs to a Spring Data repository";
 		}
 		if (type.isHidden()) {
-			return "is one of a lambda, whose class has another name in each process";
+			return "belongs to a lambda, whose class name differs in each process";
 		}
 		if (this.beans.containsBeanDefinition(WEAVER)) {
-			return "meets transactions in AspectJ mode, which are inside all advice";
+			return "runs with transactions in AspectJ mode, which are inside all advice";
 		}
-		if (isAdvised(bean) || (bean != null && this.beans.containsSingleton(REPLACEMENTS))) {
+		if (isAdvised(bean) || (bean != null && this.beans.containsSingleton(BEAN_OVERRIDES))) {
 			return null;
 		}
 		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
-			return "is one of a final class";
+			return "belongs to a final class";
 		}
 		return (bean == null) ? null
-				: "is one of a bean that was created too early for advice (a post-processor needs it)";
+				: "belongs to a bean that was created too early for advice (a bean post-processor depends on it)";
 	}
 
 	private static @Nullable String obstacleOf(Class<?> type, Method method, @Nullable Object interfaceProxy) {
@@ -133,13 +123,12 @@ public final class AdviceReach {
 		}
 		if (interfaceProxy != null) {
 			return isDeclaredBy(interfaceProxy, type, method) ? null
-					: "is in no interface of its bean, which is a proxy of its interfaces";
+					: "is not declared by an interface of its bean, which is proxied by its interfaces";
 		}
 		if (Modifier.isFinal(modifiers)) {
 			return "is final";
 		}
-		return isVisibleIn(type, method) ? null
-				: "is package-private in another package than the class of its bean, so a proxy cannot override it";
+		return isVisibleIn(type, method) ? null : "is package-private, and the class of its bean is in another package";
 	}
 
 	private static boolean isVisibleIn(Class<?> type, Method method) {
@@ -148,9 +137,12 @@ public final class AdviceReach {
 	}
 
 	private boolean isAdvised(@Nullable Object bean) {
-		return bean instanceof Advised advised
-				&& (Arrays.stream(advised.getAdvisors()).anyMatch(this.advisor::isInstance)
-						|| isAdvised(AopProxyUtils.getSingletonTarget(bean)));
+		return bean instanceof Advised advised && (Arrays.stream(advised.getAdvisors()).anyMatch(this::isOfAnnotation)
+				|| isAdvised(AopProxyUtils.getSingletonTarget(bean)));
+	}
+
+	private boolean isOfAnnotation(Advisor advisor) {
+		return advisor instanceof AnnotatedMethodAdvisor<?> annotated && annotated.annotation() == this.annotation;
 	}
 
 	/**
@@ -165,7 +157,7 @@ public final class AdviceReach {
 
 	private static boolean isRepository(Class<?> type) {
 		return type.getName().equals(REPOSITORY)
-				|| Arrays.stream(type.getInterfaces()).anyMatch(AdviceReach::isRepository);
+				|| Arrays.stream(type.getInterfaces()).anyMatch(ProxyEligibility::isRepository);
 	}
 
 }

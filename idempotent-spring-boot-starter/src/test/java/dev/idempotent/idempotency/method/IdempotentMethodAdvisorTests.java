@@ -12,22 +12,22 @@ import org.springframework.util.ReflectionUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for methods that are asked for while another is read.
+ * Tests for {@link IdempotentMethodAdvisor}.
  */
-class IdempotentMethodsReentryTests {
+class IdempotentMethodAdvisorTests {
 
 	@Test
-	void readsOthersWhileTheDefaultsAreMade() throws Exception {
-		AtomicReference<IdempotentMethods> methods = new AtomicReference<>();
-		methods.set(new IdempotentMethods(() -> {
+	void matchesOtherMethodsWhileTheDefaultsAreCreated() throws Exception {
+		AtomicReference<IdempotentMethodAdvisor> advisor = new AtomicReference<>();
+		advisor.set(new IdempotentMethodAdvisor(Guarantee.LEASE, () -> {
 			ReflectionUtils.doWithMethods(String.class,
-					(other) -> assertThat(methods.get().guaranteeOf(other, String.class)).isNull());
+					(other) -> assertThat(advisor.get().matches(other, String.class)).isFalse());
 			return OperationTerms.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
 		}, () -> {
-			throw new IllegalStateException("Nothing runs here");
+			throw new IllegalStateException("No call is run here");
 		}, (type, method) -> false));
 		Method place = UnfitMethods.Plain.class.getMethod("place", String.class);
-		assertThat(methods.get().guaranteeOf(place, UnfitMethods.Plain.class)).isEqualTo(Guarantee.LEASE);
+		assertThat(advisor.get().matches(place, UnfitMethods.Plain.class)).isTrue();
 	}
 
 }

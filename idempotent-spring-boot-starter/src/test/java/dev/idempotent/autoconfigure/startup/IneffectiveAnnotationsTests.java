@@ -12,6 +12,8 @@ import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
 import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
 import dev.idempotent.testing.ClassPathWithout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -21,6 +23,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
@@ -28,9 +32,10 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An annotation that would have no effect stops the application, whatever is missing.
+ * Annotations without effect stop the application, unless it has disabled their feature.
  */
-class SilentAnnotationsTests {
+@ExtendWith(OutputCaptureExtension.class)
+class IneffectiveAnnotationsTests {
 
 	private static final String JACKSON = "tools.jackson";
 
@@ -47,9 +52,9 @@ class SilentAnnotationsTests {
 					Listener  | org.springframework.data.redis       | @RedisStreamListener method  | Spring Data Redis     | Add spring-boot-starter-data-redis | idempotent.stream.enabled
 					Listener  | org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails | @RedisStreamListener method  | spring-boot-data-redis | Add spring-boot-starter-data-redis | idempotent.stream.enabled
 					""")
-	void stopsWithoutALibraryThatItNeeds(String bean, String missing, String annotation, String reason, String action,
-			String property) {
-		String method = SilentBeans.class.getName() + "$" + bean + ".run()";
+	void stopTheApplicationWithoutARequiredLibrary(String bean, String missing, String annotation, String reason,
+			String action, String property) {
+		String method = AnnotatedBeans.class.getName() + "$" + bean + ".run()";
 		start(bean, missing).run((context) -> assertMistake(context,
 				"The " + annotation + " " + method + " would have no effect: " + reason + " is not on the class path.",
 				action, property + "=false"));
@@ -61,7 +66,7 @@ class SilentAnnotationsTests {
 			NoDatabase   | there is no DataSource bean                                         | spring.datasource.*
 			TwoDatabases | there are 2 DataSource beans, none of which is @Primary             | as @Primary
 			""")
-	void stopsWithoutTheOneBeanThatItNeeds(String beans, String reason, String action) {
+	void stopTheApplicationWithoutARequiredBean(String beans, String reason, String action) {
 		start(beans, "unknown")
 			.withPropertyValues(beans.equals("NoDatabase") ? "spring.autoconfigure.exclude="
 					+ "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" : "a=b")
@@ -70,20 +75,30 @@ class SilentAnnotationsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "Composed", "OfInterface", "ByInterface", "LazyBean", "Scoped", "Product", "Inherited", "Hidden" })
-	void isFoundOnBeansOfAnyKind(String beans) {
+	void areFoundOnBeansOfAnyKind(String beans) {
 		start(beans, JACKSON).run((context) -> assertMistake(context, "Jackson 3", "spring-boot-starter-jackson"));
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "Method, idempotent.enabled", "Event, idempotent.outbox.enabled" })
-	void mayBeLeftWithoutItsEffectOnPurpose(String bean, String property) {
+	@CsvSource({ "Method, idempotent.enabled, @Idempotent", "Event, idempotent.outbox.enabled, @TransactionalOutbox",
+			"Listener, idempotent.stream.enabled, @RedisStreamListener" })
+	void areLoggedOnceIfTheirFeatureIsDisabled(String bean, String property, String annotation, CapturedOutput output) {
 		start(bean, JACKSON).withPropertyValues("idempotent.outbox.initialize-schema=always", property + "=false")
 			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce(annotation + " has no effect on 1 method, because " + property
+				+ " is false. Remove the property to enable it");
+	}
+
+	@Test
+	void areNotLoggedWithoutAnnotatedMethods(CapturedOutput output) {
+		start("Nothing", JACKSON).withPropertyValues("idempotent.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("has no effect");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration" })
-	void stopsWithoutItsAutoConfiguration(String excluded) {
+	void stopTheApplicationWithoutTheirAutoConfiguration(String excluded) {
 		start("Method", "unknown").withPropertyValues("spring.autoconfigure.exclude=" + excluded)
 			.run((context) -> assertMistake(context, "is excluded, or its conditions are not met",
 					"idempotent.enabled"));
@@ -103,7 +118,7 @@ class SilentAnnotationsTests {
 			return new WebApplicationContextRunner().withClassLoader(classPath)
 				.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true")
 				.withUserConfiguration(classPath.loadClass(Application.class.getName()),
-						classPath.loadClass(SilentBeans.class.getName() + "$" + beans));
+						classPath.loadClass(AnnotatedBeans.class.getName() + "$" + beans));
 		}
 		catch (ClassNotFoundException ex) {
 			throw new IllegalStateException(ex);
@@ -117,7 +132,7 @@ class SilentAnnotationsTests {
 			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
 			IdempotencyRedisAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
 			RedisStreamAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
-			StartCheckAutoConfiguration.class })
+			StartupCheckAutoConfiguration.class })
 	static class Application {
 
 	}

@@ -25,9 +25,13 @@ import org.springframework.web.bind.annotation.RestController;
 /**
  * Beans with annotations that may have no effect.
  */
-final class SilentBeans {
+final class AnnotatedBeans {
 
-	private SilentBeans() {
+	private AnnotatedBeans() {
+	}
+
+	static class Nothing {
+
 	}
 
 	static class Method {

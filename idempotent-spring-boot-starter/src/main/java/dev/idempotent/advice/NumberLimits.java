@@ -1,5 +1,10 @@
 package dev.idempotent.advice;
 
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
+
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.AccessException;
 import org.springframework.expression.EvaluationContext;
@@ -10,26 +15,42 @@ import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.TypedValue;
 
 /**
- * Keeps {@link ExtremeNumbers} from an expression with arithmetic.
+ * Keeps numbers out of arithmetic that are short to write and expensive to calculate
+ * with: {@code 1e10000000 + 1} has ten million digits.
  */
-final class BoundedNumbers {
+final class NumberLimits {
 
-	private BoundedNumbers() {
+	static final int MAX_SCALE = 1_000;
+
+	private NumberLimits() {
+	}
+
+	static boolean isExceededBy(@Nullable Object value) {
+		if (value instanceof BigDecimal number) {
+			return Math.abs((long) number.scale()) > MAX_SCALE;
+		}
+		if (value instanceof Map<?, ?> map) {
+			return map.values().stream().anyMatch(NumberLimits::isExceededBy);
+		}
+		if (value instanceof Collection<?> collection) {
+			return collection.stream().anyMatch(NumberLimits::isExceededBy);
+		}
+		return value instanceof Object[] array && Arrays.stream(array).anyMatch(NumberLimits::isExceededBy);
 	}
 
 	/**
-	 * Lets a value through.
-	 * @throws EvaluationException if it has an extreme number in it
+	 * Returns the value itself.
+	 * @throws EvaluationException if it is or contains a number beyond the limits
 	 */
 	static <T extends @Nullable Object> T require(T value) {
-		if (ExtremeNumbers.in(value)) {
+		if (isExceededBy(value)) {
 			throw new EvaluationException(
-					"A number has more than " + ExtremeNumbers.MAX_SCALE + " digits before or after its decimal point");
+					"A number has more than " + MAX_SCALE + " digits before or after its decimal point");
 		}
 		return value;
 	}
 
-	static MethodResolver results(MethodResolver resolver) {
+	static MethodResolver checked(MethodResolver resolver) {
 		return (context, target, name, types) -> {
 			MethodExecutor executor = resolver.resolve(context, target, name, types);
 			return (executor != null)
@@ -37,8 +58,8 @@ final class BoundedNumbers {
 		};
 	}
 
-	static PropertyAccessor properties(PropertyAccessor accessor) {
-		return new Properties(accessor);
+	static PropertyAccessor checked(PropertyAccessor accessor) {
+		return new CheckedPropertyAccessor(accessor);
 	}
 
 	private static TypedValue checked(TypedValue value) {
@@ -46,7 +67,7 @@ final class BoundedNumbers {
 		return value;
 	}
 
-	private record Properties(PropertyAccessor accessor) implements PropertyAccessor {
+	private record CheckedPropertyAccessor(PropertyAccessor accessor) implements PropertyAccessor {
 
 		@Override
 		public Class<?> @Nullable [] getSpecificTargetClasses() {

@@ -16,11 +16,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link BoundExpression} over numbers that a client has chosen. The extreme
- * ones are so large that reckoning with one would end in an {@link ArithmeticException}
- * or take all memory.
+ * Tests for {@link AnnotationExpression} over numbers that a client has chosen. The
+ * extreme ones are so large that reckoning with one would end in an
+ * {@link ArithmeticException} or take all memory.
  */
-class BoundExpressionTests {
+class AnnotationExpressionTests {
 
 	private static final BigDecimal HUGE = new BigDecimal("1e2000000000");
 
@@ -29,7 +29,7 @@ class BoundExpressionTests {
 			"#amount ^ 2", "#order.amount + 1", "#order.amount() + 1", "#order.halved + 1", "#map.amount + 1",
 			"#map['amount'] + 1", "#list[0] + 1", "#list.![#this + 1]", "#array[0] + 1", "#nested[0].list[0] + 1",
 			"{#order}.![#this.amount + 1]", "-#amount + 1", "#amount > 1 and #amount + 1 > 2" })
-	void neverReckonsWithAnExtremeNumber(String expression) {
+	void neverCalculatesWithAnExtremeNumber(String expression) {
 		for (BigDecimal extreme : List.of(HUGE, BigDecimal.ONE.movePointLeft(1_001))) {
 			assertThatExceptionOfType(EvaluationException.class).isThrownBy(() -> evaluate(expression, extreme))
 				.satisfies((ex) -> assertThat(NestedExceptionUtils.getMostSpecificCause(ex))
@@ -46,13 +46,13 @@ class BoundExpressionTests {
 			#order.halved + 1   | 3.0
 			'a' + #amount       | a4
 			""")
-	void reckonsWithEveryOther(String expression, String value) {
+	void calculatesWithAllOtherNumbers(String expression, String value) {
 		assertThat(evaluate(expression, new BigDecimal("4"))).hasToString(value);
 		assertThat(evaluate("#amount + 0", new BigDecimal("4.9e-324"))).hasToString("4.9E-324");
 	}
 
 	@Test
-	void letsAnExtremeNumberPassThatItDoesNotReckonWith() {
+	void readsExtremeNumbersWithoutArithmetic() {
 		assertThat(evaluate("#order.amount", HUGE)).isEqualTo(HUGE);
 		assertThat(evaluate("#amount > 1", HUGE)).isEqualTo(true);
 	}
@@ -61,7 +61,7 @@ class BoundExpressionTests {
 		Map<String, Object> variables = Map.of("amount", amount, "order", new Order(amount), "map",
 				Map.of("amount", amount), "list", List.of(amount), "array", new BigDecimal[] { amount }, "nested",
 				List.of(Map.of("list", List.of(amount))));
-		return BoundExpression.parse(expression, variables.keySet()).evaluate(variables);
+		return AnnotationExpression.parse(expression, variables.keySet()).evaluate(variables);
 	}
 
 	public record Order(BigDecimal amount) {

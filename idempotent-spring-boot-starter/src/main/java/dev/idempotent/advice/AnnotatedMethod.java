@@ -1,0 +1,113 @@
+package dev.idempotent.advice;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A method with an annotation of this library, as a class has it.
+ *
+ * @param annotation the annotation
+ * @param type the class of the bean, or an interface of a proxy without a target class
+ * @param method the method
+ */
+public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> type, Method method) {
+
+	/**
+	 * Finds the annotated methods of a bean: annotated themselves, in a superclass or an
+	 * interface, or by a composed annotation.
+	 * @param annotation the annotation
+	 * @param beanType the class of the bean; {@code null} if it is unknown
+	 * @return the methods; none if the class refers to classes that are not there
+	 */
+	public static List<AnnotatedMethod> findAll(Class<? extends Annotation> annotation, @Nullable Class<?> beanType) {
+		if (beanType == null) {
+			return List.of();
+		}
+		List<Class<?>> types = Proxy.isProxyClass(beanType) ? List.of(beanType.getInterfaces())
+				: List.of(ClassUtils.getUserClass(beanType));
+		return types.stream()
+			.flatMap((type) -> methodsOf(type, annotation).stream()
+				.map((method) -> new AnnotatedMethod(annotation, type, method)))
+			.toList();
+	}
+
+	/**
+	 * Finds the method that a call on an object of a class runs, annotated or not.
+	 */
+	static AnnotatedMethod of(Class<? extends Annotation> annotation, Class<?> type, Method method) {
+		return new AnnotatedMethod(annotation, type, AopUtils.getMostSpecificMethod(method, type));
+	}
+
+	boolean isPresent() {
+		return isPresent(this.method, this.annotation);
+	}
+
+	/**
+	 * Names the method as messages do.
+	 * @return class, method and parameter types
+	 */
+	public String describe() {
+		return IdempotentConfigurationException.describe(this.type, this.method);
+	}
+
+	/**
+	 * Reads the names of the parameters.
+	 * @return the names, in order
+	 * @throws IdempotentConfigurationException if the class was compiled without them
+	 */
+	public List<String> parameterNames() {
+		@Nullable String[] names = new DefaultParameterNameDiscoverer().getParameterNames(this.method);
+		if (names == null && this.method.getParameterCount() > 0) {
+			throw invalid("was compiled without the names of its parameters",
+					"Compile with -parameters (spring-boot-starter-parent and the Gradle plugin set it; "
+							+ "otherwise set maven.compiler.parameters=true).",
+					null);
+		}
+		return (names == null) ? List.of() : Arrays.asList(names);
+	}
+
+	/**
+	 * Creates the exception for an annotation that is invalid on this method.
+	 * @param problem what is wrong, as a predicate without the full stop
+	 * @param action what to do, as a sentence
+	 * @param cause what revealed the problem, or {@code null}
+	 * @return the exception to throw
+	 */
+	public IdempotentConfigurationException invalid(String problem, String action, @Nullable Exception cause) {
+		return IdempotentConfigurationException.ofMethod(this.annotation, describe(), problem, action, cause);
+	}
+
+	private static Set<Method> methodsOf(Class<?> type, Class<? extends Annotation> annotation) {
+		if (!AnnotationUtils.isCandidateClass(type, annotation)) {
+			return Set.of();
+		}
+		try {
+			return MethodIntrospector.selectMethods(type, (Method method) -> isPresent(method, annotation));
+		}
+		catch (IllegalStateException | LinkageError ex) {
+			// Creating such a bean reports the missing class itself.
+			return Set.of();
+		}
+	}
+
+	private static boolean isPresent(Method method, Class<? extends Annotation> annotation) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables())
+			.isPresent(annotation);
+	}
+
+}

@@ -1,0 +1,131 @@
+package dev.idempotent.advice;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.core.annotation.AnnotationUtils;
+
+/**
+ * Advises the methods that have an annotation. Reads the attributes of each method once,
+ * when they are needed first: an advisor is created before the beans that it depends on.
+ *
+ * @param <T> what the attributes of a method ask for
+ */
+public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPointcutAdvisor {
+
+	private final Class<? extends Annotation> annotation;
+
+	private final Class<?> alternative;
+
+	private final Map<AnnotatedMethod, Boolean> matches = new ConcurrentHashMap<>();
+
+	private final Map<AnnotatedMethod, T> attributes = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates an advisor.
+	 * @param annotation the annotation
+	 * @param alternative the type by which code gets the same without the annotation, for
+	 * messages
+	 */
+	protected AnnotatedMethodAdvisor(Class<? extends Annotation> annotation, Class<?> alternative) {
+		this.annotation = annotation;
+		this.alternative = alternative;
+		setClassFilter(new CandidateClassFilter(annotation));
+		setAdvice((MethodInterceptor) this::intercept);
+	}
+
+	@Override
+	public final boolean matches(Method method, Class<?> targetClass) {
+		AnnotatedMethod candidate = AnnotatedMethod.of(this.annotation, targetClass, method);
+		Boolean known = this.matches.get(candidate);
+		if (known == null) {
+			// May create beans, for whose methods this is called again.
+			known = candidate.isPresent() && matches(candidate);
+			this.matches.put(candidate, known);
+		}
+		return known;
+	}
+
+	/**
+	 * Decides whether an annotated method is one of this advisor.
+	 * @param method the method
+	 * @return whether to advise it, by default {@code true}
+	 */
+	protected boolean matches(AnnotatedMethod method) {
+		return true;
+	}
+
+	/**
+	 * Reads and checks the attributes of an annotated method.
+	 * @param method the method
+	 * @return what they ask for
+	 * @throws IdempotentConfigurationException if they are invalid
+	 */
+	protected abstract T read(AnnotatedMethod method);
+
+	/**
+	 * Runs a call of an annotated method.
+	 * @param attributes what {@link #read} returned for the method
+	 * @param invocation the call
+	 * @return the result of the call
+	 * @throws Throwable what the call throws
+	 */
+	protected abstract @Nullable Object invoke(T attributes, MethodInvocation invocation) throws Throwable;
+
+	T attributesOf(AnnotatedMethod method) {
+		T known = this.attributes.get(method);
+		if (known == null) {
+			known = read(method);
+			this.attributes.put(method, known);
+		}
+		return known;
+	}
+
+	Class<? extends Annotation> annotation() {
+		return this.annotation;
+	}
+
+	Class<?> alternative() {
+		return this.alternative;
+	}
+
+	private @Nullable Object intercept(MethodInvocation invocation) throws Throwable {
+		AnnotatedMethod method = AnnotatedMethod.of(this.annotation, typeOf(invocation), invocation.getMethod());
+		return invoke(attributesOf(method), invocation);
+	}
+
+	/**
+	 * The class of a proxy without a target has another name in each process: its
+	 * interface stands for it.
+	 */
+	private static Class<?> typeOf(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		Class<?> declaring = invocation.getMethod().getDeclaringClass();
+		Class<?> type = (target != null) ? AopUtils.getTargetClass(target)
+				: (invocation instanceof ProxyMethodInvocation call) ? call.getProxy().getClass() : declaring;
+		return !Proxy.isProxyClass(type) ? type
+				: Arrays.stream(type.getInterfaces()).filter(declaring::isAssignableFrom).findFirst().orElse(declaring);
+	}
+
+	private record CandidateClassFilter(Class<? extends Annotation> annotation) implements ClassFilter {
+
+		@Override
+		public boolean matches(Class<?> type) {
+			return AnnotationUtils.isCandidateClass(type, this.annotation);
+		}
+
+	}
+
+}

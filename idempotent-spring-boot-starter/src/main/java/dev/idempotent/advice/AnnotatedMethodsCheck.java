@@ -1,0 +1,103 @@
+package dev.idempotent.advice;
+
+import java.lang.annotation.Annotation;
+import java.util.List;
+
+import dev.idempotent.IdempotentConfigurationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.Assert;
+
+/**
+ * Checks at start-up that an annotation is valid on each method that has it, and that
+ * calls of the method pass its advice.
+ */
+public final class AnnotatedMethodsCheck {
+
+	private static final Logger logger = LoggerFactory.getLogger(AnnotatedMethodsCheck.class);
+
+	private final ConfigurableListableBeanFactory beans;
+
+	private final Class<? extends Annotation> annotation;
+
+	private final List<AnnotatedMethodAdvisor<?>> advisors;
+
+	private final ProxyEligibility eligibility;
+
+	/**
+	 * Creates a check.
+	 * @param beans the beans of the application, with an {@link AdvisorBeanPostProcessor}
+	 * for each advisor of the annotation
+	 * @param annotation the annotation
+	 */
+	public AnnotatedMethodsCheck(ConfigurableListableBeanFactory beans, Class<? extends Annotation> annotation) {
+		this.beans = beans;
+		this.annotation = annotation;
+		this.advisors = beans.getBeansOfType(AdvisorBeanPostProcessor.class)
+			.values()
+			.stream()
+			.<AnnotatedMethodAdvisor<?>>map(AdvisorBeanPostProcessor::advisor)
+			.filter((advisor) -> advisor.annotation() == annotation)
+			.toList();
+		this.eligibility = new ProxyEligibility(beans, annotation);
+		Assert.state(!this.advisors.isEmpty(), () -> "No AdvisorBeanPostProcessor has an advisor of " + annotation);
+	}
+
+	/**
+	 * Checks the methods of all beans, created or not.
+	 * @return the number of annotated methods that are advised
+	 * @throws IdempotentConfigurationException if an annotation is invalid, or would have
+	 * no effect
+	 */
+	public int check() {
+		int found = 0;
+		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
+			if (!isScopedProxy(name)) {
+				Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, name);
+				for (AnnotatedMethod method : AnnotatedMethod.findAll(this.annotation, type)) {
+					found += check(name, method);
+				}
+			}
+		}
+		return found;
+	}
+
+	private int check(String beanName, AnnotatedMethod method) {
+		for (AnnotatedMethodAdvisor<?> advisor : this.advisors) {
+			if (advisor.matches(method.method(), method.type())) {
+				check(beanName, method, advisor);
+				return 1;
+			}
+		}
+		return 0;
+	}
+
+	private void check(String beanName, AnnotatedMethod method, AnnotatedMethodAdvisor<?> advisor) {
+		String obstacle = this.eligibility.obstacle(beanName, method.type(), method.method());
+		if (obstacle != null) {
+			throw method.invalid(obstacle + ", so it cannot be advised",
+					"Annotate a method of another bean that Spring can proxy, or use "
+							+ advisor.alternative().getSimpleName() + " in code.",
+					null);
+		}
+		advisor.attributesOf(method);
+		if (this.eligibility.mayBeBypassed(beanName, method.method())) {
+			logger.warn(
+					"The @{} method {} is called by its container, and its bean is part of a circular reference: "
+							+ "where Spring injects the bean before it is proxied, the annotation has no effect. "
+							+ "Break the cycle, for example with @Lazy",
+					this.annotation.getSimpleName(), method.describe());
+		}
+	}
+
+	/**
+	 * The target bean of a scoped proxy is checked itself.
+	 */
+	private boolean isScopedProxy(String name) {
+		return this.beans.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(name));
+	}
+
+}

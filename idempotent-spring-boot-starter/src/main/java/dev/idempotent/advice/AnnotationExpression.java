@@ -1,0 +1,211 @@
+package dev.idempotent.advice;
+
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.MethodResolver;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.OpDivide;
+import org.springframework.expression.spel.ast.OpMinus;
+import org.springframework.expression.spel.ast.OpModulus;
+import org.springframework.expression.spel.ast.OpMultiply;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.OperatorPower;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.StringLiteral;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.DataBindingMethodResolver;
+import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
+import org.springframework.expression.spel.support.MapAccessor;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
+
+/**
+ * A SpEL expression in an attribute of an annotation. It has variables, and no access to
+ * types, beans or constructors.
+ */
+public final class AnnotationExpression {
+
+	/**
+	 * The largest scale of a decimal number, positive or negative, that an expression
+	 * calculates with: {@code 1e1001} is beyond it, while every {@code double} is within.
+	 */
+	public static final int MAX_SCALE = NumberLimits.MAX_SCALE;
+
+	/**
+	 * The element in a selection or projection, such as {@code #items.![#this.id]}.
+	 */
+	private static final String ELEMENT = "this";
+
+	private final SpelExpression expression;
+
+	private final boolean calculates;
+
+	private AnnotationExpression(SpelExpression expression) {
+		this.expression = expression;
+		this.calculates = contains(AnnotationExpression::isArithmetic, expression.getAST());
+	}
+
+	/**
+	 * Parses an expression.
+	 * @param text the expression
+	 * @param variables the names of its variables
+	 * @return the expression
+	 * @throws ParseException if it is malformed
+	 * @throws IllegalArgumentException if it refers to an unknown variable, or to
+	 * anything else than variables
+	 */
+	public static AnnotationExpression parse(String text, Set<String> variables) throws ParseException {
+		SpelExpression expression = new SpelExpressionParser().parseRaw(text);
+		checkReferences(expression.getAST(), variables);
+		if (refersToNoVariable(expression.getAST())
+				&& contains(PropertyOrFieldReference.class::isInstance, expression.getAST())) {
+			throw new IllegalArgumentException(
+					"it reads a property without a variable; the variables are " + hashed(variables));
+		}
+		return new AnnotationExpression(expression);
+	}
+
+	/**
+	 * Returns whether the expression refers to a variable.
+	 * @param variable the name of the variable
+	 * @return whether it does
+	 */
+	public boolean refersTo(String variable) {
+		return refersTo(variable, this.expression.getAST());
+	}
+
+	/**
+	 * Evaluates the expression.
+	 * @param variables the values of its variables
+	 * @return its value
+	 * @throws EvaluationException if the values lack a property, or if it would calculate
+	 * with a number beyond {@link #MAX_SCALE}
+	 */
+	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> variables) {
+		SimpleEvaluationContext context = context();
+		variables
+			.forEach((name, value) -> context.setVariable(name, this.calculates ? NumberLimits.require(value) : value));
+		return this.expression.getValue(context);
+	}
+
+	/**
+	 * Returns the members that the expression reads of a variable that is a map, by name
+	 * ({@code #path.id}) or by index ({@code #path['id']}, {@code #path[id]}).
+	 * @param variable the name of the variable
+	 * @return the names of the members
+	 */
+	public Set<String> membersOf(String variable) {
+		Set<String> members = new LinkedHashSet<>();
+		collectMembers(variable, this.expression.getAST(), members);
+		return members;
+	}
+
+	/**
+	 * Returns whether a value is, or contains, a number that no expression may calculate
+	 * with.
+	 * @param value a number, or maps, collections and arrays of them
+	 * @return whether the scale of a number is beyond {@link #MAX_SCALE}
+	 */
+	public static boolean exceedsMaxScale(@Nullable Object value) {
+		return NumberLimits.isExceededBy(value);
+	}
+
+	private SimpleEvaluationContext context() {
+		PropertyAccessor members = new MapAccessor(false);
+		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
+		if (!this.calculates) {
+			return SimpleEvaluationContext.forPropertyAccessors(members, properties).withInstanceMethods().build();
+		}
+		MethodResolver methods = DataBindingMethodResolver.forInstanceMethodInvocation();
+		return SimpleEvaluationContext
+			.forPropertyAccessors(NumberLimits.checked(members), NumberLimits.checked(properties))
+			.withMethodResolvers(NumberLimits.checked(methods))
+			.build();
+	}
+
+	private static boolean isArithmetic(SpelNode node) {
+		return node instanceof OpPlus || node instanceof OpMinus || node instanceof OpMultiply
+				|| node instanceof OpDivide || node instanceof OpModulus || node instanceof OperatorPower;
+	}
+
+	private static void checkReferences(SpelNode node, Set<String> variables) {
+		if (node instanceof VariableReference variable && !variables.contains(name(variable))
+				&& !name(variable).equals(ELEMENT)) {
+			throw new IllegalArgumentException(
+					"there is no variable #" + name(variable) + ", only " + hashed(variables));
+		}
+		if (node instanceof TypeReference || node instanceof BeanReference || node instanceof FunctionReference
+				|| node instanceof ConstructorReference) {
+			throw new IllegalArgumentException(
+					node.toStringAST() + " is not allowed, only the variables " + hashed(variables));
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			checkReferences(node.getChild(i), variables);
+		}
+	}
+
+	private static void collectMembers(String variable, SpelNode node, Set<String> members) {
+		for (int i = 0; i < node.getChildCount(); i++) {
+			SpelNode child = node.getChild(i);
+			if (i > 0 && node instanceof CompoundExpression
+					&& node.getChild(i - 1) instanceof VariableReference reference
+					&& name(reference).equals(variable)) {
+				String member = memberIn(child);
+				if (member != null) {
+					members.add(member);
+				}
+			}
+			collectMembers(variable, child, members);
+		}
+	}
+
+	private static @Nullable String memberIn(SpelNode node) {
+		if (node instanceof PropertyOrFieldReference property) {
+			return property.getName();
+		}
+		if (!(node instanceof Indexer)) {
+			return null;
+		}
+		SpelNode index = node.getChild(0);
+		return (index instanceof StringLiteral literal) ? (String) literal.getLiteralValue().getValue()
+				: (index instanceof PropertyOrFieldReference key) ? key.getName() : null;
+	}
+
+	private static boolean refersToNoVariable(SpelNode node) {
+		return !contains((part) -> part instanceof VariableReference variable && !name(variable).equals(ELEMENT), node);
+	}
+
+	private static boolean refersTo(String name, SpelNode node) {
+		return contains((part) -> part instanceof VariableReference variable && name(variable).equals(name), node);
+	}
+
+	private static boolean contains(Predicate<SpelNode> condition, SpelNode node) {
+		return condition.test(node)
+				|| IntStream.range(0, node.getChildCount()).anyMatch((i) -> contains(condition, node.getChild(i)));
+	}
+
+	private static String hashed(Set<String> variables) {
+		return variables.stream().sorted().map("#"::concat).collect(Collectors.joining(", "));
+	}
+
+	private static String name(VariableReference variable) {
+		return variable.toStringAST().substring(1);
+	}
+
+}

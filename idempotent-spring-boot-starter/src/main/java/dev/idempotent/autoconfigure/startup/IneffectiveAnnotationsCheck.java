@@ -1,0 +1,120 @@
+package dev.idempotent.autoconfigure.startup;
+
+import java.lang.annotation.Annotation;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import dev.idempotent.advice.AnnotatedMethod;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Finds annotated methods whose annotation has no effect, because its feature is missing
+ * or disabled. Looks at no bean if all features are present.
+ */
+final class IneffectiveAnnotationsCheck {
+
+	private static final Logger logger = LoggerFactory.getLogger(IneffectiveAnnotationsCheck.class);
+
+	private static final String WEBFLUX = "org.springframework.web.reactive.DispatcherHandler";
+
+	private final ConfigurableListableBeanFactory beans;
+
+	private final List<Feature> missing;
+
+	/**
+	 * The properties that disable annotations.
+	 */
+	private final Map<Class<? extends Annotation>, String> disabled = new LinkedHashMap<>();
+
+	IneffectiveAnnotationsCheck(ConfigurableListableBeanFactory beans, Environment environment) {
+		this.beans = beans;
+		this.missing = Feature.ALL.stream().filter((feature) -> feature.isMissing(beans, environment)).toList();
+		Feature.ALL.stream()
+			.filter((feature) -> !Feature.isTrue(feature.property(), environment))
+			.forEach((feature) -> this.disabled.put(feature.annotation(), feature.property()));
+	}
+
+	/**
+	 * Checks the methods of all beans.
+	 * @param typeOf finds the class of a bean by its name, or {@code null} while it is
+	 * unknown
+	 * @throws dev.idempotent.IdempotentConfigurationException if the feature of an
+	 * annotated method is missing
+	 */
+	void check(Function<String, @Nullable Class<?>> typeOf) {
+		Set<Class<? extends Annotation>> annotations = this.missing.stream()
+			.map(Feature::annotation)
+			.collect(Collectors.toCollection(LinkedHashSet::new));
+		for (Class<?> type : annotations.isEmpty() ? Set.<Class<?>>of() : types(typeOf)) {
+			for (Class<? extends Annotation> annotation : annotations) {
+				AnnotatedMethod.findAll(annotation, type).forEach(this::check);
+			}
+		}
+	}
+
+	/**
+	 * Logs how many annotated methods have no effect because the application has disabled
+	 * their feature.
+	 * @param typeOf finds the class of a bean by its name
+	 */
+	void logDisabled(Function<String, @Nullable Class<?>> typeOf) {
+		Set<Class<?>> types = this.disabled.isEmpty() ? Set.of() : types(typeOf);
+		this.disabled.forEach((annotation, property) -> {
+			long found = types.stream()
+				.flatMap((type) -> AnnotatedMethod.findAll(annotation, type).stream())
+				.distinct()
+				.count();
+			if (found > 0) {
+				logger.info("@{} has no effect on {}, because {} is false. Remove the property to enable it",
+						annotation.getSimpleName(), (found == 1) ? "1 method" : found + " methods", property);
+			}
+		});
+	}
+
+	/**
+	 * Most beans of an application are those of Spring, which have no such methods.
+	 */
+	private Set<Class<?>> types(Function<String, @Nullable Class<?>> typeOf) {
+		return Stream.of(this.beans.getBeanNamesForType(Object.class, true, false))
+			.<Class<?>>mapMulti((name, types) -> {
+				Class<?> type = typeOf.apply(name);
+				if (type != null && !type.getName().startsWith("org.springframework.")) {
+					types.accept(type);
+				}
+			})
+			.collect(Collectors.toCollection(LinkedHashSet::new));
+	}
+
+	private void check(AnnotatedMethod method) {
+		Feature feature = (method.annotation() == Feature.WEB.annotation()) ? idempotencyOf(method)
+				: this.missing.stream()
+					.filter((each) -> each.annotation() == method.annotation())
+					.findFirst()
+					.orElseThrow();
+		if (this.missing.contains(feature)) {
+			throw feature.noEffect(method, this.beans);
+		}
+	}
+
+	/**
+	 * Without Spring MVC, a handler is a method like any other.
+	 */
+	private Feature idempotencyOf(AnnotatedMethod method) {
+		boolean lacksMvc = this.missing.contains(Feature.WEB) && Feature.WEB.unmetRequirement(this.beans) != null
+				&& !ClassUtils.isPresent(WEBFLUX, this.beans.getBeanClassLoader());
+		boolean web = lacksMvc || Feature.WEB.isPresent(this.beans);
+		return (web && Feature.isWebHandler(method)) ? Feature.WEB : Feature.METHOD;
+	}
+
+}

@@ -1,0 +1,129 @@
+package dev.idempotent.idempotency.method;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
+import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.operation.OperationTerms;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import tools.jackson.core.JacksonException;
+
+/**
+ * An annotated method: its operation, and how a call yields a key and a fingerprint.
+ *
+ * @param described the method, for messages
+ * @param operation the operation of all calls
+ * @param key the expression of the key
+ * @param arguments reads the arguments of a call
+ */
+record IdempotentMethod(String described, Operation operation, KeyExpression key, MethodArguments arguments) {
+
+	/**
+	 * Reads the annotation of a method.
+	 * @throws dev.idempotent.IdempotentConfigurationException if it is invalid
+	 */
+	static IdempotentMethod of(AnnotatedMethod method, Idempotent annotation, MethodSettings settings) {
+		OperationTerms terms = OperationTerms.of(method.type(), method.method(), annotation, settings.defaults());
+		List<String> names = method.parameterNames();
+		ResultCodec codec = ResultCodec.of(method, settings.json());
+		boolean asynchronous = CompletionStage.class.isAssignableFrom(method.method().getReturnType());
+		IdempotencyTransactions transactions = (terms.guarantee() == Guarantee.TRANSACTION)
+				? transactions(method, asynchronous, settings) : null;
+		Operation.Participation participation = participation(method, asynchronous, transactions, settings);
+		return new IdempotentMethod(method.describe(),
+				new Operation(terms, codec, asynchronous, participation, transactions),
+				key(method, annotation.key(), names), arguments(method, names, annotation.ignore()));
+	}
+
+	/**
+	 * Derives the key of a call.
+	 * @throws IllegalArgumentException if the arguments yield none
+	 */
+	IdempotencyKey keyOf(@Nullable Object[] values, String namespace) {
+		try {
+			String value = this.key.evaluate(this.arguments.byName(values));
+			if (value != null) {
+				return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "", this.operation.terms().name(),
+						value);
+			}
+		}
+		catch (EvaluationException | JacksonException ex) {
+			throw noKey(ex);
+		}
+		throw noKey(null);
+	}
+
+	private IllegalArgumentException noKey(@Nullable Exception cause) {
+		return new IllegalArgumentException("This call of " + this.described
+				+ " has no idempotency key: the key expression of its @Idempotent yields nothing for its arguments",
+				cause);
+	}
+
+	Fingerprint fingerprintOf(@Nullable Object[] values, MethodSettings settings) {
+		return this.arguments.fingerprint(values, settings.json());
+	}
+
+	private static KeyExpression key(AnnotatedMethod method, String text, List<String> names) {
+		if (text.isEmpty()) {
+			throw method.invalid("states no key, and is not a web handler",
+					"State which argument is the key, such as key = \"#event.id\".", null);
+		}
+		try {
+			return KeyExpression.parse(text, new HashSet<>(names));
+		}
+		catch (ParseException | IllegalArgumentException ex) {
+			throw OperationTerms.badExpression(method.describe(), text, ex);
+		}
+	}
+
+	private static MethodArguments arguments(AnnotatedMethod method, List<String> names, String[] ignored) {
+		try {
+			return new MethodArguments(names, ignored);
+		}
+		catch (IllegalArgumentException ex) {
+			throw method.invalid("ignores " + Arrays.toString(ignored) + ": " + ex.getMessage(),
+					"List names of parameters, and JSON pointers that begin with one, such as /event/sentAt.", ex);
+		}
+	}
+
+	private static IdempotencyTransactions transactions(AnnotatedMethod method, boolean asynchronous,
+			MethodSettings settings) {
+		if (asynchronous) {
+			throw method.invalid("returns a future, and a transaction ends when its method returns",
+					"Return the result itself "
+							+ "(an @Async method may be called by another that returns the future), or use "
+							+ "Guarantee.LEASE.",
+					null);
+		}
+		if (settings.transactionSource() == null) {
+			throw OperationTerms.noDatabase(method.describe());
+		}
+		return settings.transactionSource().joiningTransactionsOf(method.type(), method.method());
+	}
+
+	/**
+	 * Under {@link Guarantee#TRANSACTION} the advice is inside the method's own
+	 * transaction, and joins it.
+	 */
+	private static Operation.Participation participation(AnnotatedMethod method, boolean asynchronous,
+			@Nullable IdempotencyTransactions transactions, MethodSettings settings) {
+		if (asynchronous) {
+			return Operation.Participation.INDEPENDENT;
+		}
+		TransactionAttributeSource attributes = settings.attributes();
+		return (transactions != null || attributes == null) ? Operation.Participation.JOINED
+				: Operation.Participation.of(attributes.getTransactionAttribute(method.method(), method.type()));
+	}
+
+}
