@@ -35,21 +35,21 @@ final class OutboxEndpoint {
 
 	private final DeadEvents deadEvents;
 
-	private final OutboxRelay relay;
+	private final Supplier<@Nullable OutboxRelay> relay;
 
-	private final Runnable wakeUp;
-
-	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxRelay relay, Runnable wakeUp) {
+	/**
+	 * Creates the endpoint.
+	 * @param relay yields {@code null} while the outbox is off
+	 */
+	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, Supplier<@Nullable OutboxRelay> relay) {
 		this.reader = reader;
 		this.deadEvents = deadEvents;
 		this.relay = relay;
-		this.wakeUp = wakeUp;
 	}
 
 	@ReadOperation
 	WebEndpointResponse<?> summary() {
-		return answer(() -> new Overview(this.reader.read(), new Relay(this.relay.isRunning(), this.relay.queued(),
-				List.copyOf(this.relay.unavailablePublishers()), List.copyOf(this.relay.unavailableDestinations()))));
+		return answer(() -> new Overview(this.reader.read(), Relay.of(this.relay.get())));
 	}
 
 	@ReadOperation
@@ -84,7 +84,17 @@ final class OutboxEndpoint {
 		}
 		finally {
 			// Some may have been moved before a failure.
-			this.wakeUp.run();
+			wakeRelay();
+		}
+	}
+
+	/**
+	 * A relay that is switched off must not be woken, because that would start it.
+	 */
+	private void wakeRelay() {
+		OutboxRelay own = this.relay.get();
+		if (own != null && own.isRunning()) {
+			own.wake();
 		}
 	}
 
@@ -122,6 +132,13 @@ final class OutboxEndpoint {
 
 	record Relay(boolean running, int queued, List<String> unavailablePublishers,
 			List<String> unavailableDestinations) {
+
+		static Relay of(@Nullable OutboxRelay relay) {
+			return (relay == null) ? new Relay(false, 0, List.of(), List.of())
+					: new Relay(relay.isRunning(), relay.queued(), List.copyOf(relay.unavailablePublishers()),
+							List.copyOf(relay.unavailableDestinations()));
+		}
+
 	}
 
 	/**

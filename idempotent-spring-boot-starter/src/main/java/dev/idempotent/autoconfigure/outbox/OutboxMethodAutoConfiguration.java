@@ -9,8 +9,6 @@ import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
 import dev.idempotent.outbox.method.OutboxMethods;
 import dev.idempotent.outbox.method.OutboxMethodsCheck;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -31,8 +29,6 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ TransactionInterceptor.class, ConnectionHolder.class })
 public final class OutboxMethodAutoConfiguration {
-
-	private static final Logger logger = LoggerFactory.getLogger(OutboxMethodAutoConfiguration.class);
 
 	/**
 	 * Made before anything that it is made of.
@@ -59,12 +55,14 @@ public final class OutboxMethodAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton outboxMethodsCheck(OutboxMethods methods, ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<JdbcOutboxStore> store) {
+			ObjectProvider<OutboxActivation> activation, ObjectProvider<JdbcOutboxStore> store) {
 		return () -> {
 			int found = new OutboxMethodsCheck(methods, beanFactory).check();
 			if (found > 0) {
 				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
-				logger.info("Outbox: {} events", (found == 1) ? "1 method appends" : found + " methods append");
+				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
+						: found + " @TransactionalOutbox methods append events";
+				activation.ifAvailable((outbox) -> outbox.activate(cause));
 			}
 		};
 	}

@@ -14,15 +14,16 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The events of one transaction. Begins with it, so that it knows how far the transaction
- * is when the first event comes. Collects them until the commit begins, then inserts them
- * at once; those of a part that is rolled back to a savepoint are dropped.
+ * The events of one transaction. Registered when the transaction begins, so that its
+ * phase is known when the first event is appended. Collects events until the commit
+ * begins, then inserts them in one batch; a rollback to a savepoint drops those appended
+ * since.
  */
 final class OutboxSynchronization implements TransactionSynchronization {
 
 	/**
-	 * Binds a collection to its thread: to look for it among all synchronizations sorts
-	 * them, with each event.
+	 * Bound to the thread, because searching all synchronizations would sort them for
+	 * each event.
 	 */
 	private static final Object KEY = new Object();
 
@@ -36,28 +37,55 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private final IdentityHashMap<Object, Mark> savepoints = new IdentityHashMap<>();
 
-	private Phase phase = Phase.OPEN;
+	private Phase phase;
 
-	private OutboxSynchronization(OutboxStore store, HandOffs handOffs) {
+	private boolean reserves = true;
+
+	private OutboxSynchronization(OutboxStore store, HandOffs handOffs, Phase phase) {
 		this.store = store;
 		this.handOffs = handOffs;
+		this.phase = phase;
 	}
 
 	/**
-	 * Begins with the transaction that the calling thread has just begun.
+	 * Registers with the transaction that the calling thread has just begun on the
+	 * outbox's database.
 	 */
 	static void begin(OutboxStore store, HandOffs handOffs) {
-		OutboxSynchronization collection = new OutboxSynchronization(store, handOffs);
-		// One may be left that has not been told of its end.
-		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
-		collection.resume();
-		TransactionSynchronizationManager.registerSynchronization(collection);
-		TransactionSynchronizationManager.registerSynchronization(collection.new Last());
+		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.OPEN);
+		synchronization.register();
+		TransactionSynchronizationManager.registerSynchronization(synchronization.new Last());
 	}
 
 	/**
-	 * Finds that of the transaction of the calling thread. One of a suspended transaction
-	 * is not found.
+	 * Registers with a transaction that the calling thread has just begun elsewhere: it
+	 * cannot take events.
+	 */
+	static void beginElsewhere(OutboxStore store) {
+		new OutboxSynchronization(store, HandOffs.none(), Phase.ELSEWHERE).register();
+	}
+
+	/**
+	 * Registers with a transaction that had begun unnoticed. Its phase is not known, so
+	 * events are inserted when they are appended, and none is handed over in memory.
+	 */
+	static OutboxSynchronization join(OutboxStore store, HandOffs handOffs) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.WRITTEN);
+		synchronization.reserves = false;
+		synchronization.register();
+		return synchronization;
+	}
+
+	private void register() {
+		// A transaction whose completion was never reported may have left one behind.
+		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+		resume();
+		TransactionSynchronizationManager.registerSynchronization(this);
+	}
+
+	/**
+	 * Finds the one of the calling thread's transaction, but not that of a suspended
+	 * transaction.
 	 */
 	static @Nullable OutboxSynchronization current() {
 		return TransactionSynchronizationManager.isSynchronizationActive()
@@ -66,6 +94,10 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	boolean isCommitted() {
 		return this.phase == Phase.COMMITTED;
+	}
+
+	boolean isElsewhere() {
+		return this.phase == Phase.ELSEWHERE;
 	}
 
 	void add(List<SerializedEvent> events) {
@@ -78,7 +110,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Before everybody else, who may append from then on.
+	 * Runs first: from then on other synchronizations may append.
 	 */
 	@Override
 	public int getOrder() {
@@ -101,7 +133,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Comes before the database rolls back.
+	 * Called before the database rolls back.
 	 */
 	@Override
 	public void savepointRollback(Object savepoint) {
@@ -128,7 +160,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Nobody is told of a commit whose first listener has failed.
+	 * {@link #afterCommit()} is not called if that of another synchronization has failed.
 	 */
 	@Override
 	public void afterCompletion(int status) {
@@ -167,7 +199,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		if (events.isEmpty()) {
 			return;
 		}
-		HandOffs.HandOff handOff = this.store.leasesAtBirth() ? this.handOffs.reserve(events) : null;
+		HandOffs.HandOff handOff = (this.reserves && this.store.leasesAtBirth()) ? this.handOffs.reserve(events) : null;
 		boolean done = false;
 		try {
 			List<SerializedEvent> rows = this.store.append(events, (handOff != null) ? handOff.lease() : null);
@@ -183,12 +215,12 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private enum Phase {
 
-		OPEN, WRITTEN, COMMITTED
+		ELSEWHERE, OPEN, WRITTEN, COMMITTED
 
 	}
 
 	/**
-	 * How much there was at a savepoint.
+	 * The number of events when a savepoint was set.
 	 */
 	private record Mark(int collected, int written) {
 
@@ -207,7 +239,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * What comes after everybody else.
+	 * The part that runs after all other synchronizations.
 	 */
 	private final class Last implements TransactionSynchronization {
 

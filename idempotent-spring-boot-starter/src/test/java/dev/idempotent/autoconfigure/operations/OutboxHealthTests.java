@@ -5,7 +5,6 @@ import java.sql.SQLException;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.outbox.OutboxOperationsAutoConfiguration;
 import dev.idempotent.outbox.OutboxApplication;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
@@ -79,7 +78,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void knowsNothingOfAnOutboxThatIsNotUsed() {
+	void isUnknownWithoutTables() {
 		start().withPropertyValues("idempotent.outbox.initialize-schema=never")
 			.run((context) -> assertThat(health(context).getStatus()).isEqualTo(Status.UNKNOWN));
 	}
@@ -103,8 +102,7 @@ class OutboxHealthTests {
 	private static ApplicationContextRunner start() {
 		return OutboxApplication.with()
 			.withPropertyValues("idempotent.outbox.relay.enabled=false")
-			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class,
-					OutboxHealthAutoConfiguration.class));
+			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class));
 	}
 
 	private static void append(ApplicationContext context, int seconds) {

@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.stream;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.outbox.OutboxRedisAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
 import dev.idempotent.stream.RedisStreamListener;
 import dev.idempotent.stream.RedisStreamListenerContainer;
@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -24,16 +25,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
- * Tests for {@link OutboxRedisAutoConfiguration} and
- * {@link RedisStreamAutoConfiguration}. There is no Redis: nothing connects before there
- * is something to send or to read.
+ * Tests for the publisher to Redis Streams and {@link RedisStreamAutoConfiguration}.
+ * There is no Redis: nothing connects before there is something to send or to read.
  */
 class RedisStreamAutoConfigurationTests {
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class,
-				OutboxRedisAutoConfiguration.class, RedisStreamAutoConfiguration.class))
-		.withPropertyValues("spring.data.redis.port=1");
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				JacksonAutoConfiguration.class, OutboxAutoConfiguration.class, RedisStreamAutoConfiguration.class))
+		.withPropertyValues("spring.data.redis.port=1", "spring.datasource.generate-unique-name=true");
 
 	@Test
 	void bringAPublisherAndAListenerContainerWithRedis() {
