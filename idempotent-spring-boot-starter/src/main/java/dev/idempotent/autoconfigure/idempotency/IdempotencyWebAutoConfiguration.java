@@ -3,8 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationDefaults;
-import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
-import dev.idempotent.idempotency.security.PrincipalIssuer;
+import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.HandlerEntryAdvisor;
 import dev.idempotent.idempotency.web.HandlerFailureRecorder;
 import dev.idempotent.idempotency.web.IdempotencyErrorFilter;
@@ -154,7 +153,7 @@ public final class IdempotencyWebAutoConfiguration {
 
 		@Bean
 		PrincipalScopeResolver idempotencyScopeResolver() {
-			return new PrincipalScopeResolver(new PrincipalIssuer(), new AuthenticatedPrincipal());
+			return new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf, AuthenticatedPrincipals::current);
 		}
 
 	}
