@@ -120,6 +120,13 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
+	void worksWithoutSpringKafka() {
+		start("org.springframework.kafka").run((context) -> assertThat(context).hasNotFailed()
+			.hasBean("idempotencyTemplate")
+			.doesNotHaveBean("idempotencyKafkaErrorHandler"));
+	}
+
+	@Test
 	void leavesAnApplicationWithoutMvcAlone() {
 		start("org.springframework.web.servlet")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyFilter"));

@@ -3,8 +3,6 @@ package dev.idempotent.autoconfigure;
 import java.util.List;
 import java.util.stream.Stream;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -13,7 +11,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
@@ -48,9 +48,8 @@ class StartFailureReportTests {
 
 	@Test
 	void saysWhichStoreToAdd(CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop",
-				"spring.autoconfigure.exclude=" + IdempotencyRedisAutoConfiguration.class.getName() + ","
-						+ IdempotencyJdbcAutoConfiguration.class.getName());
+		fail(Application.class, "spring.application.name=shop", "spring.autoconfigure.exclude="
+				+ DataRedisAutoConfiguration.class.getName() + "," + DataSourceAutoConfiguration.class.getName());
 		assertThat(report(output)).containsExactly("Description:", "There is no store to keep idempotency keys in.",
 				"Action:",
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
@@ -62,7 +61,7 @@ class StartFailureReportTests {
 	@Test
 	void saysHowToAddTheDatabaseThatItWasTold(CapturedOutput output) {
 		fail(Application.class, "spring.application.name=shop", "idempotent.store=jdbc",
-				"spring.autoconfigure.exclude=" + IdempotencyJdbcAutoConfiguration.class.getName());
+				"spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName());
 		assertThat(report(output)).containsExactly("Description:",
 				"idempotent.store is jdbc, and the application has none.", "Action:",
 				"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "

@@ -19,8 +19,7 @@ class AnnotationMistakesTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				IdempotencyRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-				IdempotencyWebAutoConfiguration.class))
+				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop");
 
 	@Test

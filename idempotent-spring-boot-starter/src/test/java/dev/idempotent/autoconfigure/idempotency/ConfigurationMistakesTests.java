@@ -21,8 +21,7 @@ class ConfigurationMistakesTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				DataSourceAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class,
-				IdempotencyJdbcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 				IdempotencyWebAutoConfiguration.class));
 
 	@ParameterizedTest

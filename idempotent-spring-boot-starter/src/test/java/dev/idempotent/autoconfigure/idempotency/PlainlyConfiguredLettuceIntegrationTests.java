@@ -27,8 +27,8 @@ class PlainlyConfiguredLettuceIntegrationTests {
 	@Test
 	void isUsedAsItIs() {
 		RedisConfiguration servers = new RedisStandaloneConfiguration(redis.host(), redis.port());
-		new WebApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(IdempotencyRedisAutoConfiguration.class))
+		new WebApplicationContextRunner().withPropertyValues("spring.application.name=shop")
+			.withConfiguration(AutoConfigurations.of(IdempotencyAutoConfiguration.class))
 			.withBean(RedisConnectionFactory.class,
 					() -> new LettuceConnectionFactory(servers, LettuceClientConfiguration.defaultConfiguration()))
 			.run((context) -> {

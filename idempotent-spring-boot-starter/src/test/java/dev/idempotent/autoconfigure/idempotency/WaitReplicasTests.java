@@ -17,10 +17,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class WaitReplicasTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(DataRedisAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class))
-		// Nobody listens there.
-		.withPropertyValues("spring.data.redis.port=1");
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class))
+		// Nothing listens on this port.
+		.withPropertyValues("spring.application.name=shop", "spring.data.redis.port=1");
 
 	@Test
 	void waitsForNoReplicaUnlessTold() {

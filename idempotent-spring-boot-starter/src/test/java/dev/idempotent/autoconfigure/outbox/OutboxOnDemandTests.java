@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import java.util.List;
+import java.util.Set;
 
 import javax.sql.DataSource;
 
@@ -37,10 +38,16 @@ class OutboxOnDemandTests {
 
 	private static final String NO_TABLES = "idempotent.outbox.initialize-schema=never";
 
+	/**
+	 * Left by applications of other tests.
+	 */
+	private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+
 	@Test
 	void costsNothingWhereOnlyIdempotentMethodsAreUsed(CapturedOutput output) {
 		OnDemandApplication.with()
-			.withPropertyValues(NO_TABLES, "idempotent.outbox.dead-retention=1d")
+			.withPropertyValues(NO_TABLES, "idempotent.jdbc.initialize-schema=never",
+					"idempotent.outbox.dead-retention=1d")
 			.run((context) -> {
 				OnDemandApplication.CountingDataSource database = context
 					.getBean(OnDemandApplication.CountingDataSource.class);
@@ -161,10 +168,11 @@ class OutboxOnDemandTests {
 			.toList();
 	}
 
-	private static List<String> threads() {
+	private List<String> threads() {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
+			.filter((thread) -> !this.before.contains(thread))
 			.map(Thread::getName)
 			.filter((name) -> name.startsWith("outbox-"))
 			.toList();

@@ -4,9 +4,7 @@ import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
@@ -114,8 +112,7 @@ class SilentAnnotationsTests {
 	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
 			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-			IdempotencyRedisAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
+			IdempotencyMethodAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
 			RedisStreamAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
 			StartCheckAutoConfiguration.class })
 	static class Application {
