@@ -107,8 +107,8 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	/**
-	 * The same application may be started without its web server, such as for a job:
-	 * handlers then get no requests.
+	 * An application may be started without its web server, such as for a job. Its
+	 * handlers then receive no requests.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnNotWebApplication

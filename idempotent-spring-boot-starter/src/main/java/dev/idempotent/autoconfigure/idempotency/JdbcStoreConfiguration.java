@@ -46,7 +46,7 @@ class JdbcStoreConfiguration {
 	private static final int FEW_CONNECTIONS = 4;
 
 	/**
-	 * No other bean needs it, in an application whose beans are lazy.
+	 * Not lazy, because no other bean depends on it.
 	 */
 	@Bean
 	@Lazy(false)
@@ -98,7 +98,7 @@ class JdbcStoreConfiguration {
 		}
 
 		/**
-		 * When the migrations of all other beans have run.
+		 * Runs after the migrations of all other beans.
 		 */
 		@Bean
 		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties,
@@ -108,9 +108,9 @@ class JdbcStoreConfiguration {
 				Integer connections = connections(dataSource, pools);
 				if (connections != null && connections < FEW_CONNECTIONS) {
 					logger
-						.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
-								+ "that is called within a transaction takes a second one for its key: concurrent callers "
-								+ "can exhaust the pool and fail after 2 seconds. Raise the size of the pool "
+						.warn("Idempotency keys are stored in the database, and its pool has at most {} connections. A method "
+								+ "that is called within a transaction uses a second connection for its key, so concurrent "
+								+ "callers can exhaust the pool and fail after 2 seconds. Increase the size of the pool "
 								+ "(spring.datasource.hikari.maximum-pool-size)", connections);
 				}
 			};

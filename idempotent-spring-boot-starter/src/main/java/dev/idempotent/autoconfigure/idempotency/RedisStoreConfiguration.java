@@ -65,8 +65,8 @@ class RedisStoreConfiguration {
 		}
 		throw new IdempotentConfigurationException(
 				"idempotent.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this application "
-						+ "has another client, a Cluster, or static master and replica nodes.",
-				"Leave idempotent.redis.wait-replicas out, or point spring.data.redis.* at one master.", null);
+						+ "has another client, a cluster, or static master and replica nodes.",
+				"Omit idempotent.redis.wait-replicas, or point spring.data.redis.* at one master.", null);
 	}
 
 }

@@ -57,7 +57,7 @@ final class OutboxEndpoint {
 			@Nullable String topic, @Nullable String after, @Nullable String limit) {
 		return answer(() -> {
 			if (!part.equals("dead")) {
-				throw new OutboxRequestException("There is nothing of this name here", OF_ALL);
+				throw new OutboxRequestException("There is no resource of this name", OF_ALL);
 			}
 			int size = OutboxRequest.limit(limit);
 			List<DeadEvent> page = this.deadEvents.list(OutboxRequest.filter(id, type, topic),
@@ -79,7 +79,7 @@ final class OutboxEndpoint {
 	private int retry(DeadFilter filter) {
 		try {
 			int retried = this.deadEvents.retry(filter);
-			logger.info("{} dead events are tried again, by an operator's request", retried);
+			logger.info("An operator has retried {} dead events", retried);
 			return retried;
 		}
 		finally {
@@ -100,7 +100,7 @@ final class OutboxEndpoint {
 
 	private int discard(DeadFilter filter) {
 		int discarded = this.deadEvents.discard(filter);
-		logger.info("{} dead events were deleted, by an operator's request", discarded);
+		logger.info("An operator has discarded {} dead events", discarded);
 		return discarded;
 	}
 
@@ -113,19 +113,19 @@ final class OutboxEndpoint {
 					WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
 		catch (DataAccessException ex) {
-			logger.debug("The database did not answer the actuator's endpoint 'outbox'", ex);
+			logger.debug("The outbox endpoint could not read or change the database", ex);
 			return new WebEndpointResponse<>(
-					new Problem("The database did not do so: " + ex.getClass().getSimpleName(),
-							"See whether it is there, with the tables of the outbox, and ask again"),
+					new Problem("The database failed: " + ex.getClass().getSimpleName(),
+							"Check that the database is reachable and has the outbox tables, then retry"),
 					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}
 
 	/**
-	 * What an operator asks first.
+	 * The state of the outbox.
 	 *
-	 * @param events the same for all instances
-	 * @param relay that of this instance
+	 * @param events in the database, the same for all instances
+	 * @param relay the relay of this instance
 	 */
 	record Overview(OutboxSummary events, Relay relay) {
 	}
@@ -142,9 +142,9 @@ final class OutboxEndpoint {
 	}
 
 	/**
-	 * Some dead events.
+	 * A page of dead events.
 	 *
-	 * @param next the {@code after} of the next page, if there may be one
+	 * @param next the {@code after} of the next page, or {@code null} on the last one
 	 */
 	record Page(List<DeadEvent> dead, @Nullable Long next) {
 	}

@@ -67,21 +67,17 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * No other bean may need it before the first event, in an application whose beans are
-	 * lazy.
+	 * Not lazy, because no other bean may depend on it before the first event.
 	 */
 	@Bean
 	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
 		return new TableScript(dataSource, properties.initializeSchema(), JdbcOutboxStore.class,
 				(script) -> named(script, tables),
-				(product) -> new IdempotentConfigurationException("An outbox cannot be kept in " + product + ".",
+				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}
 
-	/**
-	 * Made after its tables, even where beans are lazy.
-	 */
 	@Bean
 	@DependsOn("outboxSchema")
 	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables) {
@@ -135,8 +131,7 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * Lazy, as are the observers that it needs: meters of an outbox that is off would be
-	 * noise.
+	 * Lazy, as is its meter binder: an outbox that is off has no meters.
 	 */
 	@Bean
 	@Lazy

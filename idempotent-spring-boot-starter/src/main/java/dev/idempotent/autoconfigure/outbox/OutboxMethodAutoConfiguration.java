@@ -23,7 +23,8 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Gives {@code @TransactionalOutbox} its effect.
+ * Auto-configuration for {@code @TransactionalOutbox} methods. Also applies without a
+ * database, to report annotated methods that would have no effect.
  */
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)

@@ -32,9 +32,8 @@ class OutboxRedisConfiguration {
 		if (properties.waitReplicas() > 0 && (lettuce == null || lettuce.isClusterAware())) {
 			throw new IdempotentConfigurationException(
 					"idempotent.outbox.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this "
-							+ "application has another client, a Cluster, or static master and replica nodes.",
-					"Leave idempotent.outbox.redis.wait-replicas out, or point spring.data.redis.* at one master.",
-					null);
+							+ "application has another client, a cluster, or static master and replica nodes.",
+					"Omit idempotent.outbox.redis.wait-replicas, or point spring.data.redis.* at one master.", null);
 		}
 		return (lettuce != null) ? RedisStreamPublisher
 			.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()), properties.options())

@@ -39,17 +39,17 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private Phase phase;
 
-	private boolean reserves = true;
+	private final boolean reserves;
 
 	private OutboxSynchronization(OutboxStore store, HandOffs handOffs, Phase phase) {
 		this.store = store;
 		this.handOffs = handOffs;
 		this.phase = phase;
+		this.reserves = (phase == Phase.OPEN);
 	}
 
 	/**
-	 * Registers with the transaction that the calling thread has just begun on the
-	 * outbox's database.
+	 * Registers with a new transaction on the outbox's database.
 	 */
 	static void begin(OutboxStore store, HandOffs handOffs) {
 		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.OPEN);
@@ -58,20 +58,18 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Registers with a transaction that the calling thread has just begun elsewhere: it
-	 * cannot take events.
+	 * Registers with a transaction elsewhere, which cannot take events.
 	 */
 	static void beginElsewhere(OutboxStore store) {
 		new OutboxSynchronization(store, HandOffs.none(), Phase.ELSEWHERE).register();
 	}
 
 	/**
-	 * Registers with a transaction that had begun unnoticed. Its phase is not known, so
-	 * events are inserted when they are appended, and none is handed over in memory.
+	 * Joins a transaction whose phase is not known: its events are inserted when they are
+	 * appended, and the relay finds them in the table.
 	 */
 	static OutboxSynchronization join(OutboxStore store, HandOffs handOffs) {
 		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.WRITTEN);
-		synchronization.reserves = false;
 		synchronization.register();
 		return synchronization;
 	}
@@ -132,9 +130,6 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		this.savepoints.put(savepoint, new Mark(this.collected.size(), this.written.size()));
 	}
 
-	/**
-	 * Called before the database rolls back.
-	 */
 	@Override
 	public void savepointRollback(Object savepoint) {
 		Mark mark = this.savepoints.getOrDefault(savepoint, Mark.BEGINNING);
@@ -219,9 +214,6 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	}
 
-	/**
-	 * The number of events when a savepoint was set.
-	 */
 	private record Mark(int collected, int written) {
 
 		static final Mark BEGINNING = new Mark(0, 0);

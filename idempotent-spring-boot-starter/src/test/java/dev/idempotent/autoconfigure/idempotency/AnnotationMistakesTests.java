@@ -83,7 +83,7 @@ class AnnotationMistakesTests {
 	}
 
 	@Test
-	void doNotIncludeAnythingThatIsSensible() {
+	void doNotIncludeValidHandlers() {
 		this.application.withUserConfiguration(MistakenHandlers.Sensible.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

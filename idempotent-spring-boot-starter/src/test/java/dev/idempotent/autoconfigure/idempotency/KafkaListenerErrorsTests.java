@@ -30,13 +30,13 @@ class KafkaListenerErrorsTests {
 		.withPropertyValues("spring.application.name=shop");
 
 	@Test
-	void givesContainersAHandlerThatWaits() {
+	void addAnErrorHandlerWithBackOffToContainers() {
 		this.application.run((context) -> assertThat(container(context.getBean(factory())).getCommonErrorHandler())
 			.isSameAs(context.getBean(DefaultErrorHandler.class)));
 	}
 
 	@Test
-	void leavesTheApplicationItsOwnHandler() {
+	void useTheHandlerOfTheApplication() {
 		this.application.withUserConfiguration(OwnHandler.class)
 			.run((context) -> assertThat(context).getBean(CommonErrorHandler.class)
 				.isInstanceOf(CommonContainerStoppingErrorHandler.class));
@@ -53,7 +53,7 @@ class KafkaListenerErrorsTests {
 	}
 
 	@Test
-	void doesNothingWhenSwitchedOff() {
+	void useBootsHandlerIfIdempotencyIsDisabled() {
 		this.application.withPropertyValues("idempotent.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(CommonErrorHandler.class));
 	}

@@ -22,13 +22,13 @@ class WaitReplicasTests {
 		.withPropertyValues("spring.application.name=shop", "spring.data.redis.port=1");
 
 	@Test
-	void waitsForNoReplicaUnlessTold() {
+	void waitsForNoReplicaByDefault() {
 		this.application.run((context) -> assertThat(context.getBean(IdempotencyStore.class))
 			.isInstanceOf(RedisIdempotencyStore.class));
 	}
 
 	@Test
-	void waitsForReplicasIfTold() {
+	void waitsForTheConfiguredReplicas() {
 		this.application.withPropertyValues("idempotent.redis.wait-replicas=1")
 			.run((context) -> assertThat(context.getBean(IdempotencyStore.class))
 				.isInstanceOf(ReplicatedIdempotencyStore.class));

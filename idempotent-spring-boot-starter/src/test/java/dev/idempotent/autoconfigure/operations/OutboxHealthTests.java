@@ -44,7 +44,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void goesByTheAgeThatIsConfigured() {
+	void usesTheConfiguredAge() {
 		start().withPropertyValues("idempotent.outbox.health.max-age=1h").run((context) -> {
 			append(context, 301);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
@@ -56,7 +56,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void doesNotMindHowManyEventsAreDead() {
+	void isUpRegardlessOfTheNumberOfDeadEvents() {
 		start().run((context) -> {
 			context.getBean(JdbcTemplate.class)
 				.update("insert into outbox_dead (id, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
@@ -66,7 +66,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void isDownWithoutItsDatabaseAndTellsNoSecret() {
+	void isDownWithoutItsDatabaseAndRevealsNoSecret() {
 		start().withUserConfiguration(Away.class).run((context) -> {
 			health(context);
 			context.getBean(AwayDatabase.class).away = true;
@@ -90,7 +90,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void refusesAnAgeOfNothing() {
+	void refusesAnAgeOfZero() {
 		start().withPropertyValues("idempotent.outbox.health.max-age=0s")
 			.run((context) -> assertThat(context).getFailure()
 				.hasRootCauseMessage("idempotent.outbox.health.max-age is PT0S."));
