@@ -25,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class PrincipalScopeResolverTests {
 
+	@SuppressWarnings("NullAway") // Annotations of type arguments are not read from
+									// classes.
 	private final PrincipalScopeResolver resolver = new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf,
 			AuthenticatedPrincipals::current);
 
