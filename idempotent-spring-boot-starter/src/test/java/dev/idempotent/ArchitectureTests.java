@@ -97,8 +97,7 @@ class ArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, SHARED, ROOT, CLAIM, "java..", "org.slf4j..",
-			"org.jspecify..", "io.grpc..");
+	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, SHARED, ROOT, "java..", "org.jspecify..", "io.grpc..");
 
 	@ArchTest
 	static final ArchRule lettuceKnowsConnectionsAlone = room(LETTUCE, "java..", "org.jspecify..",
@@ -184,7 +183,7 @@ class ArchitectureTests {
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
 		.should()
 		.notDependOnEachOther()
-		.ignoreDependency(resideInAnyPackage(GRPC, JDBC, METHOD, WEB), resideInAPackage(CLAIM))
+		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, WEB), resideInAPackage(CLAIM))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
 		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
 

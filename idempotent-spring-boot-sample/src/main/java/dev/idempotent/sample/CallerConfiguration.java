@@ -5,15 +5,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * States to which callers the idempotency keys of this shop belong.
+ * Configures the scope of the idempotency keys of this shop.
  */
 @Configuration(proxyBeanMethods = false)
 class CallerConfiguration {
 
 	/**
-	 * The shop has no log-in: the user is named in the body of a request, and so is part
-	 * of its fingerprint. Equal feedback of one user is taken once, that of two users
-	 * twice. An application with accounts needs Spring Security and no such bean.
+	 * The shop has no login: the user is part of the body of a request, and so of its
+	 * fingerprint. Equal feedback of one user is accepted once, that of two users twice.
+	 * An application with accounts uses Spring Security and needs no such bean.
 	 */
 	@Bean
 	IdempotencyScopeResolver scopeResolver() {

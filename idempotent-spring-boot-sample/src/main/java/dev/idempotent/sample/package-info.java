@@ -1,5 +1,5 @@
 /**
- * A coupon shop that shows what the starter promises, and lets it fail on request.
+ * A coupon shop that demonstrates the starter, with failures on request.
  */
 @NullMarked
 package dev.idempotent.sample;

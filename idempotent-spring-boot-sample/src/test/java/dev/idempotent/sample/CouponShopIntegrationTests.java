@@ -31,7 +31,7 @@ class CouponShopIntegrationTests {
 	}
 
 	@Test
-	void servesItsPageFromItself() {
+	void servesItsPage() {
 		HttpResponse<String> page = this.shop.get("/");
 		assertThat(page.statusCode()).isEqualTo(200);
 		assertThat(page.body()).contains("app.js", "style.css").doesNotContain("http:", "https:");

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import com.jayway.jsonpath.JsonPath;
 
 /**
- * A client of the shop that shows each answer as it came.
+ * A client of the shop that returns unprocessed responses.
  */
 public final class ShopClient {
 
@@ -42,7 +42,7 @@ public final class ShopClient {
 	}
 
 	/**
-	 * Places an order with a key of its own and returns its id.
+	 * Places an order with a new key and returns its id.
 	 */
 	public String placeOrder(String userId) {
 		HttpResponse<String> answer = post("/api/orders", orderOf(userId, 1), "Idempotency-Key", newKey());
@@ -64,7 +64,7 @@ public final class ShopClient {
 	}
 
 	/**
-	 * Returns a user of whom the database knows nothing yet.
+	 * Returns a user without any rows in the database.
 	 */
 	public static String newUser() {
 		return "user-" + UUID.randomUUID();

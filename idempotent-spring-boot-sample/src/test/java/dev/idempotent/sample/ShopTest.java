@@ -10,8 +10,8 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 
 /**
  * Runs a test class against the whole shop on its embedded servers. All such classes
- * share one shop, so each test counts the rows of a user of its own. None is about Redis
- * being slow, as it may be on a busy machine.
+ * share one shop, so each test uses its own user. None of them tests a slow Redis, as on
+ * a busy machine.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Whether connections of our own can be made to the application's Redis.
+ * Finds out whether further connections can be opened to the application's Redis.
  */
 public final class ApplicationRedis {
 
@@ -16,9 +16,12 @@ public final class ApplicationRedis {
 	}
 
 	/**
-	 * The application's factory, if it is Lettuce's and says where it goes.
+	 * Returns the application's connection factory if it is Lettuce's and its servers are
+	 * known.
+	 * @param application the application's factory
+	 * @param details Boot's connection details, if any
 	 * @return {@code null} for another client, for static master and replica nodes, and
-	 * for a factory that does not say
+	 * for a factory that does not reveal its servers
 	 */
 	public static @Nullable LettuceConnectionFactory lettuce(RedisConnectionFactory application,
 			ObjectProvider<DataRedisConnectionDetails> details) {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import dev.idempotent.IdempotentConfigurationException;
 
 /**
- * Which times are sensible.
+ * Validates durations in properties.
  */
 public final class Durations {
 
@@ -14,14 +14,21 @@ public final class Durations {
 	private Durations() {
 	}
 
+	/**
+	 * Requires a duration from 1 ms to one day.
+	 * @param property the full name of the property
+	 * @param value its value
+	 * @throws IdempotentConfigurationException if it is shorter or longer
+	 */
 	public static void require(String property, Duration value) {
 		if (value.compareTo(Duration.ofMillis(1)) < 0) {
-			throw new IdempotentConfigurationException("%s is %s, which is no time at all.".formatted(property, value),
-					"Set %s to a millisecond or more, such as 30s.".formatted(property), null);
+			throw new IdempotentConfigurationException(
+					"%s is %s, but must be at least 1 ms.".formatted(property, value),
+					"Set %s to a duration of at least 1 ms, such as 30s.".formatted(property), null);
 		}
 		if (value.compareTo(LONGEST) > 0) {
-			throw new IdempotentConfigurationException("%s is %s, longer than a day.".formatted(property, value),
-					"Set %s to a day (24h) or less.".formatted(property), null);
+			throw new IdempotentConfigurationException("%s is %s, but must be at most 24h.".formatted(property, value),
+					"Set %s to a duration of at most 24h.".formatted(property), null);
 		}
 	}
 

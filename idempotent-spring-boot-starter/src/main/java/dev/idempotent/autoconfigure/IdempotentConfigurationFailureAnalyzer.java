@@ -7,8 +7,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Tells what is wrong with the configuration and what to do about it. Ahead of Boot's own
- * analyzers, which see only that some property could not be bound.
+ * Reports a configuration mistake and how to correct it. Ordered before Boot's own
+ * analyzers, which would only report that a property could not be bound.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class IdempotentConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<IdempotentConfigurationException> {

@@ -21,8 +21,8 @@ import org.springframework.core.io.Resource;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 
 /**
- * Creates tables unless they are there, from the script {@code schema-<database>.sql}
- * beside the class that uses them.
+ * Creates missing tables from the script {@code schema-<database>.sql} in the package of
+ * the class that uses them.
  */
 public final class TableScript extends DataSourceScriptDatabaseInitializer {
 
@@ -36,11 +36,12 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 
 	/**
 	 * Creates an initializer.
-	 * @param dataSource where the tables are to be
-	 * @param mode when to create them
-	 * @param user what uses them
-	 * @param names gives a script the tables' own names
-	 * @param unsupported what to throw for the name of a database that has no script
+	 * @param dataSource the database
+	 * @param mode when to create the tables
+	 * @param user the class that uses the tables
+	 * @param names puts the configured names of the tables into a script
+	 * @param unsupported creates the exception for a database without a script, from its
+	 * product name
 	 */
 	public TableScript(DataSource dataSource, DatabaseInitializationMode mode, Class<?> user,
 			UnaryOperator<String> names, Function<String, RuntimeException> unsupported) {
@@ -54,7 +55,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, Class<?> user) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
 		settings.setMode(mode);
-		// Which script it is shows only when the database is asked.
+		// A placeholder: the script depends on the database, which is not asked yet.
 		settings.setSchemaLocations(List.of("classpath:" + directory(user) + "schema-h2.sql"));
 		return settings;
 	}

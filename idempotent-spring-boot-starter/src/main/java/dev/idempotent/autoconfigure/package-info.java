@@ -1,6 +1,6 @@
 /**
- * Puts the other packages together in a Spring Boot application. The only package that
- * knows Spring Boot; nothing depends on it.
+ * Auto-configuration. The only package that depends on Spring Boot; no other package
+ * depends on it.
  */
 @NullMarked
 package dev.idempotent.autoconfigure;

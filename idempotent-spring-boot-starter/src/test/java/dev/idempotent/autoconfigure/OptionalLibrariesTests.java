@@ -44,7 +44,7 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
-	void refusesToTakeKeysFromFingerprintsWhereCallersCannotBeToldApart() {
+	void refusesKeysFromFingerprintsIfCallersCannotBeDistinguished() {
 		start(Forms.class, "org.springframework.security").run((context) -> assertThat(context).getFailure()
 			.hasMessageContaining("Forms.give() takes its key from the fingerprint")
 			.hasMessageContaining("callers cannot be told apart"));
@@ -93,17 +93,17 @@ class OptionalLibrariesTests {
 	}
 
 	@Test
-	void failsWithoutTheDatabaseThatItWasTold() {
+	void failsWithoutTheConfiguredDatabase() {
 		start(JDBC).withPropertyValues("idempotent.store=jdbc")
 			.run((context) -> assertThat(context).getFailure()
-				.hasRootCauseMessage("idempotent.store is jdbc, and the application has none."));
+				.hasRootCauseMessage("idempotent.store is jdbc, which this application does not have."));
 	}
 
 	@Test
-	void failsWithoutAnyStoreAndSaysWhatToAdd() {
+	void failsWithoutAStore() {
 		start(Stream.concat(Stream.of(REDIS), Stream.of(JDBC)).toArray(String[]::new))
 			.run((context) -> assertThat(context).getFailure()
-				.hasRootCauseMessage("There is no store to keep idempotency keys in."));
+				.hasRootCauseMessage("There is no store for idempotency keys."));
 	}
 
 	@Test
@@ -117,6 +117,13 @@ class OptionalLibrariesTests {
 	@Test
 	void worksWithoutContextPropagation() {
 		start("io.micrometer.context").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
+	}
+
+	@Test
+	void worksWithoutSpringKafka() {
+		start("org.springframework.kafka").run((context) -> assertThat(context).hasNotFailed()
+			.hasBean("idempotencyTemplate")
+			.doesNotHaveBean("idempotencyKafkaErrorHandler"));
 	}
 
 	@Test

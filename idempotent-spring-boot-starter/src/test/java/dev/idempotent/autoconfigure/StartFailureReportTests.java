@@ -3,8 +3,6 @@ package dev.idempotent.autoconfigure;
 import java.util.List;
 import java.util.stream.Stream;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -13,7 +11,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
@@ -25,20 +25,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Tests for what the person reads who starts an application with a mistake.
+ * Tests for the failure report of an application with a configuration mistake.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StartFailureReportTests {
 
 	@Test
-	void saysWhatIsWrongWithAProperty(CapturedOutput output) {
+	void reportsAnInvalidProperty(CapturedOutput output) {
 		fail(Application.class, "spring.application.name=shop", "idempotent.lease=0s");
-		assertThat(report(output)).containsExactly("Description:", "idempotent.lease is PT0S, which is no time at all.",
-				"Action:", "Set idempotent.lease to a millisecond or more, such as 30s.");
+		assertThat(report(output)).containsExactly("Description:",
+				"idempotent.lease is PT0S, but must be at least 1 ms.", "Action:",
+				"Set idempotent.lease to a duration of at least 1 ms, such as 30s.");
 	}
 
 	@Test
-	void saysWhatIsWrongWithAnAnnotation(CapturedOutput output) {
+	void reportsAnInvalidAnnotation(CapturedOutput output) {
 		fail(Orders.class, "spring.application.name=shop");
 		assertThat(report(output)).containsExactly("Description:",
 				"The @Idempotent method " + Orders.class.getName()
@@ -47,12 +48,10 @@ class StartFailureReportTests {
 	}
 
 	@Test
-	void saysWhichStoreToAdd(CapturedOutput output) {
-		fail(Application.class, "spring.application.name=shop",
-				"spring.autoconfigure.exclude=" + IdempotencyRedisAutoConfiguration.class.getName() + ","
-						+ IdempotencyJdbcAutoConfiguration.class.getName());
-		assertThat(report(output)).containsExactly("Description:", "There is no store to keep idempotency keys in.",
-				"Action:",
+	void reportsWhichStoreToAdd(CapturedOutput output) {
+		fail(Application.class, "spring.application.name=shop", "spring.autoconfigure.exclude="
+				+ DataRedisAutoConfiguration.class.getName() + "," + DataSourceAutoConfiguration.class.getName());
+		assertThat(report(output)).containsExactly("Description:", "There is no store for idempotency keys.", "Action:",
 				"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
 						+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
 						+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
@@ -60,21 +59,21 @@ class StartFailureReportTests {
 	}
 
 	@Test
-	void saysHowToAddTheDatabaseThatItWasTold(CapturedOutput output) {
+	void reportsHowToAddTheConfiguredDatabase(CapturedOutput output) {
 		fail(Application.class, "spring.application.name=shop", "idempotent.store=jdbc",
-				"spring.autoconfigure.exclude=" + IdempotencyJdbcAutoConfiguration.class.getName());
+				"spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName());
 		assertThat(report(output)).containsExactly("Description:",
-				"idempotent.store is jdbc, and the application has none.", "Action:",
+				"idempotent.store is jdbc, which this application does not have.", "Action:",
 				"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
 						+ "mark one of several DataSource beans as @Primary.");
 	}
 
 	@Test
-	void saysHowToNameTheApplication(CapturedOutput output) {
+	void reportsHowToNameTheApplication(CapturedOutput output) {
 		fail(Application.class);
 		assertThat(report(output)).containsExactly("Description:",
 				"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
-						+ "could not be told apart from those of others in the same store.",
+						+ "could not be distinguished from those of others in the same store.",
 				"Action:", "Set spring.application.name, or idempotent.namespace if the name may change.");
 	}
 
@@ -85,7 +84,7 @@ class StartFailureReportTests {
 	}
 
 	@Test
-	void isAskedForBeforeThatOfBootInAnyOrderOfTheClassPath() {
+	void isOrderedBeforeBootsAnalyzersInAnyOrderOfTheClassPath() {
 		FailureAnalyzer unordered = (failure) -> null;
 		FailureAnalyzer ours = new IdempotentConfigurationFailureAnalyzer();
 		assertThat(AnnotationAwareOrderComparator.INSTANCE.compare(ours, unordered)).isNegative();

@@ -10,8 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-import dev.idempotent.autoconfigure.operations.OutboxMetricsAutoConfiguration;
-import dev.idempotent.autoconfigure.outbox.OutboxOperationsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
@@ -140,7 +139,7 @@ class OutboxMetricsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ OutboxOperationsAutoConfiguration.class, OutboxMetricsAutoConfiguration.class })
+	@ImportAutoConfiguration(OutboxOperationsAutoConfiguration.class)
 	static class Application {
 
 		@Bean
@@ -149,8 +148,8 @@ class OutboxMetricsTests {
 		}
 
 		@Bean
-		Object binder(MeterRegistry registry, MeterBinder outboxGauges) {
-			outboxGauges.bindTo(registry);
+		Object binder(MeterRegistry registry, MeterBinder gauges) {
+			gauges.bindTo(registry);
 			return "bound, as Boot does it";
 		}
 

@@ -5,6 +5,8 @@ import java.util.List;
 
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -71,12 +73,24 @@ public final class OutboxApplication {
 
 	}
 
+	/**
+	 * Uses the outbox, which is off otherwise.
+	 */
+	record Appender(@Nullable Outbox outbox) {
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	static class Broker {
 
 		@Bean
 		RecordingPublisher publisher() {
 			return new RecordingPublisher();
+		}
+
+		@Bean
+		Appender appender(ObjectProvider<Outbox> outbox) {
+			return new Appender(outbox.getIfAvailable());
 		}
 
 	}

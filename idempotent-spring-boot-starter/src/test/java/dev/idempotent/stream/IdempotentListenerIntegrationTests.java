@@ -11,9 +11,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.kafka.Ledger;
@@ -113,8 +111,7 @@ class IdempotentListenerIntegrationTests {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 			TransactionAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-			IdempotencyRedisAutoConfiguration.class })
+			IdempotencyMethodAutoConfiguration.class })
 	static class ShipmentApplication {
 
 		@Bean

@@ -5,7 +5,7 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.web.ErrorResponseException;
 
 /**
- * The header {@code X-Chaos} asks for something that is not on offer: 400.
+ * The header {@code X-Chaos} is invalid: 400.
  */
 class BadChaosException extends ErrorResponseException {
 

@@ -8,7 +8,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Lets the work of a request fail, or its JVM end, where the client has asked for it.
+ * Lets a request fail, or halts the JVM, as the client has requested.
  */
 @Component
 public class Chaos {
@@ -23,7 +23,7 @@ public class Chaos {
 
 	/**
 	 * Fails the current transaction before or after its commit, or halts the JVM at one
-	 * of these moments, if the client has asked for it. Called when everything is
+	 * of these moments, if the client has requested it. Must be called when everything is
 	 * written.
 	 */
 	public void strike() {
@@ -32,14 +32,14 @@ public class Chaos {
 				chaos.halt().strike();
 			}
 			if (chaos.failure() == Failure.BEFORE_COMMIT) {
-				throw new ChaosException("Failed before the commit, as X-Chaos has asked");
+				throw new ChaosException("Failed before the commit, as requested by X-Chaos");
 			}
 			TransactionSynchronizationManager.registerSynchronization(new AroundCommit(chaos));
 		}
 	}
 
 	/**
-	 * Comes after all others, such as one that writes a record before the commit.
+	 * Runs last, after a synchronization that writes a record before the commit.
 	 */
 	private record AroundCommit(ChaosRequest chaos) implements TransactionSynchronization {
 
@@ -61,7 +61,7 @@ public class Chaos {
 				this.chaos.halt().strike();
 			}
 			if (this.chaos.failure() == Failure.AFTER_COMMIT) {
-				throw new ChaosException("Failed after the commit, as X-Chaos has asked");
+				throw new ChaosException("Failed after the commit, as requested by X-Chaos");
 			}
 		}
 

@@ -9,8 +9,8 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Reads what the header {@code X-Chaos} asks for and waits where it asks to wait: once
- * the key is claimed, under {@code Guarantee.TRANSACTION} in the open transaction.
+ * Reads the header {@code X-Chaos} and applies its delay, when the key has been claimed;
+ * under {@code Guarantee.TRANSACTION}, in the open transaction.
  */
 @Component
 class ChaosInterceptor implements HandlerInterceptor, WebMvcConfigurer {

@@ -4,7 +4,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Whether clients may ask for chaos.
+ * Properties of the failures that clients can request.
  *
  * @param enabled whether the header {@code X-Chaos} has an effect
  */

@@ -5,19 +5,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the header {@code X-Chaos} asks for, such as {@code delay=2000,fail=after-commit}.
+ * The parsed header {@code X-Chaos}, such as {@code delay=2000,fail=after-commit}.
  *
  * @param delay how long to wait before the work
- * @param failure where to fail, or {@code null} to let the work succeed
- * @param halt where to halt the JVM, or {@code null} to let it live
+ * @param failure when to fail, or {@code null} not to fail
+ * @param halt when to halt the JVM, or {@code null} not to halt
  */
 record ChaosRequest(Duration delay, @Nullable Failure failure, @Nullable Halt halt) {
 
 	private static final Duration MAX_DELAY = Duration.ofSeconds(60);
 
 	/**
-	 * Reads the header.
-	 * @throws BadChaosException if it asks for something that is not on offer
+	 * Parses the header.
+	 * @throws BadChaosException if the header is invalid
 	 */
 	static ChaosRequest parse(String header) {
 		Duration delay = Duration.ZERO;
@@ -37,7 +37,7 @@ record ChaosRequest(Duration delay, @Nullable Failure failure, @Nullable Halt ha
 	}
 
 	private static Duration parseDelay(String value) {
-		// Five digits say enough and cannot overflow.
+		// Five digits suffice and cannot overflow.
 		if (!value.matches("[0-9]{1,5}")) {
 			throw new BadChaosException();
 		}
@@ -58,17 +58,17 @@ record ChaosRequest(Duration delay, @Nullable Failure failure, @Nullable Halt ha
 	}
 
 	/**
-	 * Where a request fails.
+	 * The moment at which a request fails.
 	 */
 	enum Failure {
 
 		/**
-		 * When all is written and nothing is committed.
+		 * Everything is written and nothing is committed.
 		 */
 		BEFORE_COMMIT("before-commit"),
 
 		/**
-		 * When all is committed and nothing is answered.
+		 * Everything is committed and no response has been sent.
 		 */
 		AFTER_COMMIT("after-commit");
 

@@ -4,27 +4,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the JVM halts at once, as {@code kill -9} does.
+ * The moment at which the JVM halts, as after {@code kill -9}.
  */
 enum Halt {
 
 	/**
-	 * When the work is written, and neither its record nor a commit has followed.
+	 * The work is written, but neither its record nor the commit.
 	 */
 	IN_HANDLER("in-handler"),
 
 	/**
-	 * When all is written and nothing is committed.
+	 * Everything is written and nothing is committed.
 	 */
 	BEFORE_COMMIT("before-commit"),
 
 	/**
-	 * When all is committed and nothing else has happened.
+	 * Everything is committed and nothing else has happened.
 	 */
 	AFTER_COMMIT("after-commit"),
 
 	/**
-	 * When the answer is about to be stored in front of the database.
+	 * The response is about to be stored in the store in front of the database.
 	 */
 	BEFORE_COMPLETE("before-complete");
 
@@ -37,10 +37,10 @@ enum Halt {
 	}
 
 	/**
-	 * Ends this JVM without any of its shutdown work.
+	 * Halts this JVM without running shutdown hooks.
 	 */
 	void strike() {
-		logger.warn("Halting {}, as X-Chaos has asked", this);
+		logger.warn("Halting {}, as requested by X-Chaos", this);
 		Runtime.getRuntime().halt(137);
 	}
 

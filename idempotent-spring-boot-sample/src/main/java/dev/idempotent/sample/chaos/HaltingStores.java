@@ -14,8 +14,8 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
- * Halts the JVM when an answer is about to be stored in front of the database, if its
- * request asks for it.
+ * Halts the JVM when a response is about to be stored in the store in front of the
+ * database, if the request asks for it.
  */
 @Component
 @ConditionalOnBooleanProperty(name = "sample.chaos.enabled", matchIfMissing = true)
@@ -36,8 +36,8 @@ class HaltingStores implements BeanPostProcessor {
 		@Override
 		public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 				Duration retention) {
-			// The answer is stored on the thread of its request, to which Spring Boot
-			// binds the request outside of all filters but the first.
+			// The response is stored on the thread of its request, to which Spring Boot
+			// binds the request in one of the first filters.
 			RequestAttributes request = RequestContextHolder.getRequestAttributes();
 			if (request != null
 					&& request.getAttribute(Chaos.ATTRIBUTE,

@@ -1,6 +1,6 @@
 /**
- * Slows requests down, makes them fail, and halts the JVM where a client asks for it, so
- * that one can watch the promises being kept.
+ * Delays requests, lets them fail, and halts the JVM at the request of a client, to show
+ * that the guarantees hold.
  */
 @NullMarked
 package dev.idempotent.sample.chaos;

@@ -8,7 +8,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Where feedback is kept.
+ * The feedback of customers.
  */
 @Service
 class FeedbackBox {

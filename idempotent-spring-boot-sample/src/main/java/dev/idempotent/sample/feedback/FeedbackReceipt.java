@@ -3,7 +3,7 @@ package dev.idempotent.sample.feedback;
 import java.util.UUID;
 
 /**
- * The answer to feedback that was taken.
+ * The response to accepted feedback.
  */
 record FeedbackReceipt(UUID feedbackId) {
 

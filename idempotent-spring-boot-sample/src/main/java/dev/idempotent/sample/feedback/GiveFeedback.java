@@ -3,7 +3,7 @@ package dev.idempotent.sample.feedback;
 import jakarta.validation.constraints.NotBlank;
 
 /**
- * What a client sends to give feedback.
+ * A request that gives feedback.
  */
 record GiveFeedback(@NotBlank String userId, @NotBlank String text) {
 

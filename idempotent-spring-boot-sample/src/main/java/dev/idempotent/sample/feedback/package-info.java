@@ -1,5 +1,5 @@
 /**
- * Takes feedback from a form that sends no keys.
+ * Accepts feedback from a form that sends no keys.
  */
 @NullMarked
 package dev.idempotent.sample.feedback;

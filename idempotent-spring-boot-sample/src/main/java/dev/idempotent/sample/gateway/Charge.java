@@ -1,7 +1,7 @@
 package dev.idempotent.sample.gateway;
 
 /**
- * The gateway's answer.
+ * The gateway's response.
  */
 record Charge(long chargeId, boolean approved) {
 

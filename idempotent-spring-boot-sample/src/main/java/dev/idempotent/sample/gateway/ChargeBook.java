@@ -9,7 +9,7 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.stereotype.Component;
 
 /**
- * One row per charge, which stays when the shop's transaction rolls back.
+ * The charges, one row each. They remain if the shop's transaction is rolled back.
  */
 @Component
 class ChargeBook {
@@ -17,7 +17,8 @@ class ChargeBook {
 	private final JdbcClient jdbc;
 
 	ChargeBook(JdbcConnectionDetails details) {
-		// Not the shop's pool: its connections may all be held by those who wait for us.
+		// Not the shop's pool: all its connections may be held by requests that wait for
+		// the gateway.
 		this.jdbc = JdbcClient.create(DataSourceBuilder.create()
 			.type(SimpleDriverDataSource.class)
 			.url(details.getJdbcUrl())

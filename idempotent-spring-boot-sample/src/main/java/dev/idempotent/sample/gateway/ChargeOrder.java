@@ -3,7 +3,7 @@ package dev.idempotent.sample.gateway;
 import java.util.UUID;
 
 /**
- * What the gateway is asked for.
+ * A request to charge an order.
  */
 record ChargeOrder(UUID orderId, String method) {
 

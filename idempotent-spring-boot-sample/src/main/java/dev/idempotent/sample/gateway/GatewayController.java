@@ -15,7 +15,7 @@ class GatewayController {
 	}
 
 	/**
-	 * Declines the method {@code declined} and takes every other.
+	 * Declines the payment method {@code declined} and accepts all others.
 	 */
 	@PostMapping("/gateway/charges")
 	@Idempotent

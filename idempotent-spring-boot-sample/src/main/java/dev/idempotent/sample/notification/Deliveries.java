@@ -6,7 +6,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * One row per delivery of an event, which stays when the work on the event rolls back.
+ * The deliveries of events, one row each. They remain if the work on an event is rolled
+ * back.
  */
 @Component
 class Deliveries {
@@ -18,8 +19,8 @@ class Deliveries {
 	}
 
 	/**
-	 * Counts a delivery before anything comes of it, and keeps whether the event had been
-	 * handled by then: a later attempt at an event that failed is no duplicate.
+	 * Counts a delivery before it is handled, and records whether its event had been
+	 * handled before: a redelivery after a failure does not count as a duplicate.
 	 */
 	void count(Map<String, String> headers) {
 		this.jdbc.sql("""

@@ -11,7 +11,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * What customers are told about their orders.
+ * The notifications of customers about their orders.
  */
 @Service
 class Notifications {
@@ -23,8 +23,8 @@ class Notifications {
 	}
 
 	/**
-	 * Writes one notification for an event, and none for one of a type that is of no
-	 * concern here. The event's id commits with it.
+	 * Writes one notification for an event; events of other types are ignored. The
+	 * event's id is committed together with it.
 	 */
 	@Transactional
 	@Idempotent(key = "#headers['ce_id']", ignore = "headers", guarantee = Guarantee.TRANSACTION)
@@ -50,7 +50,7 @@ class Notifications {
 	}
 
 	/**
-	 * Returns the events about an order that were handled, the first one first.
+	 * Returns the handled events about an order, the oldest first.
 	 */
 	List<HandledEvent> handled(UUID orderId) {
 		return this.jdbc.sql("""

@@ -5,11 +5,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a notification needs of an event about an order, whatever its type.
+ * The parts of an event about an order that a notification needs.
  *
  * @param orderId the order
- * @param item what was ordered, or {@code null} if the event does not say
- * @param amount how many, or {@code null} if the event does not say
+ * @param item what was ordered, or {@code null} if the event does not contain it
+ * @param amount the quantity, or {@code null} if the event does not contain it
  */
 record OrderEvent(UUID orderId, @Nullable String item, @Nullable Integer amount) {
 

@@ -6,8 +6,8 @@ import dev.idempotent.stream.RedisStreamListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Takes the events about orders from their stream. It is not idempotent itself, so that
- * every delivery is counted, those too that have no effect.
+ * Listens to the stream of events about orders. It is not idempotent itself, so that all
+ * deliveries are counted, including those without an effect.
  */
 @Component
 class OrderEventListener {

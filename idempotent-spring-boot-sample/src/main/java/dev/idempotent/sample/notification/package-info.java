@@ -1,6 +1,6 @@
 /**
- * Notifies customers of what happens to their orders: one event, one notification,
- * however often the event is delivered.
+ * Notifies customers about their orders: one notification per event, however often the
+ * event is delivered.
  */
 @NullMarked
 package dev.idempotent.sample.notification;

@@ -33,8 +33,8 @@ class OrderController {
 	}
 
 	/**
-	 * Places an order like {@link #place}, but its key is kept by the store alone: for
-	 * comparison, when things fail.
+	 * Places an order like {@link #place}, but under {@code Guarantee.LEASE}, to compare
+	 * the two after a failure.
 	 */
 	@PostMapping("/lease")
 	@Idempotent(guarantee = Guarantee.LEASE)

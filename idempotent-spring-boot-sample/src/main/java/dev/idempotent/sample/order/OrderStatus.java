@@ -1,7 +1,7 @@
 package dev.idempotent.sample.order;
 
 /**
- * How far an order has come.
+ * The status of an order.
  */
 public enum OrderStatus {
 

@@ -25,7 +25,7 @@ public class Orders {
 	}
 
 	/**
-	 * Places an order, and says so when it is committed: never of one that was undone.
+	 * Places an order. Its event is published if the transaction commits.
 	 */
 	@Transactional
 	@TransactionalOutbox(type = "order.created", key = "#result.orderId")
@@ -47,7 +47,8 @@ public class Orders {
 	}
 
 	/**
-	 * Returns the order with the given id; one that does not exist is answered 404.
+	 * Returns the order with the given id.
+	 * @throws UnknownOrderException if there is none
 	 */
 	public Order get(UUID orderId) {
 		return this.jdbc.sql("""
@@ -63,8 +64,8 @@ public class Orders {
 	}
 
 	/**
-	 * Marks an order as paid unless it is, and keeps its row locked until the caller's
-	 * transaction ends: whoever else wants to pay it waits.
+	 * Marks an order as paid unless it is, and locks its row until the caller's
+	 * transaction ends, so that concurrent payments of the order wait.
 	 * @return whether this call has marked it
 	 */
 	@Transactional

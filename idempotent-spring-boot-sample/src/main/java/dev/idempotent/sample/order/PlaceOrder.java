@@ -5,7 +5,7 @@ import jakarta.validation.constraints.NotBlank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client sends to place an order.
+ * A request that places an order.
  */
 record PlaceOrder(@NotBlank String userId, @NotBlank String item, @Min(1) int amount, @Nullable String note) {
 

@@ -5,7 +5,7 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.web.ErrorResponseException;
 
 /**
- * No order has the id that was asked for: 404.
+ * No order has the requested id: 404.
  */
 class UnknownOrderException extends ErrorResponseException {
 

@@ -1,5 +1,5 @@
 /**
- * Places orders and shows them: one key, one order.
+ * Places and shows orders: one order per key.
  */
 @NullMarked
 package dev.idempotent.sample.order;

@@ -3,8 +3,8 @@ package dev.idempotent.sample.payment;
 import jakarta.validation.constraints.NotBlank;
 
 /**
- * What a client sends to pay an order. The gateway declines the method {@code declined}
- * and takes every other.
+ * A request that pays an order. The gateway declines the method {@code declined} and
+ * accepts all others.
  */
 record PayOrder(@NotBlank String method) {
 

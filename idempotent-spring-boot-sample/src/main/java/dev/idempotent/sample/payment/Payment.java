@@ -5,7 +5,7 @@ import java.util.UUID;
 import dev.idempotent.sample.order.OrderStatus;
 
 /**
- * A payment as the shop confirms it.
+ * A confirmed payment.
  */
 record Payment(UUID orderId, UUID paymentId, OrderStatus status) {
 

@@ -10,9 +10,9 @@ import org.springframework.web.client.ResourceAccessException;
 import org.springframework.web.client.RestClient;
 
 /**
- * Calls the payment gateway, up to three times if it does not answer. Each call carries
- * an idempotency key that is derived from the payment's own: neither these attempts nor a
- * retry of the whole payment charge twice.
+ * Calls the payment gateway, up to three times if it does not respond. Each call carries
+ * an idempotency key that is derived from the key of the payment, so neither these
+ * attempts nor a retry of the whole payment charge twice.
  */
 @Component
 class PaymentGateway {

@@ -36,8 +36,8 @@ class Payments {
 	@TransactionalOutbox(type = "order.paid", key = "#orderId")
 	Payment pay(UUID orderId, PayOrder command) {
 		Order order = this.orders.get(orderId);
-		// First the order, then the charge: a payment with another key waits here for
-		// this one to end, and reaches the gateway only if this one was undone.
+		// First the order, then the charge: a payment with another key waits here until
+		// this one ends, and calls the gateway only if this one is rolled back.
 		if (!this.orders.markPaid(order.orderId())) {
 			throw new OrderAlreadyPaidException();
 		}

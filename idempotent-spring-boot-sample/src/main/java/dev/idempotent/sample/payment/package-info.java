@@ -1,5 +1,5 @@
 /**
- * Pays orders through a gateway that does not roll back with us: one order, one charge.
+ * Pays orders through a gateway outside the transaction: one charge per order.
  */
 @NullMarked
 package dev.idempotent.sample.payment;

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * The embedded Redis.
+ * Properties of the embedded Redis.
  *
  * @param executable the redis-server to start, also {@code EMBEDDED_REDIS_EXECUTABLE} in
- * the environment; by default the one that the application brings along
+ * the environment; by default the bundled one
  */
 @ConfigurationProperties("embedded.redis")
 record EmbeddedRedisProperties(@Nullable Path executable) {

@@ -1,7 +1,7 @@
 package dev.idempotent.sample.servers;
 
 /**
- * An embedded server did not start. Carries what to do about it.
+ * An embedded server did not start. Contains what to do.
  */
 class EmbeddedServerException extends RuntimeException {
 

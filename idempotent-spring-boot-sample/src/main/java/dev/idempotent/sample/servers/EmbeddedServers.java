@@ -7,7 +7,7 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Starts each server that the application was not pointed at.
+ * Starts an embedded server for each that is not configured.
  */
 @Configuration(proxyBeanMethods = false)
 class EmbeddedServers {

@@ -8,16 +8,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 
 /**
- * A real PostgreSQL on a free port of the loopback address, which starts empty and stops
- * with the application.
+ * An empty PostgreSQL on a free port of the loopback address. Stops with the application.
  */
 final class PostgresServer implements JdbcConnectionDetails, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(PostgresServer.class);
 
 	private static final String ACTION = "Set spring.datasource.url, spring.datasource.username and "
-			+ "spring.datasource.password to a PostgreSQL that runs. PostgreSQL refuses to run as root: as root, this "
-			+ "application needs the command unshare and a kernel that lets it, so another user may be all it takes.";
+			+ "spring.datasource.password to a running PostgreSQL. PostgreSQL refuses to run as root: this application "
+			+ "then needs the command unshare and a kernel that permits it, or must be run as another user.";
 
 	private final EmbeddedPostgres postgres;
 
@@ -33,7 +32,7 @@ final class PostgresServer implements JdbcConnectionDetails, AutoCloseable {
 		try {
 			PostgresServer server = new PostgresServer(EmbeddedPostgres.builder()
 				.setServerConfig("listen_addresses", "127.0.0.1")
-				// The library's default forgets commits when the server is killed.
+				// With the library's default, commits are lost when the server is killed.
 				.setServerConfig("synchronous_commit", "on")
 				// The library's hook does not wait for a graceful shutdown.
 				.setRegisterShutdownHook(false)

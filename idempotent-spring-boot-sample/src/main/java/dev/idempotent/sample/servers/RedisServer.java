@@ -13,8 +13,8 @@ import redis.embedded.core.ExecutableProvider;
 import redis.embedded.core.PortProvider;
 
 /**
- * A real Redis on a free port of the loopback address, which keeps nothing on disk and
- * stops with the application.
+ * A Redis without persistence on a free port of the loopback address. Stops with the
+ * application.
  */
 final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 
@@ -24,7 +24,7 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 
 	private static final String ACTION = "Install OpenSSL 3 (libssl.so.3, the package libssl3 on Debian and Ubuntu), which "
 			+ "the Redis that comes with this application needs on Linux; or set EMBEDDED_REDIS_EXECUTABLE to the path "
-			+ "of a redis-server of yours; or set spring.data.redis.host and spring.data.redis.port to a Redis that runs.";
+			+ "of another redis-server; or set spring.data.redis.host and spring.data.redis.port to a running Redis.";
 
 	private final Process process;
 
@@ -44,7 +44,7 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 		int port = PortProvider.newEphemeralPortProvider().get();
 		try {
 			// Not the library's own RedisServer: its shutdown hook would stop Redis
-			// beneath the requests that a graceful shutdown waits for.
+			// during the requests that a graceful shutdown waits for.
 			Path binary = (executable != null) ? executable
 					: ExecutableProvider.newJarResourceProvider().get().toPath();
 			Process process = new ProcessBuilder(binary.toString(), "--bind", "127.0.0.1", "--port",
@@ -72,7 +72,8 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 			}
 			said.append(System.lineSeparator()).append(line);
 		}
-		throw new EmbeddedServerException("The embedded Redis ended before it was ready. It said:" + said, ACTION);
+		throw new EmbeddedServerException("The embedded Redis ended before it was ready, with the output:" + said,
+				ACTION);
 	}
 
 	private static void drain(BufferedReader output) {

@@ -1,6 +1,6 @@
 /**
- * Starts real servers for an application that was not told where its own ones are: the\n
- * * shop needs a JDK and nothing else.
+ * Embedded servers for an application whose servers are not configured, so that the shop
+ * needs only a JDK.
  */
 @NullMarked
 package dev.idempotent.sample.servers;

@@ -1,13 +1,13 @@
 package dev.idempotent.sample.stats;
 
 /**
- * What the database holds: rows, not events of this process, so that several instances
- * agree. A declined call of the gateway is no charge.
+ * Numbers of rows in the database, which are the same for all instances. A declined call
+ * of the gateway does not count as a charge.
  *
- * @param eventsDelivered how often the stream has brought an event to the consumer
- * @param eventsHandled how many notifications the consumer has written
- * @param duplicatesDropped how many deliveries came after their event had been handled,
- * less those that had an effect all the same
+ * @param eventsDelivered number of deliveries of events to the consumer
+ * @param eventsHandled number of notifications that the consumer has written
+ * @param duplicatesDropped number of deliveries of events that had been handled before,
+ * less those that had an effect
  */
 record Stats(long orders, long payments, long charges, long feedback, long eventsDelivered, long eventsHandled,
 		long duplicatesDropped) {

@@ -1,5 +1,5 @@
 /**
- * Counts what has happened, so that anyone can check "exactly once".
+ * Counts rows, so that "exactly once" can be checked.
  */
 @NullMarked
 package dev.idempotent.sample.stats;

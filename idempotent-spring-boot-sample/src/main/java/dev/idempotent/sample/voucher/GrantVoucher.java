@@ -3,7 +3,7 @@ package dev.idempotent.sample.voucher;
 import jakarta.validation.constraints.NotBlank;
 
 /**
- * Asks for a user's welcome voucher.
+ * A request for a user's welcome voucher.
  */
 record GrantVoucher(@NotBlank String userId) {
 

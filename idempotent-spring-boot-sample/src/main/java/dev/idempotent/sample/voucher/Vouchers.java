@@ -25,7 +25,7 @@ class Vouchers {
 	}
 
 	/**
-	 * Grants a user the one welcome voucher: the same one for ten years.
+	 * Grants a user the welcome voucher, and returns the same one for ten years.
 	 */
 	@Transactional
 	@Idempotent(key = "#userId", name = "welcome-voucher", guarantee = Guarantee.TRANSACTION, retention = "3650d")

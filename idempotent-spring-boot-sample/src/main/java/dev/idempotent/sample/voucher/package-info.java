@@ -1,6 +1,6 @@
 /**
- * One welcome voucher per user, whoever asks for it and however often: the key is what
- * the business says it is, and no client sends one.
+ * One welcome voucher per user, however often it is requested: the key is derived from
+ * the request, and clients send none.
  */
 @NullMarked
 package dev.idempotent.sample.voucher;

@@ -31,7 +31,7 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
-	void undoesTheWorkWhenFailingBeforeTheCommit() {
+	void rollsBackWhenFailingBeforeTheCommit() {
 		assertThat(place("fail=before-commit").statusCode()).isEqualTo(500);
 		assertThat(ordersInTheDatabase()).isZero();
 		assertThat(place("delay=0").statusCode()).isEqualTo(201);
@@ -39,7 +39,7 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
-	void answersWhatWasCommittedWhenFailingAfterTheCommit() {
+	void replaysTheCommittedResponseWhenFailingAfterTheCommit() {
 		HttpResponse<String> first = place("fail=after-commit");
 		HttpResponse<String> retry = place("delay=0");
 		assertThat(first.statusCode()).isEqualTo(201);
@@ -49,14 +49,14 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
-	void repeatsUnderALeaseWhatWasCommittedWhenFailingAfterTheCommit() {
+	void runsAgainUnderALeaseWhenFailingAfterTheCommit() {
 		assertThat(placeUnderLease("fail=after-commit").statusCode()).isEqualTo(500);
 		assertThat(placeUnderLease("delay=0").statusCode()).isEqualTo(201);
 		assertThat(ordersInTheDatabase()).isEqualTo(2);
 	}
 
 	@Test
-	void chargesOnceThoughAPaymentFailsBeforeTheCommitAndIsRetried() {
+	void chargesOnceIfAPaymentFailsBeforeTheCommitAndIsRetried() {
 		String orderId = this.shop.placeOrder(this.user);
 		assertThat(pay(orderId, "fail=before-commit").statusCode()).isEqualTo(500);
 		assertThat(charges(orderId)).isOne();
@@ -67,7 +67,7 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
-	void undoesFeedbackWhenFailingBeforeTheCommit() {
+	void rollsBackFeedbackWhenFailingBeforeTheCommit() {
 		HttpResponse<String> failed = this.shop.post("/api/feedback", """
 				{"userId": "%s", "text": "Lost words"}
 				""".formatted(this.user), "X-Chaos", "fail=before-commit");
@@ -86,7 +86,7 @@ class ChaosIntegrationTests {
 	}
 
 	@Test
-	void refusesWhatIsNotOnOfferBeforeAnyWork() {
+	void refusesAnInvalidHeaderBeforeAnyWork() {
 		HttpResponse<String> refused = place("explode=now");
 		assertThat(refused.statusCode()).isEqualTo(400);
 		assertThat(refused.headers().firstValue("Content-Type")).hasValue("application/problem+json");

@@ -33,13 +33,13 @@ class ChaosRequestTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void readsWhereToHalt(Halt halt) {
+	void readsWhenToHalt(Halt halt) {
 		String name = halt.name().toLowerCase(Locale.ROOT).replace('_', '-');
 		assertThat(ChaosRequest.parse("halt=" + name)).isEqualTo(new ChaosRequest(Duration.ZERO, null, halt));
 	}
 
 	@Test
-	void readsSeveralWishes() {
+	void readsSeveralFailures() {
 		assertThat(ChaosRequest.parse("delay=60000, fail=after-commit"))
 			.isEqualTo(new ChaosRequest(Duration.ofMinutes(1), Failure.AFTER_COMMIT, null));
 	}
@@ -48,7 +48,7 @@ class ChaosRequestTests {
 	@ValueSource(strings = { "", "delay", "delay=", "delay=-1", "delay=soon", "delay=60001",
 			"delay=99999999999999999999", "fail=", "fail=later", "fail=in-handler", "halt=", "halt=now",
 			"halt=BEFORE_COMMIT", "explode=now", "delay=1,", ",fail=before-commit" })
-	void refusesWhatIsNotOnOffer(String header) {
+	void refusesInvalidValues(String header) {
 		assertThatExceptionOfType(BadChaosException.class).isThrownBy(() -> ChaosRequest.parse(header));
 	}
 

@@ -43,7 +43,7 @@ record Answer(int status, String location, String body, boolean replayed) {
 	}
 
 	/**
-	 * Tells answers apart without showing them.
+	 * Distinguishes answers without showing them.
 	 */
 	String digest() {
 		return Integer.toHexString(Objects.hash(this.status, this.location, this.body));

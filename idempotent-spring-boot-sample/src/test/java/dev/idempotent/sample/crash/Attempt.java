@@ -3,14 +3,14 @@ package dev.idempotent.sample.crash;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of a customer, and what became of it. Times are milliseconds of this
- * machine's clock.
+ * One request of a customer and its outcome. Times are milliseconds of this machine's
+ * clock.
  *
- * @param life which life of which instance was asked
- * @param chaos what {@code X-Chaos} asked for, or nothing
- * @param altered whether it asked for something else under the same key
+ * @param life the life of the instance that received it
+ * @param chaos its header {@code X-Chaos}, or nothing
+ * @param altered whether it differed from the first request of its key
  * @param sent when it was sent
- * @param ended when its answer came, or when it was clear that none will
+ * @param ended when its answer came, or when it failed
  * @param answer the answer, if one came
  * @param trouble why none came
  */
@@ -22,22 +22,22 @@ record Attempt(String life, String chaos, boolean altered, long sent, long ended
 	private static final long NOTED_MILLIS = 500;
 
 	/**
-	 * The answer, unless it was to ask again.
+	 * The answer, unless it asked for a retry.
 	 */
 	@Nullable Answer finalAnswer() {
 		return (this.answer != null && this.answer.isFinal()) ? this.answer : null;
 	}
 
 	/**
-	 * Whether the instance died with this request in hand. A death is noted a little
-	 * after its connections have broken.
+	 * Whether the instance died while it processed this request. A death is recorded
+	 * shortly after its connections have broken.
 	 */
 	boolean wasInHandAt(long death) {
 		return this.trouble.equals(BROKEN) && this.sent <= death && this.ended >= death - NOTED_MILLIS;
 	}
 
 	/**
-	 * What came of it, in a word to count by.
+	 * The outcome, as a word for statistics.
 	 */
 	String outcome() {
 		if (this.answer == null) {

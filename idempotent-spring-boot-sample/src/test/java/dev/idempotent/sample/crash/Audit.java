@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Compares what customers were told with what the database holds.
+ * Compares the answers that customers got with the rows of the database.
  */
 final class Audit {
 

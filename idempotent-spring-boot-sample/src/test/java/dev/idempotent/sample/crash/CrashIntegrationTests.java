@@ -61,7 +61,7 @@ class CrashIntegrationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "in-handler, 0", "before-commit, 0", "after-commit, 1", "before-complete, 1" })
-	void worksOnceWhereverAnInstanceHalts(String instant, int committed) {
+	void runsOnceAtWhicheverMomentAnInstanceHalts(String instant, int committed) {
 		assumeTrue(this.transaction.hasStoreInFront() || !instant.equals("before-complete"));
 		Halted halted = halt("/api/orders", "transaction", instant);
 		assertThat(orders(halted.key())).isEqualTo(committed);
@@ -71,7 +71,7 @@ class CrashIntegrationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "before-commit, 0, 1", "after-commit, 1, 2" })
-	void repeatsUnderALeaseWhatWasCommittedBeforeAHalt(String instant, int committed, int inTheEnd) {
+	void runsAgainUnderALeaseAfterAHalt(String instant, int committed, int inTheEnd) {
 		Halted halted = halt("/api/orders/lease", "lease", instant);
 		assertThat(orders(halted.key())).isEqualTo(committed);
 		assertHeals("/api/orders/lease", halted);
@@ -79,7 +79,7 @@ class CrashIntegrationTests {
 	}
 
 	@Test
-	void keepsOneOrderAndOneAnswerPerKeyWhateverCrashes() {
+	void keepsOneOrderAndOneAnswerPerKeyAcrossCrashes() {
 		assumeTrue(!this.transaction.isLease());
 		Report report = new CrashRun(this.site, this.transaction).run();
 		assertThat(report.isClean()).as(report::toString).isTrue();

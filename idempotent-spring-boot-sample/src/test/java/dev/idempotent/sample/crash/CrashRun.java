@@ -14,7 +14,7 @@ import dev.idempotent.sample.crash.KeyHistory.Heal;
 import dev.idempotent.sample.crash.site.CrashSite;
 
 /**
- * Lets customers order while things go wrong, in rounds of a storm, a calm and an audit.
+ * Lets customers order during faults, in rounds of a storm, a calm and an audit.
  */
 final class CrashRun {
 
@@ -42,7 +42,7 @@ final class CrashRun {
 	}
 
 	/**
-	 * Runs to the end and prints what was seen.
+	 * Runs to the end and prints the report.
 	 */
 	Report run() {
 		System.out.println("Crash run " + this.settings);

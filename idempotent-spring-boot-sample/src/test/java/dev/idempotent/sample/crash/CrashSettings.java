@@ -12,14 +12,14 @@ import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /**
- * What a run is asked to do, from the system properties {@code crash.*}.
+ * The settings of a run, from the system properties {@code crash.*}.
  *
  * @param guarantee {@code transaction} or {@code lease}
- * @param duration how long things go wrong
+ * @param duration how long faults happen
  * @param keys how many keys are used at most
- * @param clients how many customers order at the same time
+ * @param clients how many customers order concurrently
  * @param instances how many instances of the shop there are
- * @param seed where all random choices come from
+ * @param seed the seed of all random choices
  * @param faults the names of the faults that may happen
  * @param topology {@code single}, {@code sentinel} or {@code jdbc}
  */
@@ -37,9 +37,9 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 
 	/**
 	 * Reads the properties.
-	 * @param guarantee the guarantee to check unless a property says another
-	 * @param duration how long unless a property says so
-	 * @param faults which ones unless a property says so
+	 * @param guarantee the default guarantee
+	 * @param duration the default duration
+	 * @param faults the default faults
 	 */
 	static CrashSettings read(String guarantee, Duration duration, Collection<String> faults) {
 		return new CrashSettings(read("guarantee", guarantee),
@@ -58,7 +58,7 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 	}
 
 	/**
-	 * The same for a further run, with keys of its own.
+	 * The same for a further run, with other keys.
 	 */
 	CrashSettings again() {
 		return new CrashSettings(this.guarantee, this.duration, this.keys, this.clients, this.instances, this.seed + 1,
@@ -70,14 +70,14 @@ record CrashSettings(String guarantee, Duration duration, int keys, int clients,
 	}
 
 	/**
-	 * Where orders are placed under the guarantee that is checked.
+	 * The path of orders under the guarantee that is checked.
 	 */
 	String path() {
 		return isLease() ? "/api/orders/lease" : "/api/orders";
 	}
 
 	/**
-	 * Starts what crashes.
+	 * Starts the servers and instances.
 	 */
 	CrashSite openSite() {
 		return CrashSite.open(Path.of("target", "crash"), jar(), this.topology.equals("sentinel"), this.instances,

@@ -11,8 +11,8 @@ import dev.idempotent.sample.crash.site.ShopInstance;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places orders, one key each, and asks again until there is an answer, and some more
- * times after it. Pays for some.
+ * Places orders, one key each, retries until there is an answer, and some more times
+ * after it. Pays some of them.
  */
 final class Customer implements Runnable {
 
@@ -69,16 +69,16 @@ final class Customer implements Runnable {
 	}
 
 	/**
-	 * Asks until there is a final answer.
-	 * @param altered whether to ask for something else under the same key
-	 * @param copies how many times to ask at once
+	 * Retries until there is a final answer.
+	 * @param altered whether to send another request under the same key
+	 * @param copies how many concurrent requests to send
 	 */
 	private void askUntilAnswered(KeyHistory key, boolean altered, int copies) {
 		askUntilAnswered(key, () -> this.sender.send(shop(), key.key(), altered, chaos(key)), copies);
 	}
 
 	/**
-	 * Pays for an order under a key of its own. What comes of it is told by the events.
+	 * Pays an order under another key. Its events show the outcome.
 	 */
 	private void pay(KeyHistory order) {
 		KeyHistory payment = new KeyHistory(order.key() + "-payment");
@@ -107,7 +107,7 @@ final class Customer implements Runnable {
 	}
 
 	/**
-	 * Mostly one that a load balancer would choose, sometimes one that is down.
+	 * Usually one that is up, sometimes one that is down.
 	 */
 	private ShopInstance shop() {
 		List<ShopInstance> ready = this.shops.stream().filter(ShopInstance::isReady).toList();
@@ -125,7 +125,7 @@ final class Customer implements Runnable {
 	}
 
 	/**
-	 * Chaos where there is work to be done: a replay would not notice it.
+	 * Chaos for requests that run: it has no effect on a replay.
 	 */
 	private String chaos(KeyHistory key) {
 		int dice = this.random.nextInt(100);

@@ -57,7 +57,7 @@ final class EventAudit {
 	}
 
 	/**
-	 * A group that Redis has lost is about to be made again.
+	 * A group that Redis has lost is created again.
 	 */
 	private void await(String kind, Callable<Boolean> quiet) {
 		try {
@@ -70,8 +70,8 @@ final class EventAudit {
 	}
 
 	/**
-	 * Compares everything that the site has seen since it was opened. Work that nobody
-	 * waits for may still commit: its event need not be there, but may.
+	 * Compares all changes since the site was opened. Work of abandoned requests may
+	 * still commit: its event is optional.
 	 */
 	EventReport check() {
 		try (OrderStream stream = this.site.stream()) {

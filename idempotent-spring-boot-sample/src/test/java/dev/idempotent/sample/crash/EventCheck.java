@@ -15,7 +15,7 @@ import dev.idempotent.sample.crash.EventTraces.Fact;
 import dev.idempotent.sample.crash.EventTraces.Notification;
 
 /**
- * Finds the events whose promise was not kept.
+ * Finds events with a broken promise.
  */
 final class EventCheck {
 
@@ -125,7 +125,7 @@ final class EventCheck {
 	}
 
 	/**
-	 * A promise about an event that was not kept.
+	 * A broken promise about an event.
 	 *
 	 * @param kind which one
 	 * @param detail what was found

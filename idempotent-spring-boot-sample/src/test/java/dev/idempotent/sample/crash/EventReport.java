@@ -6,10 +6,10 @@ import java.util.stream.Collectors;
 import dev.idempotent.sample.crash.EventCheck.Flaw;
 
 /**
- * What was seen of events since the site was opened.
+ * The results about events since the site was opened.
  *
  * @param figures how many there were
- * @param flaws the promises that were not kept
+ * @param flaws the broken promises
  */
 record EventReport(Figures figures, List<Flaw> flaws) {
 
@@ -22,7 +22,7 @@ record EventReport(Figures figures, List<Flaw> flaws) {
 	}
 
 	/**
-	 * Counts the promises that were not kept.
+	 * Counts the broken promises.
 	 */
 	Tally violations() {
 		Tally tally = new Tally();
@@ -31,7 +31,7 @@ record EventReport(Figures figures, List<Flaw> flaws) {
 	}
 
 	/**
-	 * The first promises of each kind that were not kept, or nothing.
+	 * The first broken promises of each kind, or nothing.
 	 */
 	String details() {
 		return this.flaws.stream()

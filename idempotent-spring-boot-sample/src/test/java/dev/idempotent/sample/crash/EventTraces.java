@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What events have left behind, when all was quiet.
+ * The traces of events, after all of them were handled.
  *
- * @param due what had been committed before the last events were awaited
+ * @param due what had been committed before the wait for the last events
  * @param committed what was committed in the end
  * @param entries the entries of the stream
  * @param notifications what the consumer has written
@@ -15,7 +15,7 @@ import java.util.Set;
 record EventTraces(Set<Fact> due, Set<Fact> committed, List<Entry> entries, List<Notification> notifications) {
 
 	/**
-	 * Something that has happened, of which there is one event.
+	 * A committed change, for which there is one event.
 	 *
 	 * @param type the type of the event
 	 * @param orderId the order

@@ -14,8 +14,8 @@ import dev.idempotent.sample.crash.site.KillablePostgres;
 import dev.idempotent.sample.crash.site.ShopInstance;
 
 /**
- * What can go wrong: with the instances, with Redis and with PostgreSQL, each in a lane
- * of its own, so that things go wrong at the same time.
+ * The faults of instances, Redis and PostgreSQL, each in its own lane, so that they
+ * coincide.
  */
 final class Faults {
 
@@ -44,7 +44,7 @@ final class Faults {
 	}
 
 	/**
-	 * The lanes, each to be run by a thread of its own until the storm is over.
+	 * The lanes, each to be run by its own thread until the storm is over.
 	 */
 	List<Runnable> lanes(Storm storm, long seed) {
 		List<Runnable> lanes = new ArrayList<>();
@@ -70,7 +70,7 @@ final class Faults {
 	private List<Fault> instances(Storm storm) {
 		List<Fault> faults = new ArrayList<>();
 		HALTS.forEach((halt) -> faults.add(new Fault(halt, (random) -> halt(storm, halt.replaceFirst("-", "=")))));
-		// As often as all the others together.
+		// As often as all others together.
 		faults.addAll(Collections.nCopies(faults.size() + 1, new Fault("kill", (random) -> {
 			if (awaitSpare(storm)) {
 				any(random).kill();

@@ -14,7 +14,7 @@ import dev.idempotent.sample.crash.site.Journal.Death;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that one customer did with one key.
+ * The requests of one customer with one key.
  */
 final class KeyHistory {
 
@@ -30,7 +30,7 @@ final class KeyHistory {
 	}
 
 	/**
-	 * The key, which is also the name of the one who orders.
+	 * The key, which is also the name of the user.
 	 */
 	String key() {
 		return this.key;
@@ -60,8 +60,8 @@ final class KeyHistory {
 	}
 
 	/**
-	 * The time from the death of an instance that had this key in hand to the first final
-	 * answer.
+	 * The time from the death of an instance that was processing this key to the first
+	 * final answer.
 	 */
 	@Nullable Heal heal(Journal journal) {
 		long answered = answeredAt();
@@ -90,7 +90,7 @@ final class KeyHistory {
 	}
 
 	/**
-	 * What happened, line by line, with the troubles around.
+	 * The history, line by line, with the faults around it.
 	 */
 	String describe(Journal journal) {
 		Map<String, String> lines = new TreeMap<>();
@@ -115,10 +115,10 @@ final class KeyHistory {
 	}
 
 	/**
-	 * How long a key took to be answered after a death.
+	 * The time until a key was answered after a death.
 	 *
 	 * @param millis how long
-	 * @param alone whether nothing else went wrong meanwhile
+	 * @param alone whether there were no other faults meanwhile
 	 */
 	record Heal(long millis, boolean alone) {
 

@@ -26,7 +26,7 @@ class KeyHistoryTests {
 	}
 
 	@Test
-	void measuresFromTheBrokenConnectionWhereTheDeathWasNotedLater() {
+	void measuresFromTheBrokenConnectionIfTheDeathWasRecordedLater() {
 		tried("shop-1/1", 1_000, 1_200, Attempt.BROKEN, null);
 		this.journal.died("shop-1/1", "halt-after-commit", 1_250);
 		tried("shop-2/1", 1_300, 1_400, "", PLACED);
@@ -34,7 +34,7 @@ class KeyHistoryTests {
 	}
 
 	@Test
-	void hasNothingToHealAfterADeathThatTouchedNoRequest() {
+	void measuresNothingAfterADeathWithoutARequest() {
 		tried("shop-1/1", 1_000, 1_010, "refused", null);
 		this.journal.died("shop-1/1", "kill", 990);
 		tried("shop-2/1", 1_100, 1_110, Attempt.BROKEN, null);
@@ -44,7 +44,7 @@ class KeyHistoryTests {
 	}
 
 	@Test
-	void tellsADeathAloneFromOneAmongOthers() {
+	void distinguishesASingleDeathFromSeveral() {
 		tried("shop-1/1", 1_000, 1_200, Attempt.BROKEN, null);
 		this.journal.died("shop-1/1", "kill", 1_200);
 		this.journal.died("shop-2/1", "kill", 1_250);
@@ -53,7 +53,7 @@ class KeyHistoryTests {
 	}
 
 	@Test
-	void tellsWhatHappenedInTheOrderInWhichItDid() {
+	void listsEventsInTheirOrder() {
 		tried("shop-1/1", 1_000, 1_200, Attempt.BROKEN, null);
 		this.journal.died("shop-1/1", "kill", 1_200);
 		tried("shop-2/1", 1_300, 1_400, "", PLACED);

@@ -31,7 +31,7 @@ final class KeyRing {
 	}
 
 	/**
-	 * What all keys begin with.
+	 * The prefix of all keys.
 	 */
 	String prefix() {
 		return this.prefix;
@@ -74,15 +74,15 @@ final class KeyRing {
 	}
 
 	/**
-	 * Does not ask for a key again whose promise was not kept.
+	 * Removes a key with a broken promise, which is not requested again.
 	 */
 	synchronized void forget(KeyHistory key) {
 		this.answered.remove(key);
 	}
 
 	/**
-	 * Hands over what is to be checked: the keys in use, and those that may have been
-	 * asked for again.
+	 * Returns the keys to check: those in use, and those that may have been requested
+	 * again.
 	 */
 	synchronized List<KeyHistory> retire() {
 		Set<KeyHistory> all = new LinkedHashSet<>(this.current);

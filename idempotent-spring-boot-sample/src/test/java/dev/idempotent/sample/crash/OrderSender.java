@@ -14,7 +14,7 @@ import dev.idempotent.sample.crash.site.ShopInstance;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends orders and payments to instances of the shop and notes what became of them.
+ * Sends orders and payments to instances of the shop and records the outcome.
  */
 final class OrderSender {
 
@@ -30,8 +30,8 @@ final class OrderSender {
 	private final Duration patience;
 
 	/**
-	 * Creates a sender that gives up and asks again as impatient clients do.
-	 * @param path where orders are placed
+	 * Creates a sender that times out and retries early, as impatient clients do.
+	 * @param path the path of orders
 	 */
 	OrderSender(String path) {
 		this(path, PATIENCE);
@@ -39,8 +39,8 @@ final class OrderSender {
 
 	/**
 	 * Creates a sender.
-	 * @param path where orders are placed
-	 * @param patience how long to wait for an answer
+	 * @param path the path of orders
+	 * @param patience how long to wait for a response
 	 */
 	OrderSender(String path, Duration patience) {
 		this.path = path;
@@ -49,10 +49,10 @@ final class OrderSender {
 
 	/**
 	 * Sends an order.
-	 * @param key the key, which is also the name of the one who orders
-	 * @param altered whether to ask for something else under the same key
-	 * @param chaos what to ask for in {@code X-Chaos}, or nothing
-	 * @return what became of it; never fails
+	 * @param key the key, which is also the name of the user
+	 * @param altered whether to send another request under the same key
+	 * @param chaos the header {@code X-Chaos}, or nothing
+	 * @return the outcome; never fails
 	 */
 	CompletableFuture<Attempt> send(ShopInstance shop, String key, boolean altered, String chaos) {
 		return send(shop, this.path, key, """
@@ -63,9 +63,9 @@ final class OrderSender {
 	/**
 	 * Sends a payment.
 	 * @param key the key
-	 * @param orderId what is paid for
-	 * @param chaos what to ask for in {@code X-Chaos}, or nothing
-	 * @return what became of it; never fails
+	 * @param orderId the order to pay
+	 * @param chaos the header {@code X-Chaos}, or nothing
+	 * @return the outcome; never fails
 	 */
 	CompletableFuture<Attempt> pay(ShopInstance shop, String key, String orderId, String chaos) {
 		return send(shop, "/api/orders/" + orderId + "/payment", key, "{\"method\": \"card\"}", false, chaos);

@@ -11,7 +11,7 @@ import dev.idempotent.sample.crash.KeyHistory.Heal;
 import dev.idempotent.sample.crash.site.Journal;
 
 /**
- * What was seen in a run.
+ * The results of a run.
  */
 final class Report {
 
@@ -49,28 +49,28 @@ final class Report {
 	}
 
 	/**
-	 * Counts what was done wrong on purpose.
+	 * Counts the faults.
 	 */
 	Tally faults() {
 		return this.faults;
 	}
 
 	/**
-	 * Counts what became of the requests.
+	 * Counts the outcomes of requests.
 	 */
 	Tally outcomes() {
 		return this.outcomes;
 	}
 
 	/**
-	 * Counts the promises that were not kept.
+	 * Counts the broken promises.
 	 */
 	Tally violations() {
 		return this.violations;
 	}
 
 	/**
-	 * Adds what one round has shown.
+	 * Adds the results of one round.
 	 */
 	void add(List<Violation> found, List<Heal> healed) {
 		found.forEach((violation) -> {
@@ -117,7 +117,7 @@ final class Report {
 	}
 
 	/**
-	 * The histories of keys whose promise was not kept, or nothing.
+	 * The histories of keys with a broken promise, or nothing.
 	 */
 	String histories() {
 		return this.histories.stream().collect(Collectors.joining(System.lineSeparator()));

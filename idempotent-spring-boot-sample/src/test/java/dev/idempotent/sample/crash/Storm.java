@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The time in which things go wrong, and the calm after it in which every key has to find
- * its answer.
+ * The time in which faults happen, and the calm after it, in which every key must be
+ * answered.
  */
 final class Storm {
 
@@ -25,14 +25,14 @@ final class Storm {
 	}
 
 	/**
-	 * Lets nothing new go wrong.
+	 * Ends the storm: no new fault begins.
 	 */
 	void end() {
 		this.over.countDown();
 	}
 
 	/**
-	 * Notes that everything is up again, for good.
+	 * Records that everything is up again and stays up.
 	 */
 	void calm() {
 		this.calmSince = System.currentTimeMillis();
@@ -53,7 +53,7 @@ final class Storm {
 	}
 
 	/**
-	 * Lets some time pass, less if the storm ends.
+	 * Waits for some time, or until the storm ends.
 	 * @return whether the storm goes on
 	 */
 	boolean lasts(Duration time) {
@@ -70,14 +70,14 @@ final class Storm {
 	}
 
 	/**
-	 * Asks for chaos in the next request that a customer sends.
+	 * Requests chaos in the next request that a customer sends.
 	 */
 	void wish(String chaos) {
 		this.wish.set(chaos);
 	}
 
 	/**
-	 * Takes what was wished for, or nothing.
+	 * Takes the requested chaos, or nothing.
 	 */
 	String takeWish() {
 		return this.wish.getAndSet("");

@@ -1,7 +1,7 @@
 /**
- * Crashes everything that the shop stands on while customers place orders and pay, and
- * checks that each key made one order and got one answer, and that each order and each
- * payment was published and had its effect once.
+ * Crashes the shop and its servers while customers place orders and pay, and checks that
+ * each key has one order and one response, and that each order and payment was published
+ * and handled once.
  */
 @NullMarked
 package dev.idempotent.sample.crash;

@@ -54,7 +54,7 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void tellsWhichEventsWereHandled() {
+	void listsHandledEvents() {
 		String orderId = this.shop.placeOrder(this.user);
 		awaitEvents(orderId, 1);
 		String events = this.shop.get("/api/events?orderId=" + orderId).body();
@@ -66,7 +66,7 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void publishesNothingAnewForAReplayedRequest() {
+	void publishesNoEventForAReplayedRequest() {
 		HttpResponse<String> first = place("/api/orders", "delay=0");
 		HttpResponse<String> retry = place("/api/orders", "delay=0");
 		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
@@ -75,13 +75,13 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void publishesNothingOfAnOrderThatWasUndone() {
+	void publishesNoEventOfAnOrderThatWasRolledBack() {
 		assertThat(place("/api/orders", "fail=before-commit").statusCode()).isEqualTo(500);
 		assertThat(this.stream.entriesWith(this.user)).isEmpty();
 	}
 
 	@Test
-	void publishesWhatWasCommittedThoughTheRequestFailsAfterwards() {
+	void publishesACommittedEventIfTheRequestFailsAfterwards() {
 		HttpResponse<String> failed = place("/api/orders/lease", "fail=after-commit");
 		assertThat(failed.statusCode()).isEqualTo(500);
 		String orderId = this.jdbc.sql("select order_id from orders where user_id = ?")
@@ -92,7 +92,7 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void dropsAnEventThatStandsInTheStreamTwice() {
+	void dropsADuplicateEventOfTheStream() {
 		String orderId = this.shop.placeOrder(this.user);
 		awaitEvents(orderId, 1);
 		int delivered = stat("eventsDelivered");
@@ -106,7 +106,7 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void countsNoDuplicateForALaterAttemptAtAnEventThatFailed(@Autowired Deliveries deliveries) {
+	void countsNoDuplicateForTheRedeliveryOfAFailedEvent(@Autowired Deliveries deliveries) {
 		int dropped = stat("duplicatesDropped");
 		Map<String, String> headers = Map.of("ce_id", UUID.randomUUID().toString(), "ce_type", "order.created");
 		deliveries.count(headers);
@@ -126,7 +126,7 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void passesOverEventsThatAreOfNoConcern() {
+	void ignoresEventsOfOtherTypes() {
 		String orderId = this.shop.placeOrder(this.user);
 		awaitEvents(orderId, 1);
 		String eventId = UUID.randomUUID().toString();
@@ -139,7 +139,7 @@ class NotificationIntegrationTests {
 	}
 
 	@Test
-	void knowsNoEventsOfAnUnknownOrder() {
+	void listsNoEventsOfAnUnknownOrder() {
 		assertThat(events(UUID.randomUUID().toString())).isEmpty();
 	}
 

@@ -13,7 +13,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * The stream of the events about orders, seen from outside.
+ * The stream of events about orders, accessed without the shop.
  */
 final class OrderStream {
 
@@ -33,15 +33,15 @@ final class OrderStream {
 	}
 
 	/**
-	 * Publishes an entry past the outbox.
+	 * Adds an entry without the outbox.
 	 */
 	void add(Map<String, String> entry) {
 		this.stream.add(STREAM, entry);
 	}
 
 	/**
-	 * Awaits that all that was committed has been published, and returns the entries that
-	 * carry a text.
+	 * Waits until all committed events have been published, and returns the entries that
+	 * contain a text.
 	 */
 	List<Map<String, String>> entriesWith(String text) {
 		Awaitility.await()
@@ -56,7 +56,7 @@ final class OrderStream {
 	}
 
 	/**
-	 * Awaits that an event was delivered so many times and that no delivery is under way.
+	 * Waits until an event has been delivered that often and no delivery is in progress.
 	 */
 	void awaitDeliveries(String eventId, int count) {
 		Awaitility.await()

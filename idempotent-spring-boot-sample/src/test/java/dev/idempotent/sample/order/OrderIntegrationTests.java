@@ -31,7 +31,7 @@ class OrderIntegrationTests {
 	}
 
 	@Test
-	void placesAnOrderAndSaysWhereItIs() {
+	void placesAnOrderAndReturnsItsLocation() {
 		HttpResponse<String> placed = place(3, ShopClient.newKey());
 		assertThat(placed.statusCode()).isEqualTo(201);
 		assertThat(JsonPath.<String>read(placed.body(), "$.userId")).isEqualTo(this.user);
@@ -44,7 +44,7 @@ class OrderIntegrationTests {
 	}
 
 	@Test
-	void keepsTheNote() {
+	void storesTheNote() {
 		this.shop.post("/api/orders", """
 				{"userId": "%s", "item": "Tea coupon", "amount": 1, "note": "no sugar"}
 				""".formatted(this.user), "Idempotency-Key", ShopClient.newKey());

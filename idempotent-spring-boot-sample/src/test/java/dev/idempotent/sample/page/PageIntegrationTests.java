@@ -110,7 +110,7 @@ class PageIntegrationTests {
 	}
 
 	@Test
-	void showsWhatEachGuaranteeMakesOfAFailureAfterTheCommit() throws IOException {
+	void showsTheOutcomeOfAFailureAfterTheCommitForEachGuarantee() throws IOException {
 		click("fail-both");
 		assertThat(awaitOutcomes(2)).containsExactly("500 Failed", "201 Ran");
 		awaitComparison("500 Failed", "–", "1", "201 Ran", "–", "1");
@@ -120,7 +120,7 @@ class PageIntegrationTests {
 	}
 
 	@Test
-	void comparesTheGuaranteesAnewWithEachClick() throws IOException {
+	void comparesTheGuaranteesAgainWithEachClick() throws IOException {
 		click("fail-both");
 		awaitComparison("500 Failed", "–", "1", "201 Ran", "–", "1");
 		click("retry-both");
@@ -171,7 +171,7 @@ class PageIntegrationTests {
 	}
 
 	@Test
-	void showsTextAsTextWhateverItSays() throws IOException {
+	void escapesText() throws IOException {
 		this.page.<HtmlInput>getHtmlElementById("item").setValue("<b id='bold'>10 %</b> & more");
 		click("place");
 		Awaitility.await().atMost(PATIENCE).until(() -> texts("#orders td").contains("<b id='bold'>10 %</b> & more"));

@@ -27,7 +27,7 @@ import org.springframework.web.util.ContentCachingResponseWrapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The keys that the gateway sees when its answers get lost.
+ * The keys that the gateway receives when its responses are lost.
  */
 @ShopTest
 @Import(GatewayCallsIntegrationTests.LossyNetwork.class)
@@ -56,7 +56,7 @@ class GatewayCallsIntegrationTests {
 	}
 
 	@Test
-	void areOneForAllAttemptsAtACall() {
+	void areEqualForAllAttemptsAtACall() {
 		this.network.losses.set(2);
 		assertThat(pay(ShopClient.newKey()).statusCode()).isEqualTo(200);
 		assertThat(this.network.keys).hasSize(3).containsOnly(this.network.keys.get(0));
@@ -64,7 +64,7 @@ class GatewayCallsIntegrationTests {
 	}
 
 	@Test
-	void areOneForAllRetriesOfAPayment() {
+	void areEqualForAllRetriesOfAPayment() {
 		String key = ShopClient.newKey();
 		this.network.losses.set(4);
 		assertThat(pay(key).statusCode()).isEqualTo(500);
@@ -74,7 +74,7 @@ class GatewayCallsIntegrationTests {
 	}
 
 	@Test
-	void areOthersForOtherPayments() {
+	void differForOtherPayments() {
 		pay(ShopClient.newKey());
 		this.orderId = this.shop.placeOrder(ShopClient.newUser());
 		String key = ShopClient.newKey();
@@ -95,7 +95,7 @@ class GatewayCallsIntegrationTests {
 	}
 
 	/**
-	 * Lets requests reach the gateway and loses answers on their way back.
+	 * Passes requests to the gateway and drops responses.
 	 */
 	@Order(Ordered.HIGHEST_PRECEDENCE)
 	static class LossyNetwork extends OncePerRequestFilter {

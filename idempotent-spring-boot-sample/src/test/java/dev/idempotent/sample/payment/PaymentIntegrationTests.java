@@ -65,7 +65,7 @@ class PaymentIntegrationTests {
 	}
 
 	@Test
-	void leavesAnOrderUnpaidWhenTheGatewayDeclines() {
+	void keepsAnOrderUnpaidIfTheGatewayDeclines() {
 		assertProblem(pay("declined"), 402);
 		assertThat(orderStatus()).isEqualTo("CREATED");
 		assertThat(pay("card").statusCode()).isEqualTo(200);

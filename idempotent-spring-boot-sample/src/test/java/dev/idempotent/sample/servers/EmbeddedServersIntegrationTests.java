@@ -68,7 +68,7 @@ class EmbeddedServersIntegrationTests {
 	}
 
 	@Test
-	void startsTheRedisThatItWasGiven() throws IOException {
+	void startsTheConfiguredRedis() throws IOException {
 		Path executable = ExecutableProvider.newJarResourceProvider().get().toPath();
 		try (RedisServer redis = RedisServer.start(executable)) {
 			new Socket(InetAddress.getLoopbackAddress(), redis.getStandalone().getPort()).close();

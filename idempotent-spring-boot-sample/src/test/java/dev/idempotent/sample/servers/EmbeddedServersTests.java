@@ -29,7 +29,7 @@ class EmbeddedServersTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "spring.data.redis.host=redis.example.com", "spring.data.redis.url=redis://example.com",
 			"spring.data.redis.cluster.nodes=one.example.com:6379", "spring.data.redis.sentinel.master=shop" })
-	void startsNoServerThatTheApplicationWasPointedAt(String redis) {
+	void startsNoServerThatIsConfigured(String redis) {
 		this.runner.withPropertyValues("spring.datasource.url=jdbc:postgresql://example.com/shop", redis)
 			.run((context) -> assertThat(context).hasNotFailed()
 				.doesNotHaveBean(RedisServer.class)
@@ -37,7 +37,7 @@ class EmbeddedServersTests {
 	}
 
 	@Test
-	void saysWhatToDoWhenRedisCannotBeExecuted() {
+	void reportsThatRedisCannotBeExecuted() {
 		Path executable = Path.of("no", "such", "redis-server");
 		assertThatExceptionOfType(EmbeddedServerException.class).isThrownBy(() -> RedisServer.start(executable))
 			.withMessageContaining("The embedded Redis could not be started")
@@ -48,7 +48,7 @@ class EmbeddedServersTests {
 
 	@Test
 	@DisabledOnOs(value = OS.WINDOWS, disabledReason = "the stand-in is a shell script")
-	void repeatsWhatRedisSaidWhenItEndsBeforeItIsReady(@TempDir Path folder) throws IOException {
+	void reportsTheOutputOfRedisIfItEndsBeforeItIsReady(@TempDir Path folder) throws IOException {
 		Path executable = folder.resolve("redis-server");
 		Files.writeString(executable, """
 				#!/bin/sh

@@ -23,7 +23,7 @@ class StatsIntegrationTests {
 	}
 
 	@Test
-	void countsWhatHasHappened() {
+	void countsOrdersPaymentsAndEvents() {
 		Stats before = statsOnceAllIsHandled();
 		String orderId = this.shop.placeOrder(this.user);
 		pay(orderId, "declined");

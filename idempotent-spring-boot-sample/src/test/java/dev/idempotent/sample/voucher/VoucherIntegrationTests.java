@@ -29,7 +29,7 @@ class VoucherIntegrationTests {
 	}
 
 	@Test
-	void grantsEachUserOneVoucherWithoutAnyKeyOfTheClient() {
+	void grantsEachUserOneVoucherWithoutAKeyOfTheClient() {
 		HttpResponse<String> first = ask();
 		assertThat(first.statusCode()).isEqualTo(200);
 		assertThat(ask().body()).isEqualTo(first.body()).contains(this.user);
@@ -37,7 +37,7 @@ class VoucherIntegrationTests {
 	}
 
 	@Test
-	void grantsOneVoucherToManyThatAskAtOnce() {
+	void grantsOneVoucherToConcurrentRequests() {
 		List<CompletableFuture<HttpResponse<String>>> asked = Stream
 			.generate(() -> this.shop.postAsync("/api/vouchers/welcome", "{\"userId\": \"%s\"}".formatted(this.user)))
 			.limit(8)
@@ -47,7 +47,7 @@ class VoucherIntegrationTests {
 	}
 
 	@Test
-	void grantsItAgainWhenTheFirstAttemptWasUndone() {
+	void grantsItAgainAfterARollback() {
 		assertThat(ask("X-Chaos", "fail=before-commit").statusCode()).isEqualTo(500);
 		assertThat(vouchers()).isZero();
 		assertThat(ask().statusCode()).isEqualTo(200);

@@ -20,8 +20,8 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
- * Refuses handlers that advice hands to another thread: entry into them could not be
- * noted, so each key would be released and each retry would run.
+ * Refuses handlers that advice runs on another thread. Their entry could not be recorded,
+ * so each key would be released and each retry would run.
  */
 final class AsyncAdvice {
 
@@ -38,7 +38,7 @@ final class AsyncAdvice {
 	}
 
 	/**
-	 * Checks the handlers that a mapping has, be they created or not.
+	 * Checks all handlers of a mapping, also those whose bean has not been created.
 	 * @throws dev.idempotent.IdempotentConfigurationException if one would run on another
 	 * thread
 	 */
@@ -54,8 +54,8 @@ final class AsyncAdvice {
 		if (isAdvised(handler) || (isAnnotated(handler) && SWITCHES.stream().anyMatch(this.beans::containsBean))) {
 			throw OperationTerms.mistake(
 					IdempotentConfigurationException.describe(handler.getBeanType(), handler.getMethod()),
-					"is run on another thread (@Async), where its request and its key are not known",
-					"Leave @Async out and return a CompletableFuture or a Callable from the handler, or put @Async on "
+					"runs on another thread (@Async), where its request and key are not available",
+					"Remove @Async and return a CompletableFuture or a Callable from the handler, or put @Async on "
 							+ "a method of a service that it calls.",
 					null);
 		}
@@ -67,7 +67,7 @@ final class AsyncAdvice {
 	}
 
 	/**
-	 * The annotation may be another one, such as one of the application.
+	 * The annotation may be a custom one.
 	 */
 	private boolean isAdvised(HandlerMethod handler) {
 		return beanOf(handler) instanceof Advised advised

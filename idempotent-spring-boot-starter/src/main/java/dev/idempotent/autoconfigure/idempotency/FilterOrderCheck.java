@@ -20,8 +20,8 @@ import org.springframework.boot.web.servlet.ServletContextInitializerBeans;
 import org.springframework.web.context.WebApplicationContext;
 
 /**
- * Names the filters that a replay may bypass, because they come behind that of this
- * library.
+ * Warns of filters that a replay may bypass, because they run after the idempotency
+ * filter.
  */
 final class FilterOrderCheck implements SmartInitializingSingleton {
 
@@ -40,16 +40,15 @@ final class FilterOrderCheck implements SmartInitializingSingleton {
 		ServletContext servletContext = this.context.getServletContext();
 		Set<String> names = (servletContext != null) ? find(servletContext) : Set.of();
 		if (!names.isEmpty()) {
-			logger.warn(
-					"The filters {} may come behind the idempotency filter, and a replay bypasses them. Map them "
-							+ "to URL patterns instead of servlet names, and leave the idempotency filter where it is",
+			logger.warn("The filters {} may run after the idempotency filter, so a replay bypasses them. Map them to "
+					+ "URL patterns instead of servlet names, and do not change the order of the idempotency filter",
 					names);
 		}
 	}
 
 	/**
 	 * Containers differ in the order of filters that are mapped to all servlets, and do
-	 * not tell that of filters which Boot has not registered.
+	 * not reveal the order of filters that Boot has not registered.
 	 */
 	private Set<String> find(ServletContext servletContext) {
 		List<AbstractFilterRegistrationBean<?>> inOrder = registrations();
@@ -65,7 +64,7 @@ final class FilterOrderCheck implements SmartInitializingSingleton {
 				.forEach((other) -> names.remove(other.getFilterName()));
 		}
 		else {
-			// The application has put it elsewhere.
+			// The application has registered the filter itself.
 			inOrder.subList(position + 1, inOrder.size()).forEach((other) -> names.add(other.getFilterName()));
 		}
 		names.remove(own.getFilterName());
@@ -76,7 +75,7 @@ final class FilterOrderCheck implements SmartInitializingSingleton {
 		return servletContext.getFilterRegistrations()
 			.values()
 			.stream()
-			// Tomcat does not tell the mapping to all servlets.
+			// Tomcat does not reveal mappings to all servlets.
 			.filter((filter) -> !filter.getServletNameMappings().isEmpty() || filter.getUrlPatternMappings().isEmpty())
 			.map(FilterRegistration::getName)
 			.collect(Collectors.toCollection(TreeSet::new));

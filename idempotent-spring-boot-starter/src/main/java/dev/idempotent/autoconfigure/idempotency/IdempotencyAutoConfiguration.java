@@ -13,13 +13,18 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /**
- * What web handlers, methods and code have in common.
+ * Auto-configuration for the store of idempotency keys, and for all that web handlers,
+ * methods and the template share.
  */
-@AutoConfiguration(after = { IdempotencyRedisAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class })
+@AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
+		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
+@Import({ RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean

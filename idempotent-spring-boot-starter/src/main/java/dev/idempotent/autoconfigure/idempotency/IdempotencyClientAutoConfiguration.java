@@ -21,8 +21,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 
 /**
- * Lets the HTTP clients that Spring Boot configures send derived keys to other services.
- * Last of all, so that no other customizer's interceptor comes before this one's.
+ * Auto-configuration that lets Spring Boot's HTTP clients send derived keys to other
+ * services. Applied last, so that its interceptor comes before those of other
+ * customizers.
  */
 @AutoConfiguration
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)

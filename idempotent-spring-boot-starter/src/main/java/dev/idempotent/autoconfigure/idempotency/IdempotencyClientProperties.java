@@ -9,10 +9,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What holds for the calls that idempotent runs make to other services.
+ * Properties of the HTTP calls that idempotent runs make to other services.
  *
- * @param targets Services that are sent a derived Idempotency-Key, as
- * "[scheme://]host[:port][/path]". Nobody is sent one by default.
+ * @param targets Services that receive a derived Idempotency-Key, as
+ * "[scheme://]host[:port][/path]". None by default.
  */
 @ConfigurationProperties("idempotent.client")
 record IdempotencyClientProperties(@DefaultValue List<String> targets) {

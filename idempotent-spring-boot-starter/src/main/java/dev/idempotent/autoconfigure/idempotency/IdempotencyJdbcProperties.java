@@ -10,18 +10,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
- * How the database keeps idempotency keys.
+ * Properties of the JDBC store.
  *
- * @param initializeSchema Whether to create the table when the application starts.
- * @param table Name of the table, in its schema if need be.
- * @param lockTimeout How long a claim waits for another transaction that has its key and
- * has not ended. MySQL and MariaDB wait whole seconds.
- * @param maxWaiters How many claims may hold a connection for that wait while nothing
- * else keeps duplicates away, as always with idempotent.store=jdbc. Defaults to a quarter
- * of the pool.
+ * @param initializeSchema When to create the table at startup.
+ * @param table Name of the table, optionally with a schema.
+ * @param lockTimeout How long a claim waits for an open transaction that holds its key.
+ * MySQL and MariaDB wait whole seconds.
+ * @param maxWaiters How many claims may hold a connection while they wait, if no other
+ * store detects duplicates first, as with idempotent.store=jdbc. Defaults to a quarter of
+ * the pool.
  * @param sweepInterval How often expired keys are deleted.
- * @param transactionManager Name of the transaction manager for operations under
- * Guarantee.TRANSACTION that name none. Defaults to the only or primary one.
+ * @param transactionManager Bean name of the transaction manager for operations under
+ * Guarantee.TRANSACTION that specify none. Defaults to the only or primary one.
  */
 @ConfigurationProperties("idempotent.jdbc")
 record IdempotencyJdbcProperties(@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
@@ -36,11 +36,11 @@ record IdempotencyJdbcProperties(@DefaultValue("embedded") DatabaseInitializatio
 		IdempotencyProperties.requireDuration("idempotent.jdbc.sweep-interval", sweepInterval);
 		if (maxWaiters != null && maxWaiters < 1) {
 			throw new IdempotentConfigurationException("idempotent.jdbc.max-waiters is %d.".formatted(maxWaiters),
-					"Set it to the number of connections that may wait, at least 1, or leave it out.", null);
+					"Set it to the number of connections that may wait, at least 1, or omit it.", null);
 		}
 		if (!Database.isTableName(table)) {
-			throw new IdempotentConfigurationException("idempotent.jdbc.table is no name of a table.",
-					"Set it to a name of letters, digits and underscores, with a schema if need be.", null);
+			throw new IdempotentConfigurationException("idempotent.jdbc.table is not a valid table name.",
+					"Set it to a name of letters, digits and underscores, optionally with a schema.", null);
 		}
 	}
 

@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
@@ -20,25 +21,33 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
+import org.springframework.kafka.listener.AfterRollbackProcessor;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives {@code @Idempotent} its effect on the methods of beans that are no web handlers,
- * and brings the template for code.
+ * Auto-configuration for {@code @Idempotent} methods of beans other than web handlers,
+ * and for the {@link IdempotencyTemplate}.
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class,
-		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+		afterName = { "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+				"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @ConditionalOnClass({ JsonMapper.class, TransactionInterceptor.class })
 @EnableConfigurationProperties(IdempotencyMethodProperties.class)
@@ -97,8 +106,8 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	/**
-	 * The same application may be started without its web server, such as for a job:
-	 * handlers then get no requests.
+	 * An application may be started without its web server, such as for a job. Its
+	 * handlers then receive no requests.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnNotWebApplication
@@ -108,6 +117,33 @@ public final class IdempotencyMethodAutoConfiguration {
 		@Bean
 		static WebHandlers idempotentWebHandlers() {
 			return IdempotentOperations::isHandler;
+		}
+
+	}
+
+	/**
+	 * Lets Kafka listener containers wait for keys that are claimed elsewhere; by default
+	 * they skip a record after ten deliveries. Error handlers of the application are left
+	 * unchanged.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ KafkaAutoConfiguration.class, DefaultErrorHandler.class })
+	static class KafkaConfiguration {
+
+		/**
+		 * A container with Kafka transactions has no such handler by default.
+		 */
+		@Bean
+		@ConditionalOnMissingBean({ CommonErrorHandler.class, KafkaAwareTransactionManager.class })
+		DefaultErrorHandler idempotencyKafkaErrorHandler() {
+			return IdempotencyBackOff.addTo(new DefaultErrorHandler());
+		}
+
+		@Bean
+		@ConditionalOnBean(KafkaAwareTransactionManager.class)
+		@ConditionalOnMissingBean(AfterRollbackProcessor.class)
+		DefaultAfterRollbackProcessor<Object, Object> idempotencyKafkaRollbackProcessor() {
+			return IdempotencyBackOff.addTo(new DefaultAfterRollbackProcessor<>());
 		}
 
 	}

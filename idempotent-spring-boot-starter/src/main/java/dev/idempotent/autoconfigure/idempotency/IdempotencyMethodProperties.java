@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What holds for idempotent methods of beans and for code.
+ * Properties of idempotent methods and of the IdempotencyTemplate.
  *
  * @param waitTimeout How long a duplicate waits for the first run under OnPending.WAIT.
  */

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * What sets the keys of this application apart from those of others.
+ * Separates the keys of this application from those of others in the same store.
  *
  * @param name never blank
  */
@@ -16,7 +16,7 @@ record IdempotencyNamespace(String name) {
 		if (!StringUtils.hasText(namespace)) {
 			throw new IdempotentConfigurationException(
 					"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
-							+ "could not be told apart from those of others in the same store.",
+							+ "could not be distinguished from those of others in the same store.",
 					"Set spring.application.name, or idempotent.namespace if the name may change.", null);
 		}
 		return new IdempotencyNamespace(namespace);

@@ -12,23 +12,23 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What holds for all idempotent operations of an application.
+ * Properties of all idempotent operations.
  *
  * @param enabled Whether the @Idempotent annotation has an effect.
- * @param namespace Name that sets the keys of this application apart from those of others
+ * @param namespace Name that separates the keys of this application from those of others
  * in a shared store. Defaults to spring.application.name.
- * @param store Where keys are kept. Defaults to Redis if the application has it, else to
- * its database.
- * @param guarantee Guarantee of operations that name none.
- * @param lease How long a claim on a key holds if its owner falls silent. Renewed while
- * the handler runs.
+ * @param store Where keys are stored. Defaults to Redis if the application uses it, and
+ * to its database otherwise.
+ * @param guarantee Guarantee of operations that specify none.
+ * @param lease How long a claim stays valid without renewal. It is renewed while the
+ * handler runs.
  * @param retention How long a completed key is replayed.
- * @param maxRun How long a lease is renewed at most, so that a hung handler does not hold
- * its key for ever.
- * @param onError What becomes of a key when its handler ends in a status from 500 on or
- * in an exception.
- * @param onStoreFailure What becomes of a request whose key cannot be claimed because the
- * store is unreachable.
+ * @param maxRun How long a lease is renewed at most, so that a hanging handler does not
+ * hold its key indefinitely.
+ * @param onError Whether a key is released or its error stored when the handler ends with
+ * a status of 500 or above, or with an exception.
+ * @param onStoreFailure Whether a request is rejected or proceeds without a claim when
+ * the store is unreachable.
  */
 @ConfigurationProperties("idempotent")
 record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace, @Nullable Store store,
@@ -42,29 +42,31 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 		if (retention.compareTo(lease) < 0) {
 			throw new IdempotentConfigurationException(
 					"idempotent.retention (%s) is shorter than idempotent.lease (%s).".formatted(retention, lease),
-					"Let idempotent.retention be at least as long as idempotent.lease.", null);
+					"Set idempotent.retention to at least idempotent.lease.", null);
 		}
 		requireDuration("idempotent.retention", retention);
 	}
 
 	static void requireDuration(String property, Duration value) {
 		if (value.compareTo(Duration.ofMillis(1)) < 0) {
-			throw new IdempotentConfigurationException("%s is %s, which is no time at all.".formatted(property, value),
-					"Set %s to a millisecond or more, such as 30s.".formatted(property), null);
+			throw new IdempotentConfigurationException(
+					"%s is %s, but must be at least 1 ms.".formatted(property, value),
+					"Set %s to a duration of at least 1 ms, such as 30s.".formatted(property), null);
 		}
 		if (value.compareTo(IdempotencyStore.MAX_DURATION) > 0) {
-			throw new IdempotentConfigurationException("%s is %s, longer than ten years.".formatted(property, value),
-					"Set %s to ten years (3650d) or less.".formatted(property), null);
+			throw new IdempotentConfigurationException(
+					"%s is %s, but must be at most 3650d.".formatted(property, value),
+					"Set %s to a duration of at most 3650d.".formatted(property), null);
 		}
 	}
 
 	/**
-	 * What an operation can have that names no guarantee.
+	 * The guarantees that can be the default.
 	 */
 	enum DefaultGuarantee {
 
 		/**
-		 * The store alone decides.
+		 * The key is claimed in the store, under a lease.
 		 */
 		LEASE,
 
@@ -80,7 +82,7 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 	}
 
 	/**
-	 * Where keys are kept.
+	 * The stores that are auto-configured.
 	 */
 	enum Store {
 

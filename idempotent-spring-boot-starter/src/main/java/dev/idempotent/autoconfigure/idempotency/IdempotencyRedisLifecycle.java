@@ -6,13 +6,13 @@ import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Connects to Redis before the web server and listener containers take work, so that the
- * first key is not answered 503. An application that fails before that has not connected.
+ * Connects to Redis before the web server and listener containers start, so that the
+ * first request does not get 503 while the connection is opened.
  */
 final class IdempotencyRedisLifecycle implements SmartLifecycle {
 
 	/**
-	 * After the application's connection factory, which may be the one that is used.
+	 * Starts after the application's connection factory, which may be used itself.
 	 */
 	private static final int PHASE = 1;
 

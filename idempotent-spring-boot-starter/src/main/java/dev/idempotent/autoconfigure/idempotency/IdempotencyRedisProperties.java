@@ -7,16 +7,17 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What holds for keys in Redis.
+ * Properties of the Redis store.
  *
- * @param keyPrefix What the names of all Redis keys begin with.
- * @param timeout How long to wait for a connection and for each reply. Has its effect
- * with Lettuce; other clients keep the time-out of the application.
+ * @param keyPrefix Prefix of all Redis keys.
+ * @param timeout How long to wait for a connection and for each reply. Applies to
+ * Lettuce; other clients use the application's timeout.
  * @param waitReplicas How many replicas must confirm a claim before its request runs, and
- * an answer before it counts as stored. Needs Lettuce and a standalone or Sentinel setup.
- * @param waitTimeout How long replicas may take to confirm. A claim that they do not
- * confirm in time is given back and answered 503; an answer is sent, and stored again in
- * the background.
+ * a response before it counts as stored. Needs Lettuce and a standalone or Sentinel
+ * Redis.
+ * @param waitTimeout How long to wait for the replicas. A claim that is not confirmed in
+ * time is released and the request gets 503; a response is sent, and stored again in the
+ * background.
  */
 @ConfigurationProperties("idempotent.redis")
 record IdempotencyRedisProperties(@DefaultValue("idempotency:") String keyPrefix,
@@ -34,7 +35,7 @@ record IdempotencyRedisProperties(@DefaultValue("idempotency:") String keyPrefix
 			throw new IdempotentConfigurationException(
 					"idempotent.redis.wait-timeout (%s) is not shorter than idempotent.redis.timeout (%s)."
 						.formatted(waitTimeout, timeout),
-					"Let idempotent.redis.wait-timeout leave room for the way to Redis and back.", null);
+					"Set idempotent.redis.wait-timeout to a shorter duration than idempotent.redis.timeout.", null);
 		}
 	}
 

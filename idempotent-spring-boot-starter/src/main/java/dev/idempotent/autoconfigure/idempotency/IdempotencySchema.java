@@ -7,7 +7,7 @@ import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
 
 /**
- * Creates the table for keys unless it is there.
+ * Creates the script that creates the table for keys.
  */
 final class IdempotencySchema {
 
@@ -19,14 +19,16 @@ final class IdempotencySchema {
 	static TableScript of(DataSource dataSource, IdempotencyJdbcProperties properties) {
 		return new TableScript(dataSource, properties.initializeSchema(), JdbcIdempotencyStore.class,
 				(script) -> named(script, properties.table()),
-				(product) -> new IdempotentConfigurationException("Idempotency keys cannot be kept in " + product + ".",
-						"Use PostgreSQL, MySQL, MariaDB or H2, or leave idempotent.jdbc.initialize-schema out and keep "
+				(product) -> new IdempotentConfigurationException(
+						"Idempotency keys cannot be stored in " + product + ".",
+						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.jdbc.initialize-schema and store "
 								+ "them in Redis.",
 						null));
 	}
 
 	/**
-	 * A script for the table's own name. The index is in the same schema by itself.
+	 * Puts the name of the table into a script. The index is created in the schema of its
+	 * table.
 	 */
 	private static String named(String script, String table) {
 		String index = table.substring(table.indexOf('.') + 1) + "_expires_at";

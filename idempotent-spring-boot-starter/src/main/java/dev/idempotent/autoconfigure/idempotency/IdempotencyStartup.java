@@ -13,13 +13,13 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
- * Reads the annotations when all handlers are known and before the first request comes,
- * and says what is protected.
+ * Reads the annotations when all handlers are known and before the first request, and
+ * logs how many handlers are idempotent.
  */
 final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	/**
-	 * By name: the actuator brings a second mapping of the same type.
+	 * Injected by name, because the actuator adds a second mapping of the same type.
 	 */
 	static final String HANDLER_MAPPING = "requestMappingHandlerMapping";
 

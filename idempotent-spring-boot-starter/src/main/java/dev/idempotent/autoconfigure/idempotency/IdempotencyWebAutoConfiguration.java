@@ -3,8 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationTerms;
-import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
-import dev.idempotent.idempotency.security.PrincipalIssuer;
+import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
@@ -42,7 +41,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives {@code @Idempotent} web handlers their effect in a servlet application.
+ * Auto-configuration for {@code @Idempotent} web handlers in a servlet application.
  */
 @AutoConfiguration(after = { WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
@@ -55,7 +54,7 @@ public final class IdempotencyWebAutoConfiguration {
 	private static final String ALL_SERVLETS = "*";
 
 	/**
-	 * By name: there may be further ones of that type.
+	 * Injected by name, because there may be other beans of its type.
 	 */
 	private static final String EXCEPTION_RESOLVER = "handlerExceptionResolver";
 
@@ -101,9 +100,9 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	/**
-	 * The last filter: those that are mapped to servlets come behind all that are mapped
-	 * to URL patterns. MockMvc goes by the order of beans alone, in which a filter comes
-	 * behind all registrations.
+	 * The last filter: filters that are mapped to servlets run after those that are
+	 * mapped to URL patterns. MockMvc applies the order of beans, in which a filter comes
+	 * after all registrations.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -121,7 +120,8 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	/**
-	 * Seen before the filter above, so the condition is for one of the application.
+	 * Evaluated before the bean method above, so the condition refers to a filter of the
+	 * application.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBean(IdempotencyFilter.class)
@@ -157,7 +157,7 @@ public final class IdempotencyWebAutoConfiguration {
 
 		@Bean
 		PrincipalScopeResolver idempotencyScopeResolver() {
-			return new PrincipalScopeResolver(new PrincipalIssuer(), new AuthenticatedPrincipal());
+			return new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf, AuthenticatedPrincipals::current);
 		}
 
 	}
@@ -173,7 +173,7 @@ public final class IdempotencyWebAutoConfiguration {
 		PrincipalScopeResolver idempotencyScopeResolver() {
 			logger.warn("Without Spring Security, callers without a principal share one set of idempotency "
 					+ "keys, and those with an Authorization header are refused; declare a bean of type "
-					+ "IdempotencyScopeResolver to tell callers apart");
+					+ "IdempotencyScopeResolver to distinguish callers");
 			return new PrincipalScopeResolver((principal) -> null, () -> null);
 		}
 

@@ -12,19 +12,20 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * What holds for idempotent operations over HTTP.
+ * Properties of idempotent web handlers.
  *
  * @param header Name of the request header that carries the idempotency key.
- * @param requiredFor Requests that need a key though their handler is not annotated, as
+ * @param requiredFor Requests that need a key although their handler is not annotated, as
  * method and path pattern such as "POST /api/**".
- * @param maxRequestBody Longest request body that is taken with a key. Longer ones are
- * answered 413.
- * @param maxResponseBody Longest response body that is stored. Longer ones reach the
- * client and cannot be replayed.
- * @param maxHeldResponse Longest response body that is held until its transaction has
- * committed, under Guarantee.TRANSACTION. Longer ones undo the work and are answered 500.
- * @param storedStatuses Statuses below 500, and ranges of them, that are stored. Others
- * leave the key free.
+ * @param maxRequestBody Maximum size of a request body with a key. Larger requests get
+ * 413.
+ * @param maxResponseBody Maximum size of a stored response body. Larger responses are
+ * sent and cannot be replayed.
+ * @param maxHeldResponse Maximum size of a response body that is buffered until its
+ * transaction has committed, under Guarantee.TRANSACTION. For a larger response the
+ * transaction is rolled back and the client gets 500.
+ * @param storedStatuses Statuses below 500, and ranges of them, that are stored. After
+ * any other status the key is released.
  * @param waitTimeout How long a duplicate waits for the first request under
  * OnPending.WAIT.
  */
@@ -38,15 +39,15 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
 
 	/**
-	 * What RFC 9110 calls a token.
+	 * A token in RFC 9110.
 	 */
 	private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
 
 	IdempotencyWebProperties {
 		if (!TOKEN.matcher(header).matches()) {
 			throw new IdempotentConfigurationException(
-					"idempotent.web.header is '%s', which no header can be called.".formatted(header),
-					"Name the header that carries the key, or leave the property out.", null);
+					"idempotent.web.header is '%s', which is not a valid header name.".formatted(header),
+					"Set it to the name of the header that carries the key, or omit it.", null);
 		}
 		IdempotencyProperties.requireDuration("idempotent.web.wait-timeout", waitTimeout);
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
@@ -58,7 +59,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 
 	private static void requireInMemory(String property, DataSize size) {
 		if (size.isNegative() || size.compareTo(MOST) > 0) {
-			throw new IdempotentConfigurationException("%s is %s; bodies are held in memory.".formatted(property, size),
+			throw new IdempotentConfigurationException(
+					"%s is %s, but bodies are buffered in memory.".formatted(property, size),
 					"Set %s to a size between 0 and %dMB.".formatted(property, MOST.toMegabytes()), null);
 		}
 	}

@@ -8,12 +8,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Replays from memory.
+ * Properties of the replay cache.
  *
- * @param maxSize Memory for completed keys and their responses, so that a retry need not
- * ask the store. Needs Caffeine. Off when zero.
- * @param ttl How long a key stays in memory at most, and so for how long it may be
- * replayed here after the store has lost it.
+ * @param maxSize Memory for completed keys and their responses, which are then replayed
+ * without reading the store. Needs Caffeine. Zero disables the cache.
+ * @param ttl How long a key stays in memory at most. For that time it may be replayed
+ * after the store has lost it.
  */
 @ConfigurationProperties("idempotent.replay-cache")
 record ReplayCacheProperties(@DefaultValue("0B") DataSize maxSize, @DefaultValue("60s") Duration ttl) {
@@ -22,7 +22,7 @@ record ReplayCacheProperties(@DefaultValue("0B") DataSize maxSize, @DefaultValue
 		IdempotencyProperties.requireDuration("idempotent.replay-cache.ttl", ttl);
 		if (maxSize.isNegative()) {
 			throw new IdempotentConfigurationException("idempotent.replay-cache.max-size is %s.".formatted(maxSize),
-					"Set it to the memory for the cache, such as 16MB, or leave it out.", null);
+					"Set it to the memory for the cache, such as 16MB, or omit it.", null);
 		}
 	}
 

@@ -10,8 +10,8 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Checks that there is a store, and what its cache needs, without creating any bean of
- * the application: a store or a data source may need the web server.
+ * Checks that there is a store, and Caffeine if the cache needs it, without creating
+ * beans of the application: a store or a data source may depend on the web server.
  */
 final class RequiredStore {
 
@@ -22,18 +22,18 @@ final class RequiredStore {
 		}
 		if (cache.isOn() && !ClassUtils.isPresent("com.github.benmanes.caffeine.cache.Cache", null)) {
 			throw new IdempotentConfigurationException(
-					"idempotent.replay-cache.max-size is set, and the cache needs Caffeine.",
-					"Add com.github.ben-manes.caffeine:caffeine to the application, or leave the property out.", null);
+					"idempotent.replay-cache.max-size is set, but Caffeine is not on the class path.",
+					"Add com.github.ben-manes.caffeine:caffeine to the application, or omit the property.", null);
 		}
 	}
 
 	/**
-	 * Says that there is none.
-	 * @param asked what the application asks for
+	 * Creates the exception for an application without a store.
+	 * @param asked the configured store, or {@code null}
 	 */
 	static IdempotentConfigurationException missing(IdempotencyProperties.@Nullable Store asked) {
-		String missing = (asked == null) ? "There is no store to keep idempotency keys in."
-				: "idempotent.store is " + asked.name().toLowerCase(Locale.ROOT) + ", and the application has none.";
+		String missing = (asked == null) ? "There is no store for idempotency keys." : "idempotent.store is "
+				+ asked.name().toLowerCase(Locale.ROOT) + ", which this application does not have.";
 		if (asked == IdempotencyProperties.Store.JDBC) {
 			return new IdempotentConfigurationException(missing,
 					"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "

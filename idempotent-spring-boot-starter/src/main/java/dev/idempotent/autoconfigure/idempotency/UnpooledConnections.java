@@ -20,7 +20,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Opens connections to the database of a pool that are not in the pool.
+ * Opens connections to a pool's database outside the pool.
  */
 final class UnpooledConnections {
 
@@ -33,7 +33,7 @@ final class UnpooledConnections {
 
 	/**
 	 * Derives them from the settings of a pool.
-	 * @return {@code null}, with a warning, if it does not tell enough
+	 * @return {@code null}, with a warning, if the settings do not suffice
 	 */
 	static @Nullable DataSource of(DataSource dataSource) {
 		if (RoutingDataSources.find(dataSource) != null) {
@@ -44,9 +44,11 @@ final class UnpooledConnections {
 			return (derived != null) ? derived : ofAnother(dataSource);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The leases of idempotency keys are renewed through the application's pool, as no connection "
-					+ "beside it can be derived from {}. Let the pool have more connections than handlers run at a time, "
-					+ "or a lease may end while its handler waits for one", dataSource.getClass().getName(), ex);
+			logger
+				.warn("The leases of idempotency keys are renewed through the application's pool, because no connection "
+						+ "outside it can be derived from {}. Configure more connections than handlers run concurrently, "
+						+ "or a lease may expire while its renewal waits for a connection",
+						dataSource.getClass().getName(), ex);
 			return null;
 		}
 	}
@@ -55,14 +57,14 @@ final class UnpooledConnections {
 		AbstractDriverBasedDataSource unpooled = DataSourceUnwrapper.unwrap(dataSource,
 				AbstractDriverBasedDataSource.class);
 		if (unpooled instanceof SingleConnectionDataSource) {
-			throw new IllegalStateException("The DataSource has one connection for all");
+			throw new IllegalStateException("The DataSource has a single connection");
 		}
 		return (unpooled != null) ? unpooled
 				: DataSourceBuilder.derivedFrom(dataSource).type(SimpleDriverDataSource.class).build();
 	}
 
 	/**
-	 * Reads the settings each time: credentials may rotate.
+	 * Reads the settings for each connection, because credentials may rotate.
 	 */
 	private static final class OfHikari extends AbstractDataSource {
 

@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.lang.reflect.Method;
 
 /**
- * Tells which annotated methods the filter takes care of.
+ * Identifies annotated methods that the servlet filter handles.
  */
 @FunctionalInterface
 interface WebHandlers {

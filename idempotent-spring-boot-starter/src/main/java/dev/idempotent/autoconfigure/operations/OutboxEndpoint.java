@@ -35,21 +35,21 @@ final class OutboxEndpoint {
 
 	private final DeadEvents deadEvents;
 
-	private final OutboxRelay relay;
+	private final Supplier<@Nullable OutboxRelay> relay;
 
-	private final Runnable wakeUp;
-
-	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxRelay relay, Runnable wakeUp) {
+	/**
+	 * Creates the endpoint.
+	 * @param relay yields {@code null} while the outbox is off
+	 */
+	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, Supplier<@Nullable OutboxRelay> relay) {
 		this.reader = reader;
 		this.deadEvents = deadEvents;
 		this.relay = relay;
-		this.wakeUp = wakeUp;
 	}
 
 	@ReadOperation
 	WebEndpointResponse<?> summary() {
-		return answer(() -> new Overview(this.reader.read(), new Relay(this.relay.isRunning(), this.relay.queued(),
-				List.copyOf(this.relay.unavailablePublishers()), List.copyOf(this.relay.unavailableDestinations()))));
+		return answer(() -> new Overview(this.reader.read(), Relay.of(this.relay.get())));
 	}
 
 	@ReadOperation
@@ -57,7 +57,7 @@ final class OutboxEndpoint {
 			@Nullable String topic, @Nullable String after, @Nullable String limit) {
 		return answer(() -> {
 			if (!part.equals("dead")) {
-				throw new OutboxRequestException("There is nothing of this name here", OF_ALL);
+				throw new OutboxRequestException("There is no resource of this name", OF_ALL);
 			}
 			int size = OutboxRequest.limit(limit);
 			List<DeadEvent> page = this.deadEvents.list(OutboxRequest.filter(id, type, topic),
@@ -79,18 +79,28 @@ final class OutboxEndpoint {
 	private int retry(DeadFilter filter) {
 		try {
 			int retried = this.deadEvents.retry(filter);
-			logger.info("{} dead events are tried again, by an operator's request", retried);
+			logger.info("An operator has retried {} dead events", retried);
 			return retried;
 		}
 		finally {
 			// Some may have been moved before a failure.
-			this.wakeUp.run();
+			wakeRelay();
+		}
+	}
+
+	/**
+	 * A relay that is switched off must not be woken, because that would start it.
+	 */
+	private void wakeRelay() {
+		OutboxRelay own = this.relay.get();
+		if (own != null && own.isRunning()) {
+			own.wake();
 		}
 	}
 
 	private int discard(DeadFilter filter) {
 		int discarded = this.deadEvents.discard(filter);
-		logger.info("{} dead events were deleted, by an operator's request", discarded);
+		logger.info("An operator has discarded {} dead events", discarded);
 		return discarded;
 	}
 
@@ -103,31 +113,38 @@ final class OutboxEndpoint {
 					WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
 		catch (DataAccessException ex) {
-			logger.debug("The database did not answer the actuator's endpoint 'outbox'", ex);
+			logger.debug("The outbox endpoint could not read or change the database", ex);
 			return new WebEndpointResponse<>(
-					new Problem("The database did not do so: " + ex.getClass().getSimpleName(),
-							"See whether it is there, with the tables of the outbox, and ask again"),
+					new Problem("The database failed: " + ex.getClass().getSimpleName(),
+							"Check that the database is reachable and has the outbox tables, then retry"),
 					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}
 
 	/**
-	 * What an operator asks first.
+	 * The state of the outbox.
 	 *
-	 * @param events the same for all instances
-	 * @param relay that of this instance
+	 * @param events in the database, the same for all instances
+	 * @param relay the relay of this instance
 	 */
 	record Overview(OutboxSummary events, Relay relay) {
 	}
 
 	record Relay(boolean running, int queued, List<String> unavailablePublishers,
 			List<String> unavailableDestinations) {
+
+		static Relay of(@Nullable OutboxRelay relay) {
+			return (relay == null) ? new Relay(false, 0, List.of(), List.of())
+					: new Relay(relay.isRunning(), relay.queued(), List.copyOf(relay.unavailablePublishers()),
+							List.copyOf(relay.unavailableDestinations()));
+		}
+
 	}
 
 	/**
-	 * Some dead events.
+	 * A page of dead events.
 	 *
-	 * @param next the {@code after} of the next page, if there may be one
+	 * @param next the {@code after} of the next page, or {@code null} on the last one
 	 */
 	record Page(List<DeadEvent> dead, @Nullable Long next) {
 	}

@@ -2,10 +2,12 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Health;
@@ -14,9 +16,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Is DOWN when an event has been waiting for its first delivery for too long, or the
- * database does not answer. An application without the tables does not use the outbox: of
- * it nothing is known.
+ * Reports DOWN if the oldest pending event is too old or the database is unreachable, and
+ * UNKNOWN, without asking the database, while the outbox is off.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 
@@ -24,11 +25,16 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	private final JdbcOutboxReader reader;
 
-	private final OutboxRelay relay;
+	private final Supplier<@Nullable OutboxRelay> relay;
 
 	private final Duration maxAge;
 
-	OutboxHealthIndicator(JdbcOutboxReader reader, OutboxRelay relay, Duration maxAge) {
+	/**
+	 * Creates the indicator.
+	 * @param relay yields {@code null} while the outbox is off
+	 * @param maxAge of the oldest pending event
+	 */
+	OutboxHealthIndicator(JdbcOutboxReader reader, Supplier<@Nullable OutboxRelay> relay, Duration maxAge) {
 		this.reader = reader;
 		this.relay = relay;
 		this.maxAge = maxAge;
@@ -36,27 +42,31 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	@Override
 	public Health health() {
+		OutboxRelay own = this.relay.get();
+		if (own == null) {
+			return Health.unknown().withDetail("outbox", "off: the application does not use it").build();
+		}
 		try {
-			return of(this.reader.read());
+			return of(this.reader.read(), own);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
-			return Health.unknown().withDetail("tables", "missing: the outbox is not used").build();
+			return Health.unknown().withDetail("tables", "missing").build();
 		}
 		catch (DataAccessException ex) {
-			logger.debug("The database did not answer the health indicator of the outbox", ex);
+			logger.debug("The outbox health indicator could not read the database", ex);
 			return Health.down().withDetail("database", "did not answer: " + ex.getClass().getSimpleName()).build();
 		}
 	}
 
-	private Health of(OutboxSummary summary) {
+	private Health of(OutboxSummary summary, OutboxRelay own) {
 		boolean late = summary.oldestPendingAge().compareTo(this.maxAge) > 0;
 		return (late ? Health.down() : Health.up())
 			.withDetail("oldestPendingAge", summary.oldestPendingAge().toString())
 			.withDetail("maxAge", this.maxAge.toString())
 			.withDetail("pending", summary.pending())
 			.withDetail("dead", summary.dead())
-			.withDetail("unavailablePublishers", List.copyOf(this.relay.unavailablePublishers()))
-			.withDetail("unavailableDestinations", List.copyOf(this.relay.unavailableDestinations()))
+			.withDetail("unavailablePublishers", List.copyOf(own.unavailablePublishers()))
+			.withDetail("unavailableDestinations", List.copyOf(own.unavailableDestinations()))
 			.build();
 	}
 

@@ -7,10 +7,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * When the outbox is well.
+ * Properties of the outbox health indicator.
  *
- * @param maxAge How old the oldest event that awaits its first delivery may become before
- * the health indicator says DOWN.
+ * @param maxAge Age of the oldest pending event from which the health indicator reports
+ * DOWN.
  */
 @ConfigurationProperties("idempotent.outbox.health")
 record OutboxHealthProperties(@DefaultValue("5m") Duration maxAge) {
@@ -18,7 +18,7 @@ record OutboxHealthProperties(@DefaultValue("5m") Duration maxAge) {
 	OutboxHealthProperties {
 		if (maxAge.toMillis() < 1) {
 			throw new IdempotentConfigurationException("idempotent.outbox.health.max-age is " + maxAge + ".",
-					"Set it to a duration of at least one millisecond, such as 5m, or leave it out.", null);
+					"Set it to a duration of at least 1 ms, such as 5m, or omit it.", null);
 		}
 	}
 

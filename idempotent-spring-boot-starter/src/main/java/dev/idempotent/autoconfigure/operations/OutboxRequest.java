@@ -18,7 +18,8 @@ final class OutboxRequest {
 	}
 
 	/**
-	 * Which events to change. That is all of them only if it is said.
+	 * Reads which events to change. All of them are changed only if the request says
+	 * {@code all=true}.
 	 */
 	static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
 			@Nullable Boolean all) {
@@ -29,7 +30,7 @@ final class OutboxRequest {
 					"State id, type or topic, or all=true for all dead events");
 		}
 		if (everything && !filter.equals(DeadFilter.ALL)) {
-			throw new OutboxRequestException("The request says all events, and which",
+			throw new OutboxRequestException("The request asks for all events and for some of them",
 					"State either all=true, or id, type or topic");
 		}
 		return filter;
@@ -48,11 +49,11 @@ final class OutboxRequest {
 	}
 
 	/**
-	 * Whoever leaves a value empty may have lost it.
+	 * Refuses an empty value, which may be the result of an unset variable.
 	 */
 	private static @Nullable String stated(String name, @Nullable String value) {
 		if (value != null && value.isBlank()) {
-			throw new OutboxRequestException("The parameter '" + name + "' is empty", "State it, or leave it out");
+			throw new OutboxRequestException("The parameter '" + name + "' is empty", "Set it or omit it");
 		}
 		return value;
 	}
@@ -62,7 +63,7 @@ final class OutboxRequest {
 			return UUID.fromString(id);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new OutboxRequestException("The parameter 'id' is no UUID",
+			throw new OutboxRequestException("The parameter 'id' is not a UUID",
 					"State the event's id as /actuator/outbox/dead lists it");
 		}
 	}
@@ -75,9 +76,9 @@ final class OutboxRequest {
 			}
 		}
 		catch (NumberFormatException ex) {
-			// Told below.
+			// Reported below.
 		}
-		throw new OutboxRequestException("The parameter '" + name + "' is no number that it can be",
+		throw new OutboxRequestException("The parameter '" + name + "' is not a valid number",
 				"State a number of at least " + min + ((max < Long.MAX_VALUE) ? " and at most " + max : ""));
 	}
 

@@ -1,7 +1,7 @@
 package dev.idempotent.autoconfigure.operations;
 
 /**
- * An operator's request that cannot be meant like that.
+ * An invalid request to the outbox endpoint.
  */
 final class OutboxRequestException extends RuntimeException {
 
@@ -10,9 +10,9 @@ final class OutboxRequestException extends RuntimeException {
 	private final String action;
 
 	/**
-	 * States the mistake and its mend.
-	 * @param problem what is wrong; without what the request said
-	 * @param action what to do
+	 * Creates an exception.
+	 * @param problem what is wrong, without values from the request
+	 * @param action how to correct it
 	 */
 	OutboxRequestException(String problem, String action) {
 		super(problem);

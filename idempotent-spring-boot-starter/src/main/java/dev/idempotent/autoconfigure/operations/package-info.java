@@ -1,5 +1,5 @@
 /**
- * Endpoint, health indicator, and metrics.
+ * Auto-configuration for operating the outbox.
  */
 @NullMarked
 package dev.idempotent.autoconfigure.operations;

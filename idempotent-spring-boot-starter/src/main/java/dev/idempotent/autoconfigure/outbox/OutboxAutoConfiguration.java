@@ -1,6 +1,8 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import java.lang.management.ManagementFactory;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
 
@@ -8,6 +10,8 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
@@ -15,6 +19,8 @@ import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
+import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.PayloadWriter;
@@ -29,25 +35,31 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Lets an application append events in its transactions, and delivers them.
+ * Auto-configuration for the transactional outbox and its relay.
  */
 @AutoConfiguration(after = DataSourceTransactionManagerAutoConfiguration.class,
-		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+		afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+				"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
+@Import(OutboxRedisConfiguration.class)
 public final class OutboxAutoConfiguration {
 
 	@Bean
@@ -56,21 +68,17 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * No other bean may need it before the first event, in an application whose beans are
-	 * lazy.
+	 * Not lazy, because no other bean may depend on it before the first event.
 	 */
 	@Bean
 	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
 		return new TableScript(dataSource, properties.initializeSchema(), JdbcOutboxStore.class,
 				(script) -> named(script, tables),
-				(product) -> new IdempotentConfigurationException("An outbox cannot be kept in " + product + ".",
+				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}
 
-	/**
-	 * Made after its tables, even where beans are lazy.
-	 */
 	@Bean
 	@DependsOn("outboxSchema")
 	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables) {
@@ -83,19 +91,52 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
+	JdbcOutboxReader outboxReader(DataSource dataSource, OutboxTables tables) {
+		return new JdbcOutboxReader(dataSource, tables);
+	}
+
+	@Bean
+	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxTables tables) {
+		return new JdbcDeadEvents(dataSource, tables);
+	}
+
+	@Bean
+	@ConditionalOnProperty("idempotent.outbox.dead-retention")
+	TableSweeper outboxDeadEventSweeper(JdbcDeadEvents deadEvents, OutboxProperties properties,
+			OutboxActivation activation) {
+		TableSweeper sweeper = deadEvents.sweeper(properties.requireDeadRetention());
+		activation.whenActive(sweeper::start);
+		return sweeper;
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static OutboxActivation outboxActivation() {
+		return new OutboxActivation();
+	}
+
+	/**
+	 * Created when it is requested, which switches the outbox on.
+	 */
+	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
 	Outbox outbox(OutboxTopics topics, ObjectProvider<PayloadWriter> writers, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
-			@Value("${spring.application.name:}") String applicationName) {
+			@Value("${spring.application.name:}") String applicationName, TransactionListenerRegistrar transactions) {
 		String source = (properties.source() != null) ? properties.source() : "/" + applicationName;
 		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
 		PayloadWriter writer = writers
 			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
-		return new TransactionBoundOutbox(topics, writer, source,
-				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system());
+		return new TransactionBoundOutbox(topics, writer, source, (headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system(),
+				transactions.listener());
 	}
 
+	/**
+	 * Lazy, as is its meter binder: an outbox that is off has no meters.
+	 */
 	@Bean
+	@Lazy
 	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
 			ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
@@ -104,33 +145,53 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * Nobody asks for it, in an application whose beans are lazy.
+	 * Not lazy, because no other bean depends on it.
 	 */
 	@Bean
 	@Lazy(false)
-	@ConditionalOnBooleanProperty(name = "idempotent.outbox.relay.enabled", matchIfMissing = true)
-	OutboxRelayLifecycle outboxRelayLifecycle(OutboxRelay relay, JdbcOutboxStore store) {
-		return new OutboxRelayLifecycle(relay, store);
+	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
+			JdbcOutboxStore store, OutboxRelayProperties properties) {
+		return new OutboxRelayLifecycle(activation, relay, store, properties.enabled());
 	}
 
 	/**
-	 * A relay that does not run takes nothing: its events are left to other instances.
+	 * Without a relay in this process, events are left to other instances.
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TransactionListenerRegistrar outboxTransactionListening(ObjectProvider<OutboxStore> store,
-			ObjectProvider<OutboxRelay> relay, ObjectProvider<OutboxRelayProperties> properties) {
-		return new TransactionListenerRegistrar(
-				new OutboxTransactionListener(store::getObject, () -> handOffs(relay, properties)));
+	static TransactionListenerRegistrar outboxTransactionListening(OutboxActivation activation,
+			ObjectProvider<OutboxStore> store, ObjectProvider<OutboxRelay> relay,
+			ObjectProvider<OutboxRelayProperties> properties, ObjectProvider<DataSource> dataSource) {
+		return new TransactionListenerRegistrar(activation, new OutboxTransactionListener(store::getObject,
+				() -> handOffs(relay, properties), () -> isInTransaction(dataSource.getObject())));
 	}
 
 	private static HandOffs handOffs(ObjectProvider<OutboxRelay> relay,
 			ObjectProvider<OutboxRelayProperties> properties) {
-		return properties.getObject().enabled() ? relay.getObject().handOffs() : HandOffs.none();
+		return Boolean.FALSE.equals(properties.getObject().enabled()) ? HandOffs.none() : relay.getObject().handOffs();
 	}
 
 	/**
-	 * A script for the tables' own names. An index is in the same schema by itself.
+	 * A transaction of another resource may have bound a connection that commits each
+	 * statement.
+	 */
+	private static boolean isInTransaction(DataSource dataSource) {
+		DataSource target = NonTransactionalConnections.withoutTransactions(dataSource);
+		Connection connection = DataSourceUtils.getConnection(target);
+		try {
+			return !connection.getAutoCommit();
+		}
+		catch (SQLException ex) {
+			throw new DataAccessResourceFailureException("The transaction could not be examined", ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, target);
+		}
+	}
+
+	/**
+	 * Puts the names of the tables into a script. An index is created in the schema of
+	 * its table.
 	 */
 	private static String named(String script, OutboxTables tables) {
 		String prefix = tables.prefix();

@@ -9,8 +9,6 @@ import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -25,14 +23,13 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Gives {@code @TransactionalOutbox} its effect.
+ * Auto-configuration for {@code @TransactionalOutbox} methods. Also applies without a
+ * database, to report annotated methods that would have no effect.
  */
 @AutoConfiguration(after = OutboxAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ TransactionInterceptor.class, ConnectionHolder.class })
 public final class OutboxMethodAutoConfiguration {
-
-	private static final Logger logger = LoggerFactory.getLogger(OutboxMethodAutoConfiguration.class);
 
 	/**
 	 * Runs after the post-processors of {@code @Idempotent}, so that its advice is within
@@ -51,12 +48,14 @@ public final class OutboxMethodAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton outboxMethodsCheck(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<JdbcOutboxStore> store) {
+			ObjectProvider<OutboxActivation> activation, ObjectProvider<JdbcOutboxStore> store) {
 		return () -> {
 			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check();
 			if (found > 0) {
 				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
-				logger.info("Outbox: {} events", (found == 1) ? "1 method appends" : found + " methods append");
+				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
+						: found + " @TransactionalOutbox methods append events";
+				activation.ifAvailable((outbox) -> outbox.activate(cause));
 			}
 		};
 	}

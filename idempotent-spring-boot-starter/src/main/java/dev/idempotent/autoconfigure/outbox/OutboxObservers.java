@@ -6,9 +6,7 @@ import java.util.List;
 import dev.idempotent.outbox.OutboxObserver;
 
 /**
- * All observers of an application.
- *
- * @param observers each is told everything
+ * Notifies all observers of an application.
  */
 record OutboxObservers(List<OutboxObserver> observers) implements OutboxObserver {
 

@@ -11,16 +11,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
- * The transactional outbox.
+ * Properties of the transactional outbox.
  *
- * @param enabled Whether events can be appended.
- * @param defaultTopic Where events go that name no topic, such as redis-stream:events.
- * @param source Where events come from, a URI reference: the source of the CloudEvents.
- * Defaults to a slash and the application's name.
- * @param initializeSchema Whether to create the tables when the application starts.
- * @param tablePrefix What the names of the tables begin with, in their schema if need be.
- * @param deadRetention How long events that were given up are kept. Without it, until
- * somebody discards them.
+ * @param enabled Whether the outbox is available. If false, @TransactionalOutbox has no
+ * effect.
+ * @param defaultTopic Topic of events that name none, such as redis-stream:events.
+ * @param source The source of the CloudEvents, a URI reference. Defaults to a slash and
+ * the application's name.
+ * @param initializeSchema When to create the tables at startup.
+ * @param tablePrefix Prefix of the names of the tables, optionally with a schema.
+ * @param deadRetention How long dead events are kept. Defaults to keeping them until an
+ * operator discards them.
  */
 @ConfigurationProperties("idempotent.outbox")
 record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic, @Nullable String source,
@@ -31,12 +32,13 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 
 	OutboxProperties {
 		if (!Database.isTableName(tablePrefix)) {
-			throw new IdempotentConfigurationException("idempotent.outbox.table-prefix is not a valid table prefix.",
-					"Set it to letters, digits and underscores, with a schema if need be.", null);
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.table-prefix is not a valid table prefix.",
+					"Set it to letters, digits and underscores, optionally with a schema.", null);
 		}
 		if (deadRetention != null && deadRetention.toMillis() < 1) {
 			throw new IdempotentConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
-					"Set it to a duration of at least one millisecond, such as 30d, or leave it out.", null);
+					"Set it to a duration of at least 1 ms, such as 30d, or omit it.", null);
 		}
 	}
 

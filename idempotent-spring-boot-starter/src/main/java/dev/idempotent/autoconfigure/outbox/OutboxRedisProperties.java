@@ -9,16 +9,16 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What holds for events that go to Redis Streams.
+ * Properties of the publisher to Redis Streams.
  *
- * @param timeout How long to wait for a connection and for the replies to a batch. Has
- * its effect with Lettuce; other clients keep the time-out of the application.
- * @param maxLength About how many entries a stream keeps. The oldest are dropped whether
- * or not every consumer group has read them. Keeps all by default.
+ * @param timeout How long to wait for a connection and for the replies to a batch.
+ * Applies to Lettuce; other clients use the application's timeout.
+ * @param maxLength Approximate number of entries that a stream keeps. Older entries are
+ * removed even if a consumer group has not read them. Defaults to keeping all.
  * @param waitReplicas How many replicas must confirm a batch before its events count as
- * delivered. Needs Lettuce and a standalone or Sentinel setup.
- * @param waitTimeout How long replicas may take to confirm. Events that they do not
- * confirm in time are sent again.
+ * delivered. Needs Lettuce and a standalone or Sentinel Redis.
+ * @param waitTimeout How long to wait for the replicas. Events that are not confirmed in
+ * time are sent again.
  */
 @ConfigurationProperties("idempotent.outbox.redis")
 record OutboxRedisProperties(@DefaultValue("5s") Duration timeout, @Nullable Long maxLength,
@@ -29,7 +29,7 @@ record OutboxRedisProperties(@DefaultValue("5s") Duration timeout, @Nullable Lon
 		Durations.require("idempotent.outbox.redis.wait-timeout", waitTimeout);
 		if (maxLength != null && maxLength < 1) {
 			throw new IdempotentConfigurationException("idempotent.outbox.redis.max-length is %d.".formatted(maxLength),
-					"Set it to the number of entries that a stream keeps at least, or leave it out to keep all.", null);
+					"Set it to the minimum number of entries that a stream keeps, or omit it to keep all.", null);
 		}
 		if (waitReplicas < 0) {
 			throw new IdempotentConfigurationException(
@@ -40,7 +40,8 @@ record OutboxRedisProperties(@DefaultValue("5s") Duration timeout, @Nullable Lon
 			throw new IdempotentConfigurationException(
 					"idempotent.outbox.redis.wait-timeout (%s) is not shorter than idempotent.outbox.redis.timeout (%s)."
 						.formatted(waitTimeout, timeout),
-					"Let idempotent.outbox.redis.wait-timeout leave room for the way to Redis and back.", null);
+					"Set idempotent.outbox.redis.wait-timeout to a shorter duration than idempotent.outbox.redis.timeout.",
+					null);
 		}
 	}
 

@@ -1,54 +1,81 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.relay.OutboxRelay;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Delivers while the application runs. An application without the tables does not use the
- * outbox: nothing is looked for until it does.
+ * Starts the relay if the outbox is on when the application has started. The relay of an
+ * outbox that is switched on later, or whose tables are missing, starts with the first
+ * committed event.
  */
 final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	/**
-	 * After whatever appends events has stopped, and before the connections to brokers
-	 * do.
+	 * Stops after the beans that append events, and before the connections to brokers.
 	 */
 	private static final int PHASE = 1024;
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxRelayLifecycle.class);
 
-	private final OutboxRelay relay;
+	private final OutboxActivation activation;
+
+	private final ObjectProvider<OutboxRelay> relay;
 
 	private final JdbcOutboxStore store;
 
-	OutboxRelayLifecycle(OutboxRelay relay, JdbcOutboxStore store) {
+	private final @Nullable Boolean enabled;
+
+	/**
+	 * Creates the life cycle.
+	 * @param enabled {@code null} to run the relay if the outbox is on, {@code true} to
+	 * switch the outbox on, {@code false} to run no relay
+	 */
+	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, JdbcOutboxStore store,
+			@Nullable Boolean enabled) {
+		this.activation = activation;
 		this.relay = relay;
 		this.store = store;
+		this.enabled = enabled;
 	}
 
 	@Override
 	public void start() {
+		if (Boolean.TRUE.equals(this.enabled)) {
+			this.activation.activate("idempotent.outbox.relay.enabled is true");
+		}
+		this.activation.report();
+		if (!mayRun()) {
+			return;
+		}
 		if (hasTables()) {
 			this.store.requireOneDatabase();
-			this.relay.start();
+			this.relay.getObject().start();
+		}
+		else if (Boolean.TRUE.equals(this.enabled)) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.relay.enabled is true, and " + this.store.missingTables() + ".",
+					this.store.howToCreateTables() + ".", null);
 		}
 		else {
-			logger.debug("The outbox rests until it is used: {}", this.store.missingTables());
+			logger.info("The outbox relay starts with the first event: {}", this.store.missingTables());
 		}
 	}
 
 	@Override
 	public void stop() {
-		this.relay.stop();
+		this.relay.getObject().stop();
 	}
 
 	@Override
 	public boolean isRunning() {
-		return this.relay.isRunning();
+		return mayRun() && this.relay.getObject().isRunning();
 	}
 
 	@Override
@@ -56,8 +83,12 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		return PHASE;
 	}
 
+	private boolean mayRun() {
+		return this.activation.isActive() && !Boolean.FALSE.equals(this.enabled);
+	}
+
 	/**
-	 * A database that is down now may have them.
+	 * An unreachable database may have them.
 	 */
 	private boolean hasTables() {
 		try {

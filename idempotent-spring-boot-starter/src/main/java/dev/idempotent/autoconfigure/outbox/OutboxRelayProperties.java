@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.relay.RelaySettings;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -11,7 +12,9 @@ import org.springframework.util.unit.DataSize;
 /**
  * Properties of the relay, which delivers the events of this instance.
  *
- * @param enabled Whether this instance delivers events, or only appends them.
+ * @param enabled Whether this instance delivers events. By default it does if it uses the
+ * outbox: if it has a @TransactionalOutbox method, or requests the Outbox. With true, it
+ * delivers the events of other programs too; with false, it only appends events.
  * @param batchSize How many events are published at a time.
  * @param batchMemory How much payload is published at a time. A larger event is published
  * alone.
@@ -31,7 +34,7 @@ import org.springframework.util.unit.DataSize;
  * @param drainTimeout How long to go on delivering when the application stops.
  */
 @ConfigurationProperties("idempotent.outbox.relay")
-record OutboxRelayProperties(@DefaultValue("true") boolean enabled, @DefaultValue("500") int batchSize,
+record OutboxRelayProperties(@Nullable Boolean enabled, @DefaultValue("500") int batchSize,
 		@DefaultValue("4MB") DataSize batchMemory, @DefaultValue("10000") int queueCapacity,
 		@DefaultValue("16MB") DataSize queueMemory, @DefaultValue("2") int workers, @DefaultValue("30s") Duration lease,
 		@DefaultValue("1s") Duration pollInterval, @DefaultValue("5s") Duration idlePollInterval,

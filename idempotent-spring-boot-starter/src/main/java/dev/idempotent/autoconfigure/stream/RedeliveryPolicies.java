@@ -8,9 +8,9 @@ import dev.idempotent.stream.RedeliveryPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that an application knows of failures.
+ * Combines all redelivery policies of an application.
  *
- * @param known the first that knows a failure decides
+ * @param known in the order in which they are asked; the first answer counts
  */
 record RedeliveryPolicies(List<RedeliveryPolicy> known) implements RedeliveryPolicy {
 

@@ -28,7 +28,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives {@code @RedisStreamListener} its effect.
+ * Auto-configuration for {@code @RedisStreamListener} methods.
  */
 @AutoConfiguration(after = DataRedisAutoConfiguration.class,
 		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
@@ -39,12 +39,12 @@ import tools.jackson.databind.json.JsonMapper;
 public final class RedisStreamAutoConfiguration {
 
 	/**
-	 * How long Redis may take to reply to what does not block.
+	 * Applies to commands that do not block.
 	 */
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	/**
-	 * Nobody asks for it, in an application whose beans are lazy.
+	 * Not lazy, because no other bean depends on it.
 	 */
 	@Bean
 	@Lazy(false)
@@ -65,8 +65,8 @@ public final class RedisStreamAutoConfiguration {
 		if (lettuce == null) {
 			throw new IdempotentConfigurationException(
 					"@RedisStreamListener needs Lettuce and a standalone, Sentinel or Cluster Redis; this application "
-							+ "has another client, static master and replica nodes, or a factory that does not say "
-							+ "where it goes.",
+							+ "has another client, static master and replica nodes, or a factory that does not "
+							+ "reveal its servers.",
 					"Let Spring Boot make the connection factory from spring.data.redis.*, or set "
 							+ "idempotent.stream.enabled=false and read the stream by other means.",
 					null);
@@ -74,9 +74,6 @@ public final class RedisStreamAutoConfiguration {
 		return DedicatedRedisConnections.to(lettuce, TIMEOUT);
 	}
 
-	/**
-	 * Apart, for applications without Jackson.
-	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(JsonMapper.class)
 	static class JsonConfiguration {

@@ -11,26 +11,26 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.CannotCreateTransactionException;
 
 /**
- * Failures that no entry can help: the same work is being done elsewhere, or what it
- * needs is away. The inbox itself knows neither keys nor databases.
+ * Redelivers entries whose failure is temporary and not their own: their key is pending
+ * elsewhere, or a store or database is unreachable.
  */
 final class UnavailableDependencies implements RedeliveryPolicy {
 
-	private static final Duration WHILE_AWAY = Duration.ofSeconds(5);
+	private static final Duration WHILE_UNAVAILABLE = Duration.ofSeconds(5);
 
 	@Override
 	public @Nullable Duration after(Throwable failure) {
 		if (failure instanceof IdempotencyPendingException pending) {
 			return pending.getRetryAfter();
 		}
-		boolean away = failure instanceof IdempotencyStoreUnavailableException
+		boolean unavailable = failure instanceof IdempotencyStoreUnavailableException
 				|| failure instanceof DataAccessResourceFailureException
 				|| failure instanceof CannotCreateTransactionException;
-		return away ? WHILE_AWAY : null;
+		return unavailable ? WHILE_UNAVAILABLE : null;
 	}
 
 	/**
-	 * A key that was used for something else stays so.
+	 * A key that was used for another operation never becomes valid for this one.
 	 */
 	@Override
 	public boolean isHopeless(Throwable failure) {

@@ -6,16 +6,16 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a request goes, spelled in one way: in lower case, with its port, and without
- * user information, query, fragment and relative segments of the path.
+ * The normalized URL of a request: scheme and host in lower case, with a port, and
+ * without user information, query, fragment and relative path segments.
  *
  * @param path the path, still encoded; at least a slash
  */
 record CalledUrl(String scheme, String host, int port, String path) {
 
 	/**
-	 * Reads where a request goes.
-	 * @return the URL, or {@code null} if it names no scheme of HTTP or no host
+	 * Normalizes a URI.
+	 * @return the URL, or {@code null} without a host or with a scheme other than HTTP's
 	 */
 	static @Nullable CalledUrl of(URI uri) {
 		String scheme = (uri.getScheme() != null) ? uri.getScheme().toLowerCase(Locale.ROOT) : "";

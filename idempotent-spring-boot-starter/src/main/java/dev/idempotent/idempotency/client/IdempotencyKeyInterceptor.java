@@ -15,13 +15,11 @@ import org.springframework.http.client.ClientHttpResponse;
 /**
  * Sends a derived {@code Idempotency-Key} with each call that an idempotent run makes to
  * one of the targets: the same key for all attempts at a call, another one for another
- * call. To be the first interceptor, so that attempts made by others further in are one
- * call. Safe methods, requests with a key of their own, and every request outside a run
- * pass untouched.
+ * call. Must be the first interceptor, so that the attempts of a retry interceptor are
+ * one call. Safe methods, requests with a key of their own, and requests outside a run
+ * are left unchanged.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
-
-	static final String HEADER = "Idempotency-Key";
 
 	private static final Set<HttpMethod> SAFE_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS,
 			HttpMethod.TRACE);
@@ -30,7 +28,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 
 	/**
 	 * Creates the interceptor.
-	 * @param targets where keys may be sent; nowhere else they are
+	 * @param targets the only URLs that keys are sent to
 	 */
 	public IdempotencyKeyInterceptor(List<PropagationTarget> targets) {
 		this.targets = List.copyOf(targets);
@@ -45,11 +43,11 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 			return execution.execute(request, body);
 		}
 		DerivedKey key = run.derive(request.getMethod() + " " + url, RequestFingerprint.of(request, body));
-		return new PendingCall(key).await(() -> execution.execute(new KeyedRequest(request, key.value()), body));
+		return new PendingCall(key).send(() -> execution.execute(new KeyedRequest(request, key.value()), body));
 	}
 
 	private static boolean takesKey(HttpRequest request) {
-		return !SAFE_METHODS.contains(request.getMethod()) && !request.getHeaders().containsHeader(HEADER);
+		return !SAFE_METHODS.contains(request.getMethod()) && !request.getHeaders().containsHeader(KeyedRequest.HEADER);
 	}
 
 }

@@ -5,17 +5,19 @@ import org.springframework.http.HttpRequest;
 import org.springframework.http.client.support.HttpRequestWrapper;
 
 /**
- * A request with a derived key. The key is kept out of the request that it wraps: an
- * interceptor further out may send that one again, as a retry or as another call.
+ * A request with a derived key. The wrapped request is not changed, because an outer
+ * interceptor may send it again, as a retry or as another call.
  */
 final class KeyedRequest extends HttpRequestWrapper {
+
+	static final String HEADER = "Idempotency-Key";
 
 	private final HttpHeaders headers;
 
 	KeyedRequest(HttpRequest request, String key) {
 		super(request);
 		this.headers = HttpHeaders.copyOf(request.getHeaders());
-		this.headers.set(IdempotencyKeyInterceptor.HEADER, key);
+		this.headers.set(HEADER, key);
 	}
 
 	@Override

@@ -8,12 +8,15 @@ import dev.idempotent.idempotency.DerivedKey;
 import org.springframework.http.client.ClientHttpResponse;
 
 /**
- * Finds out whether a call has brought an answer that would be repeated, and notes once
- * if it has not.
+ * One attempt at a call. Records, once, that it has not been answered: then an equal call
+ * that follows is a retry and gets the same key.
  */
 final class PendingCall {
 
-	private static final Set<Integer> COME_AGAIN = Set.of(401, 403, 408, 409, 412, 425, 428, 429);
+	/**
+	 * Client errors after which the same request may succeed.
+	 */
+	private static final Set<Integer> RETRYABLE = Set.of(401, 403, 408, 409, 412, 425, 428, 429);
 
 	private static final int FIRST_ERROR = 500;
 
@@ -26,16 +29,16 @@ final class PendingCall {
 	}
 
 	/**
-	 * Makes the call.
-	 * @return its response, which is watched while it is read
-	 * @throws IOException as the call does
+	 * Sends the request.
+	 * @return the response; a failure to read its body makes the call unanswered
+	 * @throws IOException if the request or its response fails
 	 */
-	ClientHttpResponse await(Call call) throws IOException {
+	ClientHttpResponse send(Call call) throws IOException {
 		boolean answered = false;
 		try {
-			ClientHttpResponse response = call.make();
+			ClientHttpResponse response = call.execute();
 			answered = isAnswer(response);
-			return new WatchedResponse(response, this);
+			return new WatchedResponse(response, this::unanswered);
 		}
 		finally {
 			if (!answered) {
@@ -44,10 +47,7 @@ final class PendingCall {
 		}
 	}
 
-	/**
-	 * Notes that the answer got lost.
-	 */
-	void unanswered() {
+	private void unanswered() {
 		if (this.unanswered.compareAndSet(false, true)) {
 			this.key.unanswered();
 		}
@@ -56,21 +56,21 @@ final class PendingCall {
 	private static boolean isAnswer(ClientHttpResponse response) {
 		try {
 			int status = response.getStatusCode().value();
-			return status < FIRST_ERROR && !COME_AGAIN.contains(status);
+			return status < FIRST_ERROR && !RETRYABLE.contains(status);
 		}
 		catch (IOException ex) {
-			// Whoever asks for the status next is told.
+			// The caller gets the same exception when it reads the status.
 			return false;
 		}
 	}
 
 	/**
-	 * Sends the request.
+	 * The rest of the interceptor chain.
 	 */
 	@FunctionalInterface
 	interface Call {
 
-		ClientHttpResponse make() throws IOException;
+		ClientHttpResponse execute() throws IOException;
 
 	}
 

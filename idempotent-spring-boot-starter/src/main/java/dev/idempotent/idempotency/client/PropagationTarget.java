@@ -6,11 +6,12 @@ import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where derived keys may be sent: a host, perhaps with a scheme, a port and a path.
+ * A service that derived keys may be sent to: a host, optionally with a scheme, a port
+ * and a path.
  */
 public final class PropagationTarget {
 
-	private static final String FORM = "is no [scheme://]host[:port][/path]";
+	private static final String FORM = "is not of the form [scheme://]host[:port][/path]";
 
 	private static final int HIGHEST_PORT = 65_535;
 
@@ -32,13 +33,13 @@ public final class PropagationTarget {
 	}
 
 	/**
-	 * Reads a target. A scheme means its default port unless another is given; without
-	 * scheme and port, both schemes and every port of the host are meant. A path means
-	 * itself and everything below it.
+	 * Parses a target. A scheme implies its default port; without scheme and port, both
+	 * schemes and every port of the host match. A path matches itself and all paths below
+	 * it.
 	 * @param text {@code [scheme://]host[:port][/path]}
 	 * @return the target
-	 * @throws IllegalArgumentException if the text is malformed; the message leaves the
-	 * text out, which might hold credentials
+	 * @throws IllegalArgumentException if the text is malformed; the message omits the
+	 * text, which might contain credentials
 	 */
 	public static PropagationTarget parse(String text) {
 		String entry = text.strip();
@@ -51,14 +52,13 @@ public final class PropagationTarget {
 		require(uri.getRawUserInfo() == null, "it has user information");
 		require(uri.getRawQuery() == null && uri.getRawFragment() == null, "it has a query or fragment");
 		require(!uri.getRawAuthority().endsWith(":") && url.port() > 0 && url.port() <= HIGHEST_PORT,
-				"its port is not within 1 and " + HIGHEST_PORT);
+				"its port is not between 1 and " + HIGHEST_PORT);
 		require(uri.normalize().equals(uri), "its path has empty or relative segments");
 		return new PropagationTarget(url, anyScheme, anyScheme && uri.getPort() < 0);
 	}
 
 	/**
-	 * Tells whether a request goes to this target: to the very host, and to the path or
-	 * below.
+	 * Whether a URL has exactly this host, and this path or one below it.
 	 */
 	boolean matches(CalledUrl url) {
 		return url.host().equals(this.host) && (this.scheme == null || url.scheme().equals(this.scheme))
@@ -74,7 +74,7 @@ public final class PropagationTarget {
 			return new URI(text).parseServerAuthority();
 		}
 		catch (URISyntaxException ex) {
-			// Its message holds the text.
+			// Its message contains the text.
 			throw new IllegalArgumentException(FORM);
 		}
 	}

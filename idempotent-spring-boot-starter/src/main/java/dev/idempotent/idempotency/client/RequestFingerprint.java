@@ -11,7 +11,7 @@ import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 
 /**
- * Digests what a call asks for, so that its retry can be told from another call.
+ * Computes the fingerprint of a call, which distinguishes its retry from another call.
  */
 final class RequestFingerprint {
 
@@ -25,7 +25,7 @@ final class RequestFingerprint {
 	}
 
 	/**
-	 * Spring makes up another boundary for each attempt.
+	 * Spring generates another boundary for each attempt.
 	 */
 	private static @Nullable String boundary(HttpHeaders headers) {
 		try {

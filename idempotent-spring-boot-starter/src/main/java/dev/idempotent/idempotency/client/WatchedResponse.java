@@ -9,17 +9,21 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.client.ClientHttpResponse;
 
 /**
- * A response whose call counts as unanswered if its body breaks off.
+ * A response that reports when its body cannot be read to the end.
  */
 final class WatchedResponse implements ClientHttpResponse {
 
 	private final ClientHttpResponse response;
 
-	private final PendingCall call;
+	private final Runnable brokenOff;
 
-	WatchedResponse(ClientHttpResponse response, PendingCall call) {
+	/**
+	 * Wraps a response.
+	 * @param brokenOff called for each read of the body that fails
+	 */
+	WatchedResponse(ClientHttpResponse response, Runnable brokenOff) {
 		this.response = response;
-		this.call = call;
+		this.brokenOff = brokenOff;
 	}
 
 	@Override
@@ -52,7 +56,7 @@ final class WatchedResponse implements ClientHttpResponse {
 			return step.take();
 		}
 		catch (IOException ex) {
-			this.call.unanswered();
+			this.brokenOff.run();
 			throw ex;
 		}
 	}

@@ -1,6 +1,6 @@
 /**
- * Propagation over HTTP: requests to other services carry keys that are derived from the
- * key under which they are made. Knows Spring's HTTP clients and no store.
+ * Propagation over HTTP: calls of an idempotent run carry keys that are derived from the
+ * key of the run.
  */
 @NullMarked
 package dev.idempotent.idempotency.client;

@@ -1,5 +1,12 @@
 package dev.idempotent.idempotency.grpc;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -11,8 +18,8 @@ import io.grpc.MethodDescriptor.MethodType;
 /**
  * Sends a derived key as {@code idempotency-key} with each unary call that an idempotent
  * run makes: the same key for all attempts at a call, another one for another call.
- * Streaming calls, calls with a key of their own, and every call outside a run pass
- * untouched. To be added to the channels of services that may be sent keys.
+ * Streaming calls, calls with a key of their own, and calls outside a run are left
+ * unchanged. Add it to the channels of services that may receive keys.
  */
 public final class IdempotencyKeyClientInterceptor implements ClientInterceptor {
 
@@ -30,9 +37,18 @@ public final class IdempotencyKeyClientInterceptor implements ClientInterceptor 
 			return call;
 		}
 		String authority = (options.getAuthority() != null) ? options.getAuthority() : next.authority();
-		return new KeyedClientCall<>(call,
-				(request) -> run.derive("grpc://" + authority + "/" + method.getFullMethodName(),
-						IdempotencyKeyMetadata.fingerprint(method, request)));
+		return new KeyedClientCall<>(call, (request) -> run
+			.derive("grpc://" + authority + "/" + method.getFullMethodName(), fingerprint(method, request)));
+	}
+
+	private static <Q> Fingerprint fingerprint(MethodDescriptor<Q, ?> method, Q request) {
+		try (InputStream message = method.streamRequest(request)) {
+			return Fingerprint
+				.of(List.of(method.getFullMethodName().getBytes(StandardCharsets.UTF_8), message.readAllBytes()));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 }

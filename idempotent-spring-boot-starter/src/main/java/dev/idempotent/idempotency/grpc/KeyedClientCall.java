@@ -14,10 +14,17 @@ import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A unary call that starts when its message is known, from which its key is derived.
+ * A unary call that starts when its message is sent, because its key is derived from the
+ * message.
  */
 final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 
+	private static final Metadata.Key<String> KEY = Metadata.Key.of("idempotency-key",
+			Metadata.ASCII_STRING_MARSHALLER);
+
+	/**
+	 * A server that has reported one of these would report it again.
+	 */
 	private static final Set<Status.Code> ANSWERS = Set.of(Status.Code.OK, Status.Code.INVALID_ARGUMENT,
 			Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.FAILED_PRECONDITION,
 			Status.Code.OUT_OF_RANGE, Status.Code.UNIMPLEMENTED);
@@ -40,7 +47,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 		synchronized (this) {
 			this.start = new Start<>(listener, headers);
 		}
-		if (headers.containsKey(IdempotencyKeyMetadata.KEY)) {
+		if (headers.containsKey(KEY)) {
 			startNow(null);
 		}
 	}
@@ -107,7 +114,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 		}
 		else {
 			DerivedKey key = this.keys.apply(message);
-			held.headers().put(IdempotencyKeyMetadata.KEY, key.value());
+			held.headers().put(KEY, key.value());
 			super.start(new Ending<>(held.listener(), key), held.headers());
 		}
 		this.heldBack.forEach(Runnable::run);
@@ -117,7 +124,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 	}
 
 	/**
-	 * Finds out whether the call has brought an answer that would be repeated.
+	 * Records whether the call has ended with an answer that would be repeated.
 	 */
 	private static final class Ending<R> extends SimpleForwardingClientCallListener<R> {
 

@@ -1,6 +1,5 @@
 /**
- * gRPC: unary methods that run once per key, and calls that carry derived keys. Knows
- * gRPC's interceptors and no store.
+ * Sends derived idempotency keys with unary gRPC calls.
  */
 @NullMarked
 package dev.idempotent.idempotency.grpc;

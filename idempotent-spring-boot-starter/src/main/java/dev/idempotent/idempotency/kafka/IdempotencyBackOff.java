@@ -14,46 +14,45 @@ import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * How long a record waits that its listener could not take for its key: until the key is
- * free or its result there, however long that is, so that no record is skipped because
- * the process before this one has died.
+ * The backoff of a record whose key is pending elsewhere or whose store is unreachable.
+ * It has no limit, so that no record is skipped because another consumer has crashed
+ * while it held the key.
  */
 public final class IdempotencyBackOff implements BiFunction<ConsumerRecord<?, ?>, Exception, @Nullable BackOff> {
 
 	private static final long FIRST_MILLIS = 100;
 
 	/**
-	 * The consumer's thread sleeps meanwhile, far shorter than
-	 * {@code max.poll.interval.ms} allows.
+	 * Well below {@code max.poll.interval.ms}: the consumer's thread sleeps meanwhile.
 	 */
 	private static final long LONGEST_MILLIS = 5_000;
 
 	/**
-	 * Lets the error handler of a listener container, or its after-rollback processor,
-	 * wait so. Replaces its backoff function; the recoverer and the backoff for all other
-	 * failures stay as they are.
+	 * Sets this backoff on the error handler of a listener container, or on its
+	 * after-rollback processor. Replaces its backoff function; the recoverer and the
+	 * backoff of other failures are not changed.
 	 * @param <T> the type of the handler
 	 * @param handler a {@code DefaultErrorHandler} or
 	 * {@code DefaultAfterRollbackProcessor}
 	 * @return the handler
 	 */
-	@SuppressWarnings("NullAway") // The function may yield null, which is not understood.
+	@SuppressWarnings("NullAway") // The function may return null, contrary to the
+									// annotations.
 	public static <T extends FailedRecordProcessor> T addTo(T handler) {
 		handler.setBackOffFunction(new IdempotencyBackOff());
-		// The function is not asked about what the handler does not retry.
+		// The function is called for retryable exceptions only.
 		handler.addRetryableExceptions(IdempotencyPendingException.class, IdempotencyStoreUnavailableException.class);
-		// Else a batch that has failed otherwise before would not wait.
+		// Otherwise a batch that has failed for another reason before would not wait.
 		handler.setResetStateOnExceptionChange(true);
 		return handler;
 	}
 
 	/**
-	 * Finds the backoff for a failure.
-	 * @param record what could not be taken
-	 * @param failure why, perhaps among the causes
-	 * @return one without end where the record has but to wait, one without retries where
-	 * no retry can change the outcome, and {@code null} for every other failure, which
-	 * leaves it to the handler
+	 * Returns the backoff for a failure.
+	 * @param record the record that failed
+	 * @param failure the exception, whose causes are considered too
+	 * @return an unlimited backoff if waiting helps, one without retries if no retry can
+	 * change the outcome, and {@code null} to use the handler's own for other failures
 	 */
 	@Override
 	public @Nullable BackOff apply(ConsumerRecord<?, ?> record, Exception failure) {

@@ -1,5 +1,5 @@
 /**
- * What becomes of a Kafka record whose listener was refused its key.
+ * Redelivery of Kafka records whose idempotency key is pending elsewhere.
  */
 @NullMarked
 package dev.idempotent.idempotency.kafka;

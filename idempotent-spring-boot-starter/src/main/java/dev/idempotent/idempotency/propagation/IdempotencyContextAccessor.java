@@ -5,9 +5,8 @@ import io.micrometer.context.ThreadLocalAccessor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries the {@link IdempotencyContext} of a thread, and with it the digest in the
- * logging context, wherever the application propagates its contexts. Found by
- * Micrometer's registry without configuration.
+ * Propagates the {@link IdempotencyContext} of a thread, including the key's digest in
+ * the logging context. Micrometer's registry discovers it without configuration.
  */
 public final class IdempotencyContextAccessor implements ThreadLocalAccessor<IdempotencyContext> {
 

@@ -1,6 +1,6 @@
 /**
- * Lets the context of a run follow its work from thread to thread. The only package that
- * knows Micrometer's context propagation.
+ * Propagation of the context of a run to other threads, by Micrometer's context
+ * propagation.
  */
 @NullMarked
 package dev.idempotent.idempotency.propagation;

@@ -1,6 +1,5 @@
 /**
- * Tells callers apart by what Spring Security knows of them. The only package that knows
- * it.
+ * Identifies callers by their Spring Security authentication.
  */
 @NullMarked
 package dev.idempotent.idempotency.security;

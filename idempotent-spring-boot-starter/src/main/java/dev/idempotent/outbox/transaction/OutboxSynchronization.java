@@ -14,16 +14,16 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Collects the events of one transaction and inserts them together when its commit
- * begins. Registered when the transaction begins, so that savepoints before the first
- * event are known. A rollback to a savepoint drops the events that were appended after
- * it.
+ * The events of one transaction. Registered when the transaction begins, so that its
+ * phase is known when the first event is appended. Collects events until the commit
+ * begins, then inserts them in one batch; a rollback to a savepoint drops those appended
+ * since.
  */
 final class OutboxSynchronization implements TransactionSynchronization {
 
 	/**
-	 * Binds a synchronization to its thread: a search among all synchronizations would
-	 * sort them for each event.
+	 * Bound to the thread, because searching all synchronizations would sort them for
+	 * each event.
 	 */
 	private static final Object KEY = new Object();
 
@@ -37,29 +37,53 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private final IdentityHashMap<Object, Mark> savepoints = new IdentityHashMap<>();
 
-	private Phase phase = Phase.OPEN;
+	private Phase phase;
 
-	private OutboxSynchronization(OutboxStore store, HandOffs handOffs) {
+	private final boolean reserves;
+
+	private OutboxSynchronization(OutboxStore store, HandOffs handOffs, Phase phase) {
 		this.store = store;
 		this.handOffs = handOffs;
+		this.phase = phase;
+		this.reserves = (phase == Phase.OPEN);
 	}
 
 	/**
-	 * Registers a synchronization with the transaction that the calling thread has just
-	 * begun.
+	 * Registers with a new transaction on the outbox's database.
 	 */
 	static void begin(OutboxStore store, HandOffs handOffs) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs);
-		// One may be left that was not notified of its end.
-		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
-		synchronization.resume();
-		TransactionSynchronizationManager.registerSynchronization(synchronization);
+		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.OPEN);
+		synchronization.register();
 		TransactionSynchronizationManager.registerSynchronization(synchronization.new Last());
 	}
 
 	/**
-	 * Returns the synchronization of the calling thread's transaction, {@code null} if it
-	 * is suspended.
+	 * Registers with a transaction elsewhere, which cannot take events.
+	 */
+	static void beginElsewhere(OutboxStore store) {
+		new OutboxSynchronization(store, HandOffs.none(), Phase.ELSEWHERE).register();
+	}
+
+	/**
+	 * Joins a transaction whose phase is not known: its events are inserted when they are
+	 * appended, and the relay finds them in the table.
+	 */
+	static OutboxSynchronization join(OutboxStore store, HandOffs handOffs) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.WRITTEN);
+		synchronization.register();
+		return synchronization;
+	}
+
+	private void register() {
+		// A transaction whose completion was never reported may have left one behind.
+		TransactionSynchronizationManager.unbindResourceIfPossible(KEY);
+		resume();
+		TransactionSynchronizationManager.registerSynchronization(this);
+	}
+
+	/**
+	 * Finds the one of the calling thread's transaction, but not that of a suspended
+	 * transaction.
 	 */
 	static @Nullable OutboxSynchronization current() {
 		return TransactionSynchronizationManager.isSynchronizationActive()
@@ -68,6 +92,10 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	boolean isCommitted() {
 		return this.phase == Phase.COMMITTED;
+	}
+
+	boolean isElsewhere() {
+		return this.phase == Phase.ELSEWHERE;
 	}
 
 	void add(List<SerializedEvent> events) {
@@ -80,7 +108,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Before all other synchronizations, which may append from then on.
+	 * Runs first: from then on other synchronizations may append.
 	 */
 	@Override
 	public int getOrder() {
@@ -102,9 +130,6 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		this.savepoints.put(savepoint, new Mark(this.collected.size(), this.written.size()));
 	}
 
-	/**
-	 * Called before the database rolls back.
-	 */
 	@Override
 	public void savepointRollback(Object savepoint) {
 		Mark mark = this.savepoints.getOrDefault(savepoint, Mark.BEGINNING);
@@ -130,7 +155,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * {@link #afterCommit} is not called after a synchronization that has failed.
+	 * {@link #afterCommit()} is not called if that of another synchronization has failed.
 	 */
 	@Override
 	public void afterCompletion(int status) {
@@ -169,7 +194,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		if (events.isEmpty()) {
 			return;
 		}
-		HandOffs.HandOff handOff = this.store.leasesAtBirth() ? this.handOffs.reserve(events) : null;
+		HandOffs.HandOff handOff = (this.reserves && this.store.leasesAtBirth()) ? this.handOffs.reserve(events) : null;
 		boolean done = false;
 		try {
 			List<SerializedEvent> rows = this.store.append(events, (handOff != null) ? handOff.lease() : null);
@@ -185,13 +210,10 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private enum Phase {
 
-		OPEN, WRITTEN, COMMITTED
+		ELSEWHERE, OPEN, WRITTEN, COMMITTED
 
 	}
 
-	/**
-	 * The numbers of events and inserts at a savepoint.
-	 */
 	private record Mark(int collected, int written) {
 
 		static final Mark BEGINNING = new Mark(0, 0);
@@ -209,7 +231,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Inserts the events after all other synchronizations.
+	 * The part that runs after all other synchronizations.
 	 */
 	private final class Last implements TransactionSynchronization {
 

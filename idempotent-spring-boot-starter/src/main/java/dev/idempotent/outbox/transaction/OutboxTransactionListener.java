@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.transaction;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import dev.idempotent.outbox.HandOffs;
@@ -8,16 +9,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Registers an {@link OutboxSynchronization} with each transaction on the database of the
- * outbox, for any transaction manager.
+ * Prepares each transaction on the outbox's database to take events, whichever manager
+ * begins it.
  */
 public final class OutboxTransactionListener implements TransactionExecutionListener {
 
 	/**
-	 * The resource that an outer transaction of another manager has bound.
+	 * The resource of an outer transaction of another kind, while one begins.
 	 */
 	private static final ThreadLocal<@Nullable Object> OUTER = new ThreadLocal<>();
 
@@ -25,14 +27,21 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 
 	private final Supplier<HandOffs> handOffs;
 
+	private final BooleanSupplier joinable;
+
 	/**
 	 * Creates a listener.
-	 * @param store the store, resolved with the first transaction
-	 * @param handOffs the hand-offs to the relay, resolved with the first transaction
+	 * @param store stores the events; obtained with the first transaction
+	 * @param handOffs takes them when they are committed; obtained with the first
+	 * transaction
+	 * @param joinable whether what the calling thread inserts now commits with its
+	 * transaction; asked for a transaction that began before this listener was registered
 	 */
-	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<HandOffs> handOffs) {
+	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<HandOffs> handOffs,
+			BooleanSupplier joinable) {
 		this.store = SingletonSupplier.of(store);
 		this.handOffs = SingletonSupplier.of(handOffs);
+		this.joinable = joinable;
 	}
 
 	@Override
@@ -49,11 +58,42 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		}
 		Object outer = OUTER.get();
 		OUTER.remove();
+		if (failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return;
+		}
 		Object own = resource();
-		if (failure == null && own != null && own != outer
-				&& TransactionSynchronizationManager.isSynchronizationActive()) {
+		if (own != null && own != outer) {
 			OutboxSynchronization.begin(this.store.get(), this.handOffs.get());
 		}
+		else {
+			OutboxSynchronization.beginElsewhere(this.store.get());
+		}
+	}
+
+	/**
+	 * Finds the synchronization of the calling thread's transaction. One that began
+	 * before this listener was registered is joined.
+	 * @return {@code null} if the transaction cannot take events
+	 */
+	@Nullable OutboxSynchronization current() {
+		OutboxSynchronization known = OutboxSynchronization.current();
+		if (known != null) {
+			return known.isElsewhere() ? null : known;
+		}
+		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.isSynchronizationActive() && resource() != null
+				&& this.joinable.getAsBoolean() && !isAfterCommit();
+		return joins ? OutboxSynchronization.join(this.store.get(), this.handOffs.get()) : null;
+	}
+
+	/**
+	 * Spring does not record that a transaction has been committed.
+	 */
+	private static boolean isAfterCommit() {
+		return StackWalker.getInstance()
+			.walk((frames) -> frames
+				.anyMatch((frame) -> frame.getClassName().equals(TransactionSynchronizationUtils.class.getName())
+						&& frame.getMethodName().equals("invokeAfterCommit")));
 	}
 
 	private @Nullable Object resource() {

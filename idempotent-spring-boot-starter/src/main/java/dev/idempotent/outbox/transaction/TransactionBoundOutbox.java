@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Appends events to the transaction of the calling thread.
+ * Appends events to the calling thread's transaction.
  */
 public final class TransactionBoundOutbox implements Outbox {
 
@@ -36,31 +36,37 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	private final InstantSource clock;
 
+	private final OutboxTransactionListener transactions;
+
 	private final EventIds ids = new EventIds();
 
 	/**
 	 * Creates an outbox.
-	 * @param topics the topics of events
-	 * @param payloads writes payloads
-	 * @param source the source of the CloudEvents, a URI reference
+	 * @param topics the topics that events can be sent to
+	 * @param payloads serializes payloads
+	 * @param source the {@code source} of the CloudEvents, a URI reference
 	 * @param moreHeaders adds headers to each event, such as those of a trace
-	 * @param clock the time of each event, informative only
+	 * @param clock the time of the append, for the consumers of an event; it decides
+	 * nothing
+	 * @param transactions knows which transactions can take events
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
-			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock) {
+			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock,
+			OutboxTransactionListener transactions) {
 		this.topics = topics;
 		this.payloads = payloads;
 		this.source = source;
 		this.moreHeaders = moreHeaders;
 		this.clock = clock;
+		this.transactions = transactions;
 	}
 
 	@Override
 	public void append(Collection<OutboxEvent> events) {
-		OutboxSynchronization current = requireSynchronization();
+		OutboxSynchronization synchronization = requireSynchronization();
 		if (!events.isEmpty()) {
 			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MILLIS);
-			current.add(events.stream().map((event) -> serialize(event, now)).toList());
+			synchronization.add(events.stream().map((event) -> serialize(event, now)).toList());
 		}
 	}
 
@@ -69,18 +75,18 @@ public final class TransactionBoundOutbox implements Outbox {
 		requireSynchronization();
 	}
 
-	private static OutboxSynchronization requireSynchronization() {
-		OutboxSynchronization current = OutboxSynchronization.current();
+	private OutboxSynchronization requireSynchronization() {
+		OutboxSynchronization synchronization = this.transactions.current();
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new OutboxTransactionException("There is no transaction for the event to commit with: "
 					+ "make the method @Transactional, or use a TransactionTemplate");
 		}
 		if (!TransactionSynchronizationManager.isSynchronizationActive()
-				|| (current != null && current.isCommitted())) {
+				|| (synchronization != null && synchronization.isCommitted())) {
 			throw new OutboxTransactionException("The transaction has ended, so an event can no longer commit with it: "
 					+ "append before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
 		}
-		if (current == null) {
+		if (synchronization == null) {
 			throw new OutboxTransactionException("The transaction is not on the outbox's database: append in one whose "
 					+ "manager is for the DataSource of the outbox (the primary one, of several)");
 		}
@@ -88,7 +94,7 @@ public final class TransactionBoundOutbox implements Outbox {
 			throw new OutboxTransactionException(
 					"The transaction is read-only, so an event cannot commit with it: leave out readOnly = true");
 		}
-		return current;
+		return synchronization;
 	}
 
 	private SerializedEvent serialize(OutboxEvent event, Instant now) {

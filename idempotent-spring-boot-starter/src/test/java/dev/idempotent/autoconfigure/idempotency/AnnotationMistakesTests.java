@@ -21,8 +21,7 @@ class AnnotationMistakesTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				IdempotencyRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-				IdempotencyWebAutoConfiguration.class))
+				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop");
 
 	@Test
@@ -101,7 +100,7 @@ class AnnotationMistakesTests {
 	}
 
 	@Test
-	void doNotIncludeAnythingThatIsSensible() {
+	void doNotIncludeValidHandlers() {
 		this.application.withUserConfiguration(MistakenHandlers.Sensible.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

@@ -60,7 +60,7 @@ class ColdStartIntegrationTests {
 	}
 
 	@Test
-	void startsBesideARedisThatIsSilentAndSaysSo(CapturedOutput output) {
+	void startsWithAnUnresponsiveRedisAndLogsAWarning(CapturedOutput output) {
 		proxy.hold();
 		try (WebApplication application = WebApplication.start(Orders.class, proxy, "idempotent.redis.timeout=50ms")) {
 			assertThat(output).contains("Redis was not reachable while the application started",
@@ -74,7 +74,7 @@ class ColdStartIntegrationTests {
 	}
 
 	@Test
-	void startsWithoutARedisAndSaysSo(CapturedOutput output) {
+	void startsWithoutRedisAndLogsAWarning(CapturedOutput output) {
 		WebApplication.start(Orders.class, () -> List.of("spring.data.redis.port=1")).close();
 		assertThat(output).containsOnlyOnce("Redis was not reachable while the application started")
 			.contains("Connection refused");

@@ -21,32 +21,32 @@ class ConfigurationMistakesTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				DataSourceAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class,
-				IdempotencyJdbcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+				DataSourceAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 				IdempotencyWebAutoConfiguration.class));
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			idempotent.lease                 | 0s          | no time at all                | to a millisecond or more
-			idempotent.lease                 | -30s        | no time at all                | to a millisecond or more
-			idempotent.lease                 | 999us       | no time at all                | to a millisecond or more
-			idempotent.retention             | 29s         | shorter than idempotent.lease | at least as long
-			idempotent.retention             | -1s         | shorter than idempotent.lease | at least as long
-			idempotent.retention             | 4000d       | longer than ten years         | 3650d
-			idempotent.retention             | 106751991167300d | longer than ten years    | 3650d
-			idempotent.max-run               | 0s          | no time at all                | to a millisecond or more
-			idempotent.jdbc.max-waiters      | 0           | is 0                          | at least 1
-			idempotent.jdbc.table            | a; drop b   | no name of a table            | letters, digits
-			idempotent.jdbc.lock-timeout     | 0s          | no time at all                | 30s
-			idempotent.redis.timeout         | 0ms         | no time at all                | to a millisecond or more
-			idempotent.redis.timeout         | -500ms      | no time at all                | to a millisecond or more
-			idempotent.web.header            | ' '         | no header can be called       | Name the header
-			idempotent.web.header            | My Key      | no header can be called       | Name the header
-			idempotent.web.max-request-body  | -1B         | held in memory                | between 0 and 512MB
-			idempotent.web.max-request-body  | 513MB       | held in memory                | between 0 and 512MB
-			idempotent.web.max-response-body | -1B         | held in memory                | between 0 and 512MB
-			idempotent.web.max-response-body | 513MB       | held in memory                | between 0 and 512MB
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					idempotent.lease                 | 0s          | at least 1 ms                 | at least 1 ms
+					idempotent.lease                 | -30s        | at least 1 ms                 | at least 1 ms
+					idempotent.lease                 | 999us       | at least 1 ms                 | at least 1 ms
+					idempotent.retention             | 29s         | shorter than idempotent.lease | to at least idempotent.lease
+					idempotent.retention             | -1s         | shorter than idempotent.lease | to at least idempotent.lease
+					idempotent.retention             | 4000d       | at most 3650d                 | 3650d
+					idempotent.retention             | 106751991167300d | at most 3650d            | 3650d
+					idempotent.max-run               | 0s          | at least 1 ms                 | at least 1 ms
+					idempotent.jdbc.max-waiters      | 0           | is 0                          | at least 1
+					idempotent.jdbc.table            | a; drop b   | not a valid table name        | letters, digits
+					idempotent.jdbc.lock-timeout     | 0s          | at least 1 ms                 | 30s
+					idempotent.redis.timeout         | 0ms         | at least 1 ms                 | at least 1 ms
+					idempotent.redis.timeout         | -500ms      | at least 1 ms                 | at least 1 ms
+					idempotent.web.header            | ' '         | not a valid header name       | name of the header
+					idempotent.web.header            | My Key      | not a valid header name       | name of the header
+					idempotent.web.max-request-body  | -1B         | buffered in memory            | between 0 and 512MB
+					idempotent.web.max-request-body  | 513MB       | buffered in memory            | between 0 and 512MB
+					idempotent.web.max-response-body | -1B         | buffered in memory            | between 0 and 512MB
+					idempotent.web.max-response-body | 513MB       | buffered in memory            | between 0 and 512MB
+					""")
 	void stopTheApplicationWithTheNameOfThePropertyAndWhatToDo(String property, String value, String mistake,
 			String action) {
 		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
@@ -63,7 +63,7 @@ class ConfigurationMistakesTests {
 	@ValueSource(strings = { "idempotent.lease", "idempotent.retention", "idempotent.max-run", "idempotent.guarantee",
 			"idempotent.on-store-failure", "idempotent.redis.timeout", "idempotent.web.max-request-body",
 			"idempotent.web.max-response-body", "idempotent.store", "idempotent.jdbc.initialize-schema" })
-	void stopTheApplicationWithTheNameOfAPropertyThatIsMalformed(String property) {
+	void stopTheApplicationWithTheNameOfAMalformedProperty(String property) {
 		this.application.withPropertyValues("spring.application.name=shop", property + "=abc")
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("Failed to bind properties under '" + property + "'"));

@@ -25,7 +25,7 @@ class EvictionCheckIntegrationTests {
 	static final RealRedis redis = RealRedis.dedicated();
 
 	@Test
-	void asksNothingWhenTheApplicationDoesNotStart() {
+	void doesNotConnectIfTheApplicationDoesNotStart() {
 		try (RedisConnection connection = redis.connect().getConnection()) {
 			String before = connectionsReceived(connection);
 			assertThatException().isThrownBy(() -> WebApplication.start(Mistaken.class, redis).close());

@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyAutoConfiguration} and
- * {@link IdempotencyRedisAutoConfiguration} amid all others of the class path.
+ * Tests for {@link IdempotencyAutoConfiguration} and {@link IdempotencyAutoConfiguration}
+ * amid all others of the class path.
  */
 class IdempotencyAutoConfigurationTests {
 

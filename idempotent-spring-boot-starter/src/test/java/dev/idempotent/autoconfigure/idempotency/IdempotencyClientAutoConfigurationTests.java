@@ -124,7 +124,7 @@ class IdempotencyClientAutoConfigurationTests {
 	}
 
 	@Test
-	void sendsNothingElsewhere() {
+	void sendsNoKeyToOtherServices() {
 		this.application.withPropertyValues("idempotent.client.targets=pay.example.com").run((context) -> {
 			post(context.getBean(RestClient.Builder.class));
 			assertThat(this.downstream.keys()).containsExactly("none");
@@ -145,13 +145,13 @@ class IdempotencyClientAutoConfigurationTests {
 	}
 
 	@Test
-	void isOffWithEverythingElse() {
+	void isOffIfIdempotencyIsDisabled() {
 		this.application.withPropertyValues(TARGETS, "idempotent.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(IdempotencyKeyInterceptor.class));
 	}
 
 	@Test
-	void leavesTheInterceptorToTheApplication() {
+	void usesTheInterceptorOfTheApplication() {
 		this.application.withPropertyValues(TARGETS)
 			.withBean("own", IdempotencyKeyInterceptor.class, () -> new IdempotencyKeyInterceptor(List.of()))
 			.run((context) -> {
@@ -174,9 +174,10 @@ class IdempotencyClientAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "'pay.example.com, *.example.com', idempotent.client.targets[1] is no [scheme://]host[:port][/path].",
-			"'ftp://example.com', idempotent.client.targets[0] is no [scheme://]host[:port][/path] with the scheme http or https.",
-			"'https://u:p@example.com', idempotent.client.targets[0] is no [scheme://]host[:port][/path]: it has user information." })
+	@CsvSource({
+			"'pay.example.com, *.example.com', idempotent.client.targets[1] is not of the form [scheme://]host[:port][/path].",
+			"'ftp://example.com', idempotent.client.targets[0] is not of the form [scheme://]host[:port][/path] with the scheme http or https.",
+			"'https://u:p@example.com', idempotent.client.targets[0] is not of the form [scheme://]host[:port][/path]: it has user information." })
 	void stopsTheApplicationForAMalformedTarget(String targets, String message) {
 		this.application.withPropertyValues("idempotent.client.targets=" + targets)
 			.run((context) -> assertThat(causes(context.getStartupFailure()))

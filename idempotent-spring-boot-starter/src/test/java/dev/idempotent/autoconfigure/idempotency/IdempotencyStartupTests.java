@@ -28,7 +28,7 @@ class IdempotencyStartupTests {
 		.withUserConfiguration(Application.class);
 
 	@Test
-	void saysWhereTheKeysOfHowManyHandlersAreKept(CapturedOutput output) {
+	void logsTheStoreAndTheNumberOfHandlers(CapturedOutput output) {
 		this.application.withUserConfiguration(Orders.class, Payments.class)
 			.run((context) -> assertThat(output).containsOnlyOnce("Idempotency: Redis keeps the keys of 3 handlers"));
 	}

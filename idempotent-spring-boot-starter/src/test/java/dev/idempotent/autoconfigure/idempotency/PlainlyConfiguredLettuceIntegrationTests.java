@@ -27,14 +27,14 @@ class PlainlyConfiguredLettuceIntegrationTests {
 	@Test
 	void isUsedAsItIs() {
 		RedisConfiguration servers = new RedisStandaloneConfiguration(redis.host(), redis.port());
-		new WebApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(IdempotencyRedisAutoConfiguration.class))
+		new WebApplicationContextRunner().withPropertyValues("spring.application.name=shop")
+			.withConfiguration(AutoConfigurations.of(IdempotencyAutoConfiguration.class))
 			.withBean(RedisConnectionFactory.class,
 					() -> new LettuceConnectionFactory(servers, LettuceClientConfiguration.defaultConfiguration()))
 			.run((context) -> {
 				assertThat(context.getBean(IdempotencyRedisConnection.class).factory())
 					.isSameAs(context.getBean(RedisConnectionFactory.class));
-				assertThat(context.getBean(IdempotencyStore.class).release(Samples.key(), "nobody")).isTrue();
+				assertThat(context.getBean(IdempotencyStore.class).release(Samples.key(), "unknown")).isTrue();
 			});
 	}
 

@@ -28,7 +28,6 @@ class TransactionMistakesTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DataRedisAutoConfiguration.class,
-				IdempotencyRedisAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class,
 				IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class))
 		.withPropertyValues("spring.application.name=shop");
 

@@ -36,10 +36,10 @@ class UnpooledConnectionsTests {
 	}
 
 	@Test
-	void cannotBeHadOfASingleConnection(CapturedOutput output) {
+	void areNotDerivedFromASingleConnection(CapturedOutput output) {
 		SingleConnectionDataSource single = new SingleConnectionDataSource("jdbc:h2:mem:single", true);
 		assertThat(UnpooledConnections.of(single)).isNull();
-		assertThat(output).contains("renewed through the application's pool", "one connection for all");
+		assertThat(output).contains("renewed through the application's pool", "a single connection");
 	}
 
 }

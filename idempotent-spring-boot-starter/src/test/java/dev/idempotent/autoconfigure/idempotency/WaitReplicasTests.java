@@ -15,19 +15,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 class WaitReplicasTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
-		.withConfiguration(
-				AutoConfigurations.of(DataRedisAutoConfiguration.class, IdempotencyRedisAutoConfiguration.class))
-		// Nobody listens there.
-		.withPropertyValues("spring.data.redis.port=1");
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class))
+		// Nothing listens on this port.
+		.withPropertyValues("spring.application.name=shop", "spring.data.redis.port=1");
 
 	@Test
-	void waitsForNoReplicaUnlessTold() {
+	void waitsForNoReplicaByDefault() {
 		this.application
 			.run((context) -> assertThat(context.getBean(IdempotencyStore.class).describe()).isEqualTo("Redis"));
 	}
 
 	@Test
-	void waitsForReplicasIfTold() {
+	void waitsForTheConfiguredReplicas() {
 		this.application.withPropertyValues("idempotent.redis.wait-replicas=1")
 			.run((context) -> assertThat(context.getBean(IdempotencyStore.class).describe())
 				.isEqualTo("Redis with 1 replica"));

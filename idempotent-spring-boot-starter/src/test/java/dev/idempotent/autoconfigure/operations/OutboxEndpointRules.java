@@ -30,8 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the actuator's endpoint tells and does over HTTP, in an application whose relay
- * runs.
+ * Tests for the outbox endpoint over HTTP, in an application whose relay runs.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 abstract class OutboxEndpointRules {
@@ -40,7 +39,7 @@ abstract class OutboxEndpointRules {
 	private WebApplication application;
 
 	/**
-	 * Tells where the database is, as {@code name=value}.
+	 * The properties of the database, as {@code name=value}.
 	 */
 	abstract List<String> database();
 
@@ -70,7 +69,7 @@ abstract class OutboxEndpointRules {
 	}
 
 	@Test
-	void tellsHowTheOutboxDoes() {
+	void reportsTheStateOfTheOutbox() {
 		deadLetter("order.created");
 		JsonNode answer = json(get("/actuator/outbox"), 200);
 		assertThat(answer.at("/events/dead/events").asInt()).isEqualTo(1);
@@ -119,13 +118,13 @@ abstract class OutboxEndpointRules {
 	}
 
 	@Test
-	void refusesWhatCannotBeMeant() {
+	void refusesInvalidRequests() {
 		deadLetter("order.created");
 		assertThat(json(post("retry", "{}"), 400).get("problem").asString())
 			.isEqualTo("The request does not say which events");
 		assertThat(json(post("discard", "{\"all\":false}"), 400).get("action").asString()).contains("all=true");
 		assertThat(json(post("discard", "{\"all\":true,\"type\":\"order.created\"}"), 400).get("problem").asString())
-			.isEqualTo("The request says all events, and which");
+			.isEqualTo("The request asks for all events and for some of them");
 		assertThat(json(post("discard", "{\"type\":\"\"}"), 400).get("problem").asString())
 			.isEqualTo("The parameter 'type' is empty");
 		assertThat(json(post("retry", "{\"id\":\"1\"}"), 400).get("problem").asString()).contains("UUID");

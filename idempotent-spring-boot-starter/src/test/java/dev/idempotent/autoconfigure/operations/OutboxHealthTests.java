@@ -5,7 +5,6 @@ import java.sql.SQLException;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.outbox.OutboxOperationsAutoConfiguration;
 import dev.idempotent.outbox.OutboxApplication;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
@@ -45,7 +44,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void goesByTheAgeThatIsConfigured() {
+	void usesTheConfiguredAge() {
 		start().withPropertyValues("idempotent.outbox.health.max-age=1h").run((context) -> {
 			append(context, 301);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
@@ -57,7 +56,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void doesNotMindHowManyEventsAreDead() {
+	void isUpRegardlessOfTheNumberOfDeadEvents() {
 		start().run((context) -> {
 			context.getBean(JdbcTemplate.class)
 				.update("insert into outbox_dead (id, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
@@ -67,7 +66,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void isDownWithoutItsDatabaseAndTellsNoSecret() {
+	void isDownWithoutItsDatabaseAndRevealsNoSecret() {
 		start().withUserConfiguration(Away.class).run((context) -> {
 			health(context);
 			context.getBean(AwayDatabase.class).away = true;
@@ -79,7 +78,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void knowsNothingOfAnOutboxThatIsNotUsed() {
+	void isUnknownWithoutTables() {
 		start().withPropertyValues("idempotent.outbox.initialize-schema=never")
 			.run((context) -> assertThat(health(context).getStatus()).isEqualTo(Status.UNKNOWN));
 	}
@@ -91,7 +90,7 @@ class OutboxHealthTests {
 	}
 
 	@Test
-	void refusesAnAgeOfNothing() {
+	void refusesAnAgeOfZero() {
 		start().withPropertyValues("idempotent.outbox.health.max-age=0s")
 			.run((context) -> assertThat(context).getFailure()
 				.hasRootCauseMessage("idempotent.outbox.health.max-age is PT0S."));
@@ -103,8 +102,7 @@ class OutboxHealthTests {
 	private static ApplicationContextRunner start() {
 		return OutboxApplication.with()
 			.withPropertyValues("idempotent.outbox.relay.enabled=false")
-			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class,
-					OutboxHealthAutoConfiguration.class));
+			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class));
 	}
 
 	private static void append(ApplicationContext context, int seconds) {

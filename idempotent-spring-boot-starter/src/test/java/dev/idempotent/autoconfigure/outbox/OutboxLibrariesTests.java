@@ -1,8 +1,6 @@
 package dev.idempotent.autoconfigure.outbox;
 
-import dev.idempotent.autoconfigure.operations.OutboxEndpointAutoConfiguration;
-import dev.idempotent.autoconfigure.operations.OutboxHealthAutoConfiguration;
-import dev.idempotent.autoconfigure.operations.OutboxMetricsAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,9 +30,7 @@ class OutboxLibrariesTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, OutboxAutoConfiguration.class,
-			OutboxOperationsAutoConfiguration.class, OutboxEndpointAutoConfiguration.class,
-			OutboxHealthAutoConfiguration.class, OutboxMetricsAutoConfiguration.class,
-			OutboxTracingAutoConfiguration.class })
+			OutboxOperationsAutoConfiguration.class })
 	static class Application {
 
 	}

@@ -6,8 +6,6 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
@@ -17,6 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -37,8 +37,8 @@ class EarlyCheckTests {
 	void doesNotCreateBeansThatNeedTheWebServer(Class<?> application) {
 		List<String> properties = new ArrayList<>(List.of("idempotent.jdbc.initialize-schema=always"));
 		if (application != DataSourceBesideServletContext.class) {
-			properties.add("spring.autoconfigure.exclude=" + IdempotencyJdbcAutoConfiguration.class.getName() + ","
-					+ IdempotencyRedisAutoConfiguration.class.getName());
+			properties.add("spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName() + ","
+					+ DataRedisAutoConfiguration.class.getName());
 		}
 		else {
 			properties.add("idempotent.store=jdbc");

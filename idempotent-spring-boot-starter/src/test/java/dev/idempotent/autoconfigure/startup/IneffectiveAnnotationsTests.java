@@ -4,9 +4,7 @@ import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
@@ -129,8 +127,7 @@ class IneffectiveAnnotationsTests {
 	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, JacksonAutoConfiguration.class,
 			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-			IdempotencyRedisAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
+			IdempotencyMethodAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
 			RedisStreamAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
 			StartupCheckAutoConfiguration.class })
 	static class Application {

@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.stream;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.autoconfigure.outbox.OutboxRedisAutoConfiguration;
+import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
 import dev.idempotent.stream.RedisStreamListener;
 import dev.idempotent.stream.RedisStreamListenerContainer;
@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -24,19 +25,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
- * Tests for {@link OutboxRedisAutoConfiguration} and
- * {@link RedisStreamAutoConfiguration}. There is no Redis: nothing connects before there
- * is something to send or to read.
+ * Tests for the publisher to Redis Streams and {@link RedisStreamAutoConfiguration}.
+ * There is no Redis: nothing connects before there is something to send or to read.
  */
 class RedisStreamAutoConfigurationTests {
 
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, JacksonAutoConfiguration.class,
-				OutboxRedisAutoConfiguration.class, RedisStreamAutoConfiguration.class))
-		.withPropertyValues("spring.data.redis.port=1");
+		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DataSourceAutoConfiguration.class,
+				JacksonAutoConfiguration.class, OutboxAutoConfiguration.class, RedisStreamAutoConfiguration.class))
+		.withPropertyValues("spring.data.redis.port=1", "spring.datasource.generate-unique-name=true");
 
 	@Test
-	void bringAPublisherAndAListenerContainerWithRedis() {
+	void createAPublisherAndAListenerContainer() {
 		this.application.run((context) -> assertThat(context).hasSingleBean(RedisStreamPublisher.class)
 			.hasSingleBean(RedisStreamListenerContainer.class)
 			.getBean(RedisStreamListenerContainer.class)
@@ -44,7 +44,7 @@ class RedisStreamAutoConfigurationTests {
 	}
 
 	@Test
-	void stayAwayWithoutRedis() {
+	void areAbsentWithoutRedis() {
 		this.application.withClassLoader(new FilteredClassLoader("org.springframework.data.redis", "io.lettuce"))
 			.run((context) -> assertThat(context).hasNotFailed()
 				.doesNotHaveBean(RedisStreamPublisher.class)
@@ -68,7 +68,7 @@ class RedisStreamAutoConfigurationTests {
 	}
 
 	@Test
-	void takeAnyClientForThePublisherAndLettuceAloneForTheStream() {
+	void acceptAnyClientForThePublisherAndOnlyLettuceForTheListener() {
 		ApplicationContextRunner jedis = this.application.withBean(RedisConnectionFactory.class,
 				JedisConnectionFactory::new);
 		jedis.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(RedisStreamPublisher.class));
@@ -87,20 +87,20 @@ class RedisStreamAutoConfigurationTests {
 		this.application
 			.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:1",
 					"idempotent.outbox.redis.wait-replicas=1")
-			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("a Cluster"));
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("a cluster"));
 	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			idempotent.outbox.redis.timeout       | 0s   | no time at all    | to a millisecond or more
-			idempotent.outbox.redis.timeout       | 25h  | longer than a day | to a day
-			idempotent.outbox.redis.wait-timeout  | -1s  | no time at all    | to a millisecond or more
-			idempotent.outbox.redis.max-length    | 0    | is 0              | leave it out to keep all
+			idempotent.outbox.redis.timeout       | 0s   | at least 1 ms     | at least 1 ms
+			idempotent.outbox.redis.timeout       | 25h  | at most 24h       | at most 24h
+			idempotent.outbox.redis.wait-timeout  | -1s  | at least 1 ms     | at least 1 ms
+			idempotent.outbox.redis.max-length    | 0    | is 0              | omit it to keep all
 			idempotent.outbox.redis.wait-replicas | -1   | is -1             | or to 0
-			idempotent.stream.min-idle-time           | 0s   | no time at all    | to a millisecond or more
+			idempotent.stream.min-idle-time           | 0s   | at least 1 ms     | at least 1 ms
 			idempotent.stream.max-deliveries       | 0    | is 0              | at least 1
 			""")
-	void stopTheApplicationWithTheNameOfAMistakenPropertyAndWhatToDo(String property, String value, String mistake,
+	void stopTheApplicationWithTheNameOfAnInvalidPropertyAndWhatToDo(String property, String value, String mistake,
 			String action) {
 		this.application.withPropertyValues(property + "=" + value)
 			.run((context) -> assertThat(context).getFailure()

@@ -18,8 +18,8 @@ import com.sun.net.httpserver.HttpServer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another service: records which key each request brings, and answers as it was told, or
- * else 200.
+ * Another service: records the key of each request and answers as configured, or else
+ * 200.
  */
 public final class Downstream implements AutoCloseable {
 
@@ -67,7 +67,7 @@ public final class Downstream implements AutoCloseable {
 	}
 
 	/**
-	 * Sends whoever asks on to another service, with the next status that says so.
+	 * Redirects requests to another service, with the next status.
 	 */
 	public void redirectsTo(Downstream other) {
 		this.location = other.url();

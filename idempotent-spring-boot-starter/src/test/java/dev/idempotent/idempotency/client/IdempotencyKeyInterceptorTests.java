@@ -91,7 +91,7 @@ class IdempotencyKeyInterceptorTests {
 	}
 
 	@Test
-	void leavesTheKeyOfARequestThatHasOne() {
+	void keepsTheKeyOfARequestThatHasOne() {
 		this.client.post()
 			.uri(this.downstream.url() + "/charges")
 			.header("idempotency-key", "mine")
@@ -150,7 +150,7 @@ class IdempotencyKeyInterceptorTests {
 	}
 
 	@Test
-	void knowsAnUploadAgainWhateverSeparatesItsParts() {
+	void recognizesAnUploadWithAnotherBoundary() {
 		this.downstream.willAnswer(503);
 		assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> upload("one"));
 		upload("two");

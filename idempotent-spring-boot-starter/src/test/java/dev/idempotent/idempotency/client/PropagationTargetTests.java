@@ -26,7 +26,7 @@ class PropagationTargetTests {
 			"pay.example.com/v1, https://pay.example.com/v1", "pay.example.com/v1, https://pay.example.com/v1/",
 			"pay.example.com/v1/, https://pay.example.com/v1/charges", "localhost, http://localhost:8080/",
 			"127.0.0.1:8080, http://127.0.0.1:8080/", "[::1]:8080, http://[::1]:8080/" })
-	void isWhatItNames(String target, String url) {
+	void matchesTheUrlsItNames(String target, String url) {
 		assertThat(matches(target, url)).isTrue();
 	}
 
@@ -45,7 +45,7 @@ class PropagationTargetTests {
 			"pay.example.com/v1, https://pay.example.com/", "pay.example.com/v1, https://pay.example.com/v1/../admin",
 			"pay.example.com/v1, https://pay.example.com/V1", "pay.example.com/v1, https://pay.example.com/?/v1",
 			"pay.example.com/v1, https://pay.example.com:1/a/v1" })
-	void isNothingElse(String target, String url) {
+	void matchesNoOtherUrl(String target, String url) {
 		assertThat(matches(target, url)).isFalse();
 	}
 
@@ -55,13 +55,13 @@ class PropagationTargetTests {
 			"pay.example.com:http", "pay.example.com:-1", "*.example.com", "pay example.com", "pay.example.com?a=b",
 			"pay.example.com#a", "pay.example.com/v1?a", "user@pay.example.com", "pay.example.com/a/../b",
 			"pay.example.com//a", "p\u00e4y.example.com", "pay_service", "::1", "https://https://pay.example.com" })
-	void isRefusedIfItIsMalformed(String target) {
+	void refusesAMalformedTarget(String target) {
 		assertThatIllegalArgumentException().isThrownBy(() -> PropagationTarget.parse(target))
-			.withMessageStartingWith("is no [scheme://]host[:port][/path]");
+			.withMessageStartingWith("is not of the form [scheme://]host[:port][/path]");
 	}
 
 	@Test
-	void isNotRepeatedByTheMessage() {
+	void keepsTheTargetOutOfTheMessage() {
 		assertThatIllegalArgumentException().isThrownBy(() -> PropagationTarget.parse("https://ada:secret@example.com"))
 			.withMessageNotContaining("secret")
 			.withNoCause();

@@ -58,10 +58,9 @@ final class Charges implements AutoCloseable {
 
 	/**
 	 * Starts the service.
-	 * @param work gives the response to a request, or throws the status to answer with
-	 * @param interceptors the first is the outermost
+	 * @param work returns the response to a request, or throws the status to answer with
 	 */
-	Charges(Function<String, String> work, ServerInterceptor... interceptors) {
+	Charges(Function<String, String> work) {
 		ServerCalls.UnaryMethod<String, String> unary = (request, observer) -> answer(work, request, observer);
 		ServerServiceDefinition service = ServerServiceDefinition.builder("test.Charges")
 			.addMethod(CHARGE, ServerCalls.asyncUnaryCall(unary))
@@ -71,8 +70,7 @@ final class Charges implements AutoCloseable {
 		String name = UUID.randomUUID().toString();
 		try {
 			this.server = InProcessServerBuilder.forName(name)
-				.addService(ServerInterceptors.interceptForward(
-						ServerInterceptors.interceptForward(service, List.of(interceptors)), List.of(new Recorder())))
+				.addService(ServerInterceptors.intercept(service, new Recorder()))
 				.build()
 				.start();
 		}
@@ -147,7 +145,12 @@ final class Charges implements AutoCloseable {
 
 		@Override
 		public String parse(InputStream stream) {
-			return new String(IdempotencyKeyMetadata.bytes(stream), StandardCharsets.UTF_8);
+			try (stream) {
+				return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
 		}
 
 	}

@@ -29,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link IdempotencyKeyClientInterceptor} before a service that records what it
- * is sent.
+ * Tests for {@link IdempotencyKeyClientInterceptor} with a service that records the keys
+ * it receives.
  */
 class IdempotencyKeyClientInterceptorTests {
 
@@ -54,7 +54,7 @@ class IdempotencyKeyClientInterceptorTests {
 	}
 
 	@Test
-	void sendsAnotherKeyWithEachIntendedCall() {
+	void sendsAnotherKeyWithEachCall() {
 		call("one");
 		call("one");
 		call(Charges.REFUND, "one");
@@ -66,7 +66,7 @@ class IdempotencyKeyClientInterceptorTests {
 	@ParameterizedTest
 	@EnumSource(names = { "OK", "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION",
 			"OUT_OF_RANGE", "UNIMPLEMENTED" }, mode = EnumSource.Mode.EXCLUDE)
-	void repeatsTheKeyOfACallWithoutAnAnswerThatWouldBeRepeated(Status.Code code) {
+	void repeatsTheKeyAfterARetryableStatus(Status.Code code) {
 		fail(code, (code == Status.Code.UNAVAILABLE) ? 3 : 1);
 		call("one");
 		call("one");
@@ -79,14 +79,14 @@ class IdempotencyKeyClientInterceptorTests {
 	@ParameterizedTest
 	@EnumSource(names = { "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION", "OUT_OF_RANGE",
 			"UNIMPLEMENTED" })
-	void takesTheNextEqualCallForAnotherAfterAnAnswer(Status.Code code) {
+	void sendsAnotherKeyAfterAFinalStatus(Status.Code code) {
 		fail(code, 1);
 		call("one");
 		assertThat(this.charges.keys()).hasSize(2).doesNotHaveDuplicates();
 	}
 
 	@Test
-	void takesACallWithAnotherMessageForNoRetry() {
+	void sendsAnotherKeyWithAnotherMessage() {
 		fail(Status.Code.ABORTED, 1);
 		call("two");
 		assertThat(this.charges.keys()).hasSize(2).doesNotHaveDuplicates();
@@ -115,7 +115,7 @@ class IdempotencyKeyClientInterceptorTests {
 	}
 
 	@Test
-	void leavesTheKeyOfACallThatHasOne() {
+	void keepsTheKeyOfACallThatHasOne() {
 		Metadata own = new Metadata();
 		own.put(Charges.KEY, "mine");
 		Channel keyed = this.charges.channel(MetadataUtils.newAttachHeadersInterceptor(own),
@@ -125,7 +125,7 @@ class IdempotencyKeyClientInterceptorTests {
 	}
 
 	@Test
-	void belongsToTheRunThatMadeTheCallWhereverItGoesOn() throws ExecutionException, InterruptedException {
+	void belongsToTheRunThatMadeTheCallOnAnyThread() throws ExecutionException, InterruptedException {
 		ClientCall<String, String> made = this.channel.newCall(Charges.CHARGE, CallOptions.DEFAULT);
 		IdempotencyContext.bind(null);
 		assertThat(ClientCalls.futureUnaryCall(made, "one").get()).isEqualTo("one");

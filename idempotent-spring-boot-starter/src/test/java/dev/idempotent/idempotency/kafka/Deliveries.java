@@ -12,7 +12,7 @@ import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.listener.RetryListener;
 
 /**
- * How listeners took their records. A record is told from others by its key.
+ * The deliveries of records to listeners, by the keys of the records.
  */
 class Deliveries implements RecordInterceptor<Object, Object>, RetryListener {
 

@@ -53,19 +53,19 @@ class IdempotencyBackOffTests {
 	}
 
 	@Test
-	void retriesNothingThatNoRetryCanChange() {
+	void doesNotRetryFinalFailures() {
 		assertThat(start(new IdempotencyMismatchException(KEY)).nextBackOff()).isEqualTo(BackOffExecution.STOP);
 		assertThat(start(new IdempotencyResultException("lost", null)).nextBackOff()).isEqualTo(BackOffExecution.STOP);
 	}
 
 	@Test
-	void leavesEveryOtherFailureToTheHandler() {
+	void usesTheHandlersBackOffForOtherFailures() {
 		assertThat(backoff(new IllegalStateException("The bank is closed"))).isNull();
 		assertThat(backoff(new IdempotencyStoreException("A value that is not ours", null))).isNull();
 	}
 
 	@Test
-	void makesAHandlerWaitThatRetriesNothingElse() {
+	void addsItsExceptionsToAHandlerThatRetriesNoOthers() {
 		DefaultErrorHandler handler = new DefaultErrorHandler(null, new FixedBackOff(0, 9), new NoWait());
 		handler.addNotRetryableExceptions(RuntimeException.class);
 		IdempotencyBackOff.addTo(handler);

@@ -8,10 +8,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyKafkaAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyRedisAutoConfiguration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -36,9 +33,7 @@ import org.springframework.context.annotation.Configuration;
 		DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 		JdbcTemplateAutoConfiguration.class, TransactionAutoConfiguration.class,
 		TransactionManagerCustomizationAutoConfiguration.class, KafkaAutoConfiguration.class,
-		IdempotencyAutoConfiguration.class, IdempotencyJdbcAutoConfiguration.class,
-		IdempotencyKafkaAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class,
-		IdempotencyRedisAutoConfiguration.class })
+		IdempotencyAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class })
 public class KafkaApplication {
 
 	/**

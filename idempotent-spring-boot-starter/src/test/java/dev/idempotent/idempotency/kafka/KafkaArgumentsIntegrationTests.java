@@ -76,7 +76,7 @@ class KafkaArgumentsIntegrationTests {
 	}
 
 	@Test
-	void aReplayAcknowledgesNothingWhereTheMethodDoesSo() {
+	void aReplayDoesNotAcknowledgeForAMethodThatAcknowledges() {
 		sendTwice("by-hand");
 		await().until(() -> bean(Deliveries.class).taken("by-hand") == 2);
 		assertThat(kafka.acknowledged("by-hand")).isOne();

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Listeners whose method runs once per event, whatever is delivered how often.
+ * Listeners whose method runs once per event, however often it is delivered.
  */
 class KafkaListenersIntegrationTests {
 

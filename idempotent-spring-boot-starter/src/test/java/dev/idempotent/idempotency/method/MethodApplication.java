@@ -3,7 +3,6 @@ package dev.idempotent.idempotency.method;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -36,7 +35,7 @@ public final class MethodApplication {
 					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 					JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class,
 					TransactionManagerCustomizationAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-					IdempotencyJdbcAutoConfiguration.class, IdempotencyMethodAutoConfiguration.class))
+					IdempotencyMethodAutoConfiguration.class))
 			.withUserConfiguration(Stores.class)
 			.withUserConfiguration(configurations);
 	}

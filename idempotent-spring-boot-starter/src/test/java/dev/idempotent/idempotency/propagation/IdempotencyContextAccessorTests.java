@@ -40,7 +40,7 @@ class IdempotencyContextAccessorTests {
 	}
 
 	@Test
-	void bindsWhatWasCapturedAndThenNothingAgain() {
+	void bindsTheCapturedContextAndRestoresAfterwards() {
 		ContextSnapshot snapshot = captured();
 		snapshot.wrap(() -> assertBound(this.context)).run();
 		assertUnbound();
@@ -55,7 +55,7 @@ class IdempotencyContextAccessorTests {
 	}
 
 	@Test
-	void unbindsMeanwhileWhereNothingWasCapturedAndThatIsAskedFor() {
+	void unbindsMeanwhileIfMissingContextsAreCleared() {
 		ContextSnapshot empty = ContextSnapshotFactory.builder().clearMissing(true).build().captureAll();
 		IdempotencyContext.bind(this.other);
 		empty.wrap(IdempotencyContextAccessorTests::assertUnbound).run();

@@ -5,8 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-import dev.idempotent.idempotency.security.AuthenticatedPrincipal;
-import dev.idempotent.idempotency.security.PrincipalIssuer;
+import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletRequest;
@@ -26,8 +25,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class PrincipalScopeResolverTests {
 
-	private final PrincipalScopeResolver resolver = new PrincipalScopeResolver(new PrincipalIssuer(),
-			new AuthenticatedPrincipal());
+	@SuppressWarnings("NullAway") // Annotations of type arguments are not read from
+									// classes.
+	private final PrincipalScopeResolver resolver = new PrincipalScopeResolver(AuthenticatedPrincipals::issuerOf,
+			AuthenticatedPrincipals::current);
 
 	private final UserDetails ada = User.withUsername("ada").password("secret").roles("USER").build();
 

@@ -40,7 +40,7 @@ class RewrittenUrlsIntegrationTests {
 	@ExtendWith(OutputCaptureExtension.class)
 	void neverRunAnAnnotatedHandlerWithoutAKey(CapturedOutput output) {
 		try (WebApplication application = WebApplication.start(Application.class, redis)) {
-			assertThat(output).containsOnlyOnce("The filters [behind] may come behind the idempotency filter");
+			assertThat(output).containsOnlyOnce("The filters [behind] may run after the idempotency filter");
 			assertThat(application.post("/short/", "").statusCode()).isEqualTo(400);
 			assertThat(application.post("/long", "").statusCode()).isEqualTo(500);
 			assertThat(application.post("/forwarded", "").statusCode()).isEqualTo(500);

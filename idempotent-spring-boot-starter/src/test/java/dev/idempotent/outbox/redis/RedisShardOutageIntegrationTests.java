@@ -6,7 +6,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import dev.idempotent.autoconfigure.outbox.OutboxRedisAutoConfiguration;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
@@ -98,7 +97,7 @@ class RedisShardOutageIntegrationTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DataRedisAutoConfiguration.class, OutboxRedisAutoConfiguration.class })
+	@ImportAutoConfiguration(DataRedisAutoConfiguration.class)
 	static class Redis {
 
 	}

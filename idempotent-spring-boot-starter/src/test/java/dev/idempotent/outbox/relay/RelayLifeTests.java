@@ -60,7 +60,7 @@ class RelayLifeTests {
 	@Test
 	void startsInAnApplicationWithLazyBeans() {
 		try (ConfigurableApplicationContext context = OutboxApplication
-			.start(List.of("spring.main.lazy-initialization=true"))) {
+			.start(List.of("spring.main.lazy-initialization=true", "idempotent.outbox.relay.enabled=true"))) {
 			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog-test");
 			assertThat(context.getBean(OutboxRelay.class).isRunning()).isTrue();
 		}

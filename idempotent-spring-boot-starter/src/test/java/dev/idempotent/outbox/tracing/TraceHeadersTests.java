@@ -3,7 +3,7 @@ package dev.idempotent.outbox.tracing;
 import java.util.List;
 import java.util.Map;
 
-import dev.idempotent.autoconfigure.outbox.OutboxTracingAutoConfiguration;
+import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
@@ -67,7 +67,7 @@ class TraceHeadersTests {
 
 	private static ApplicationContextRunner start(Class<?> configuration) {
 		return OutboxApplication.with(configuration)
-			.withConfiguration(AutoConfigurations.of(OutboxTracingAutoConfiguration.class));
+			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class));
 	}
 
 	private static void append(ApplicationContext context) {

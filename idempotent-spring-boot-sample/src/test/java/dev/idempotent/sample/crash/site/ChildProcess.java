@@ -15,13 +15,13 @@ import java.util.function.Consumer;
 import org.springframework.util.Assert;
 
 /**
- * A process that dies with this JVM, however that dies.
+ * A process that ends with this JVM, however it ends.
  */
 final class ChildProcess {
 
 	/**
-	 * The pipe that a child reads from ends with this JVM: someone has to listen to it,
-	 * whatever signal is sent to all, and to become the process that was asked for.
+	 * The standard input of a child ends with this JVM. A background shell that ignores
+	 * signals waits for that end and kills the child.
 	 */
 	private static final String GUARD = """
 			exec 3<&0
@@ -50,8 +50,8 @@ final class ChildProcess {
 	 * Starts a process.
 	 * @param command the program and its arguments
 	 * @param log where its output is added to
-	 * @param lines hears each line of its output
-	 * @param end is told when the process is gone and all its output was heard
+	 * @param lines receives each line of its output
+	 * @param end called when the process has ended and all its output was read
 	 */
 	static ChildProcess start(List<String> command, Path log, Consumer<String> lines, Runnable end) {
 		List<String> guarded = new ArrayList<>(List.of("sh", "-c", GUARD, "sh"));

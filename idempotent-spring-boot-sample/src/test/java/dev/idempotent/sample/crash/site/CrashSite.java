@@ -19,7 +19,7 @@ import org.springframework.util.FileSystemUtils;
 public final class CrashSite implements AutoCloseable {
 
 	/**
-	 * How long a claim holds when its owner is gone.
+	 * How long a claim stays valid after its owner has ended.
 	 */
 	public static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -49,7 +49,7 @@ public final class CrashSite implements AutoCloseable {
 		arguments.addAll(this.redis.arguments());
 		arguments.addAll(this.postgres.arguments());
 		ShopBuild build = ShopBuild.unpack(jar, folder, arguments);
-		// The tables are there, and a start should not need the database for them.
+		// The tables exist, and a start should not need the database for them.
 		arguments.addAll(List.of("--spring.sql.init.mode=never", "--idempotent.jdbc.initialize-schema=never",
 				"--idempotent.outbox.initialize-schema=never"));
 		this.instances = IntStream.rangeClosed(1, instances)
@@ -58,12 +58,12 @@ public final class CrashSite implements AutoCloseable {
 	}
 
 	/**
-	 * Starts everything and waits until it is of use.
+	 * Starts everything and waits until it is ready.
 	 * @param folder where data and logs go; emptied first
 	 * @param jar the packaged shop
 	 * @param sentinel whether a Sentinel watches a master and a replica
 	 * @param instances how many shops there are
-	 * @param settings more arguments of theirs
+	 * @param settings further arguments of the shops
 	 */
 	public static CrashSite open(Path folder, Path jar, boolean sentinel, int instances, List<String> settings) {
 		try {

@@ -3,7 +3,7 @@ package dev.idempotent.sample.crash.site;
 import java.util.List;
 
 /**
- * The Redis of the shop: one server, or several that stand in for each other.
+ * The Redis of the shop: one server, or several with failover.
  */
 public interface CrashableRedis extends AutoCloseable {
 
@@ -23,23 +23,23 @@ public interface CrashableRedis extends AutoCloseable {
 	boolean keepsStreams();
 
 	/**
-	 * Removes every key, but for streams if those are kept.
+	 * Removes every key, except streams if those are kept.
 	 */
 	void flush();
 
 	/**
-	 * Ends the server that takes the writes in good order, or without a word.
+	 * Ends the server that takes the writes, gracefully or not.
 	 * @param graceful whether it may finish what it does
 	 */
 	void stop(boolean graceful);
 
 	/**
-	 * Starts what was stopped, without what it knew, but for streams if those are kept.
+	 * Starts the stopped server without its data, except streams if those are kept.
 	 */
 	void start();
 
 	/**
-	 * Lets the network before the server that takes the writes fall silent, until
+	 * Stalls the network in front of the server that takes the writes, until
 	 * {@link #resume()}.
 	 */
 	void hold();
@@ -57,12 +57,12 @@ public interface CrashableRedis extends AutoCloseable {
 	void loseReply();
 
 	/**
-	 * Whether another server takes over from one that is gone.
+	 * Whether another server takes over from one that has ended.
 	 */
 	boolean failsOver();
 
 	/**
-	 * Waits until everything that was started is of use.
+	 * Waits until everything that was started is ready.
 	 */
 	void awaitReady();
 

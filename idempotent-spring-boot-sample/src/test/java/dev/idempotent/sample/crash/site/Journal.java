@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What went wrong, and when. Times are milliseconds of this machine's clock.
+ * The faults and their times, in milliseconds of this machine's clock.
  */
 public final class Journal {
 
@@ -19,7 +19,7 @@ public final class Journal {
 	private final Map<String, Death> deaths = new ConcurrentHashMap<>();
 
 	/**
-	 * Notes a trouble around an action.
+	 * Records a fault around an action.
 	 */
 	public void during(String name, Runnable action) {
 		Trouble trouble = new Trouble(name);
@@ -33,7 +33,7 @@ public final class Journal {
 	}
 
 	/**
-	 * Notes the end of a life.
+	 * Records the end of a life.
 	 */
 	public void died(String life, String cause, long at) {
 		this.deaths.put(life, new Death(life, cause, at));
@@ -80,7 +80,7 @@ public final class Journal {
 	}
 
 	/**
-	 * Something that went wrong for a while.
+	 * A fault with a duration.
 	 */
 	public static final class Trouble {
 

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports that stay with their servers while these are down.
+ * Ports that remain reserved for their servers while these are down.
  */
 final class Ports {
 
@@ -32,7 +32,7 @@ final class Ports {
 	}
 
 	/**
-	 * Finds a port on which nobody listens, never the same twice.
+	 * Finds a free port, never the same twice.
 	 */
 	static int free() {
 		while (true) {
@@ -44,7 +44,7 @@ final class Ports {
 	}
 
 	/**
-	 * Tells whether somebody takes connections on the port.
+	 * Whether connections to the port are accepted.
 	 */
 	static boolean answers(int port) {
 		try (Socket socket = new Socket()) {

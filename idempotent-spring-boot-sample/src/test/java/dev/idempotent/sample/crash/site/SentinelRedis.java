@@ -12,7 +12,7 @@ import org.awaitility.Awaitility;
 
 /**
  * A master and its replica, watched by a Sentinel that lets the replica take over one
- * second after the master is gone or silent.
+ * second after the master has ended or stalled.
  */
 final class SentinelRedis implements CrashableRedis {
 
@@ -52,7 +52,7 @@ final class SentinelRedis implements CrashableRedis {
 	}
 
 	/**
-	 * Everyone goes through the wires: clients, the Sentinel, and the replica.
+	 * Clients, the Sentinel and the replica all connect through the wires.
 	 */
 	private static void start(KillableRedis server, KillableRedis master) {
 		String own = Integer.toString(server.wire().port());

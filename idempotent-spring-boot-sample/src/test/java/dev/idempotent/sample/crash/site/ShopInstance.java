@@ -17,7 +17,7 @@ import org.springframework.util.Assert;
  */
 public final class ShopInstance implements AutoCloseable {
 
-	private static final Pattern HALTING = Pattern.compile("Halting ([a-z-]+), as X-Chaos has asked");
+	private static final Pattern HALTING = Pattern.compile("Halting ([a-z-]+), as requested by X-Chaos");
 
 	private static final int RETRY_MILLIS = 300;
 
@@ -56,7 +56,7 @@ public final class ShopInstance implements AutoCloseable {
 	}
 
 	/**
-	 * Which of its lives the instance lives now, such as {@code shop-2/7}.
+	 * The current life of the instance, such as {@code shop-2/7}.
 	 */
 	public String life() {
 		return current().toString();
@@ -134,7 +134,7 @@ public final class ShopInstance implements AutoCloseable {
 			boolean wasReady = this.ready;
 			this.ready = false;
 			ShopInstance.this.journal.died(toString(), this.cause, System.currentTimeMillis());
-			// One that has not even started misses something: what, may be back soon.
+			// One that fails to start lacks a server, which may be back soon.
 			CompletableFuture.delayedExecutor(wasReady ? 0 : RETRY_MILLIS, TimeUnit.MILLISECONDS)
 				.execute(() -> start(this.number + 1));
 		}

@@ -7,9 +7,9 @@ import org.awaitility.Awaitility;
 import org.springframework.util.Assert;
 
 /**
- * One server, which writes down what it does before it says that it is done. It forgets
- * whatever it is told to but its streams: an event that Redis has confirmed and lost is
- * no event that the outbox has lost.
+ * One server, which persists each write before it confirms it. A flush removes all keys
+ * but the streams: an event that Redis has confirmed and lost has not been lost by the
+ * outbox.
  */
 final class SingleRedis implements CrashableRedis {
 

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The network before one server, which can fall silent and be cut.
+ * The network in front of one server, which can stall and be cut.
  */
 public final class Wire implements AutoCloseable {
 
@@ -78,8 +78,8 @@ public final class Wire implements AutoCloseable {
 	}
 
 	/**
-	 * Loses the next reply of its kind and resets its connection: what was asked for is
-	 * done, and nobody says so.
+	 * Drops the next reply of its kind and resets its connection: the command has been
+	 * executed without a confirmation.
 	 * @param content what is in the reply
 	 */
 	public void loseReply(String content) {
@@ -188,14 +188,14 @@ public final class Wire implements AutoCloseable {
 				}
 				to.getOutputStream().write(buffer, 0, length);
 			}
-			// An end is news, too.
+			// The end wakes the reader, too.
 			awaitResume();
 			to.shutdownOutput();
 		}
 
 		/**
-		 * What ended in order on one side ends so on the other: a server that is gone has
-		 * said so, a network that is cut has not.
+		 * A connection that was closed on one side is closed on the other: a server that
+		 * has ended closes its connections, a network that is cut does not.
 		 */
 		private void end(boolean orderly) throws IOException {
 			if (!orderly) {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 class Death {
 
 	/**
-	 * The exit status by which such an end is told from others.
+	 * The exit status of this end.
 	 */
 	static final int STATUS = 86;
 

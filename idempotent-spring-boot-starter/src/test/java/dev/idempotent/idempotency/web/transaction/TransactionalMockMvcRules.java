@@ -6,7 +6,6 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
@@ -107,8 +106,7 @@ abstract class TransactionalMockMvcRules {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ JacksonAutoConfiguration.class, WebMvcAutoConfiguration.class,
 			DataSourceAutoConfiguration.class, JdbcTemplateAutoConfiguration.class, TransactionAutoConfiguration.class,
-			IdempotencyJdbcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
-			IdempotencyWebAutoConfiguration.class })
+			IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class })
 	@Import(Orders.class)
 	static class Shop {
 

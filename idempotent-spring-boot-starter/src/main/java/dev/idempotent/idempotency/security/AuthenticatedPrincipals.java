@@ -1,29 +1,48 @@
 package dev.idempotent.idempotency.security;
 
 import java.security.Principal;
-import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken;
 import org.springframework.security.oauth2.core.ClaimAccessor;
 import org.springframework.security.oauth2.core.OAuth2AuthenticatedPrincipal;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds who vouches for the name of a principal: the registration of an OAuth 2.0 login,
- * or the issuer of a token. Equal names of two issuers are two people.
+ * Callers as Spring Security knows them. Equal names from two issuers are two callers.
  */
-public final class PrincipalIssuer implements Function<Principal, @Nullable String> {
+public final class AuthenticatedPrincipals {
 
 	private static final boolean withTokens = isPresent("org.springframework.security.oauth2.core.ClaimAccessor");
 
 	private static final boolean withLogins = isPresent(
 			"org.springframework.security.oauth2.client.authentication.OAuth2AuthenticationToken");
 
-	@Override
-	public @Nullable String apply(Principal principal) {
-		if (withLogins && Logins.isOne(principal)) {
+	private AuthenticatedPrincipals() {
+	}
+
+	/**
+	 * Finds the authenticated caller of the current thread. The request may lack it: an
+	 * application's own filter may set the security context without wrapping the request.
+	 * @return {@code null} for an anonymous caller
+	 */
+	public static @Nullable Principal current() {
+		Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
+		return (authentication == null || authentication instanceof AnonymousAuthenticationToken
+				|| !authentication.isAuthenticated()) ? null : authentication;
+	}
+
+	/**
+	 * Finds the authority that a principal's name comes from: the registration of an
+	 * OAuth 2.0 login, or the issuer of a token.
+	 * @param principal any
+	 * @return {@code null} if it names none
+	 */
+	public static @Nullable String issuerOf(Principal principal) {
+		if (withLogins && Logins.isLogin(principal)) {
 			return Logins.registration(principal);
 		}
 		return (withTokens && principal instanceof Authentication authentication)
@@ -31,15 +50,15 @@ public final class PrincipalIssuer implements Function<Principal, @Nullable Stri
 	}
 
 	private static boolean isPresent(String className) {
-		return ClassUtils.isPresent(className, PrincipalIssuer.class.getClassLoader());
+		return ClassUtils.isPresent(className, AuthenticatedPrincipals.class.getClassLoader());
 	}
 
 	/**
-	 * A class of its own, as that of Spring Security may be missing.
+	 * Loaded only if its Spring Security class is present.
 	 */
 	private static final class Logins {
 
-		static boolean isOne(Principal principal) {
+		static boolean isLogin(Principal principal) {
 			return principal instanceof OAuth2AuthenticationToken;
 		}
 
@@ -50,7 +69,7 @@ public final class PrincipalIssuer implements Function<Principal, @Nullable Stri
 	}
 
 	/**
-	 * A class of its own, as those of Spring Security may be missing.
+	 * Loaded only if its Spring Security classes are present.
 	 */
 	private static final class Tokens {
 

@@ -14,18 +14,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -34,25 +30,23 @@ import org.springframework.transaction.annotation.AnnotationTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 /**
- * Keeps idempotency keys in the application's database: alone if there is no other store,
- * and together with the work under {@code Guarantee.TRANSACTION}.
+ * Stores idempotency keys in the application's database: all of them if there is no other
+ * store, and those of {@code Guarantee.TRANSACTION} in any case.
  */
-@AutoConfiguration(after = { DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
-		IdempotencyRedisAutoConfiguration.class })
-@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties(IdempotencyJdbcProperties.class)
-public final class IdempotencyJdbcAutoConfiguration {
+class JdbcStoreConfiguration {
 
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyJdbcAutoConfiguration.class);
+	private static final Logger logger = LoggerFactory.getLogger(JdbcStoreConfiguration.class);
 
 	private static final int FEW_WAITERS = 2;
 
 	private static final int FEW_CONNECTIONS = 4;
 
 	/**
-	 * No other bean needs it, in an application whose beans are lazy.
+	 * Not lazy, because no other bean depends on it.
 	 */
 	@Bean
 	@Lazy(false)
@@ -104,7 +98,7 @@ public final class IdempotencyJdbcAutoConfiguration {
 		}
 
 		/**
-		 * When the migrations of all other beans have run.
+		 * Runs after the migrations of all other beans.
 		 */
 		@Bean
 		SmartInitializingSingleton idempotencyTableCheck(DataSource dataSource, IdempotencyJdbcProperties properties,
@@ -114,9 +108,9 @@ public final class IdempotencyJdbcAutoConfiguration {
 				Integer connections = connections(dataSource, pools);
 				if (connections != null && connections < FEW_CONNECTIONS) {
 					logger
-						.warn("Idempotency keys are in the database, and its pool has at most {} connections. A method "
-								+ "that is called within a transaction takes a second one for its key: concurrent callers "
-								+ "can exhaust the pool and fail after 2 seconds. Raise the size of the pool "
+						.warn("Idempotency keys are stored in the database, and its pool has at most {} connections. A method "
+								+ "that is called within a transaction uses a second connection for its key, so concurrent "
+								+ "callers can exhaust the pool and fail after 2 seconds. Increase the size of the pool "
 								+ "(spring.datasource.hikari.maximum-pool-size)", connections);
 				}
 			};

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.security;
 
+import java.lang.reflect.Method;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
@@ -14,65 +15,64 @@ import org.springframework.security.oauth2.client.authentication.OAuth2Authentic
 import org.springframework.security.oauth2.core.ClaimAccessor;
 import org.springframework.security.oauth2.core.DefaultOAuth2AuthenticatedPrincipal;
 import org.springframework.security.oauth2.core.user.DefaultOAuth2User;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link PrincipalIssuer}.
+ * Tests for {@link AuthenticatedPrincipals}.
  */
-class PrincipalIssuerTests {
+class AuthenticatedPrincipalsTests {
 
 	private static final Map<String, Object> CLAIMS = Map.of("sub", "ada", "iss", "https://one.example");
 
-	private final PrincipalIssuer issuer = new PrincipalIssuer();
-
 	@Test
-	void isTheIssuerOfAJwt() {
-		assertThat(this.issuer.apply(jwt(CLAIMS))).isEqualTo("https://one.example");
+	void findsTheIssuerOfAJwt() {
+		assertThat(AuthenticatedPrincipals.issuerOf(jwt(CLAIMS))).isEqualTo("https://one.example");
 	}
 
 	@Test
-	void isTheIssuerOfAnOpaqueToken() {
-		assertThat(this.issuer.apply(opaqueToken(CLAIMS))).isEqualTo("https://one.example");
+	void findsTheIssuerOfAnOpaqueToken() {
+		assertThat(AuthenticatedPrincipals.issuerOf(opaqueToken(CLAIMS))).isEqualTo("https://one.example");
 	}
 
 	@Test
-	void isTheRegistrationOfALoginWhateverItsToken() {
-		assertThat(this.issuer.apply(login("one"))).isEqualTo("one");
-		assertThat(this.issuer.apply(login("two"))).isEqualTo("two");
+	void findsTheRegistrationOfALoginBeforeTheIssuerOfItsToken() {
+		assertThat(AuthenticatedPrincipals.issuerOf(login("one"))).isEqualTo("one");
+		assertThat(AuthenticatedPrincipals.issuerOf(login("two"))).isEqualTo("two");
 	}
 
 	@Test
-	void isNobodyWhereATokenNamesNone() {
-		assertThat(this.issuer.apply(jwt(Map.of("sub", "ada")))).isNull();
-		assertThat(this.issuer.apply(opaqueToken(Map.of("sub", "ada")))).isNull();
+	void findsNoIssuerInATokenWithoutOne() {
+		assertThat(AuthenticatedPrincipals.issuerOf(jwt(Map.of("sub", "ada")))).isNull();
+		assertThat(AuthenticatedPrincipals.issuerOf(opaqueToken(Map.of("sub", "ada")))).isNull();
 	}
 
 	@Test
-	void isNobodyForOtherPrincipals() {
-		assertThat(this.issuer.apply(authentication("ada"))).isNull();
-		assertThat(this.issuer.apply(() -> "ada")).isNull();
+	void findsNoIssuerOfOtherPrincipals() {
+		assertThat(AuthenticatedPrincipals.issuerOf(authentication("ada"))).isNull();
+		assertThat(AuthenticatedPrincipals.issuerOf(() -> "ada")).isNull();
 	}
 
 	@Test
-	void knowsTokensWithoutTheClientForLogins() throws ReflectiveOperationException {
+	void findsTheIssuerOfATokenWithoutTheOAuthClientLibrary() throws ReflectiveOperationException {
 		Function<Principal, @Nullable String> resourceServer = issuerWithout(
 				"org.springframework.security.oauth2.client");
 		assertThat(resourceServer.apply(jwt(CLAIMS))).isEqualTo("https://one.example");
 	}
 
 	@Test
-	void isNobodyWithoutOAuth() throws ReflectiveOperationException {
+	void findsNoIssuerWithoutTheOAuthLibraries() throws ReflectiveOperationException {
 		Function<Principal, @Nullable String> plain = issuerWithout("org.springframework.security.oauth2");
 		assertThat(plain.apply(authentication("ada"))).isNull();
 	}
 
-	@SuppressWarnings("unchecked")
 	private static Function<Principal, @Nullable String> issuerWithout(String missing)
 			throws ReflectiveOperationException {
-		Class<?> type = new ClassPathWithout(missing).loadClass(PrincipalIssuer.class.getName());
-		assertThat(type).isNotSameAs(PrincipalIssuer.class);
-		return (Function<Principal, @Nullable String>) type.getConstructor().newInstance();
+		Class<?> type = new ClassPathWithout(missing).loadClass(AuthenticatedPrincipals.class.getName());
+		assertThat(type).isNotSameAs(AuthenticatedPrincipals.class);
+		Method issuerOf = type.getMethod("issuerOf", Principal.class);
+		return (principal) -> (String) ReflectionUtils.invokeMethod(issuerOf, null, principal);
 	}
 
 	private static Authentication jwt(Map<String, Object> claims) {

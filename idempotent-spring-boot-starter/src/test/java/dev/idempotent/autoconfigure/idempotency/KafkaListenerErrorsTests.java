@@ -1,6 +1,8 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import dev.idempotent.testing.ClassPathWithout;
+import java.time.InstantSource;
+
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
@@ -16,19 +18,25 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class IdempotencyKafkaAutoConfigurationTests {
+/**
+ * Tests for what Kafka listener containers do with failures.
+ */
+class KafkaListenerErrorsTests {
 
-	private final ApplicationContextRunner application = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(KafkaAutoConfiguration.class, IdempotencyKafkaAutoConfiguration.class));
+	private final ApplicationContextRunner application = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(KafkaAutoConfiguration.class, IdempotencyAutoConfiguration.class,
+				IdempotencyMethodAutoConfiguration.class))
+		.withBean(InMemoryIdempotencyStore.class, () -> new InMemoryIdempotencyStore(InstantSource.system()))
+		.withPropertyValues("spring.application.name=shop");
 
 	@Test
-	void givesContainersAHandlerThatWaits() {
+	void addAnErrorHandlerWithBackOffToContainers() {
 		this.application.run((context) -> assertThat(container(context.getBean(factory())).getCommonErrorHandler())
 			.isSameAs(context.getBean(DefaultErrorHandler.class)));
 	}
 
 	@Test
-	void leavesTheApplicationItsOwnHandler() {
+	void useTheHandlerOfTheApplication() {
 		this.application.withUserConfiguration(OwnHandler.class)
 			.run((context) -> assertThat(context).getBean(CommonErrorHandler.class)
 				.isInstanceOf(CommonContainerStoppingErrorHandler.class));
@@ -45,18 +53,9 @@ class IdempotencyKafkaAutoConfigurationTests {
 	}
 
 	@Test
-	void doesNothingWhenSwitchedOff() {
+	void useBootsHandlerIfIdempotencyIsDisabled() {
 		this.application.withPropertyValues("idempotent.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(CommonErrorHandler.class));
-	}
-
-	@Test
-	void doesNothingWithoutSpringKafka() throws ClassNotFoundException {
-		ClassPathWithout classPath = new ClassPathWithout("org.springframework.kafka");
-		new ApplicationContextRunner().withClassLoader(classPath)
-			.withConfiguration(
-					AutoConfigurations.of(classPath.loadClass(IdempotencyKafkaAutoConfiguration.class.getName())))
-			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@SuppressWarnings({ "unchecked", "rawtypes" })

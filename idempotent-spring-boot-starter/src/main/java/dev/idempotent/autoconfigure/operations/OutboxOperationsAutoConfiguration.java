@@ -1,0 +1,113 @@
+package dev.idempotent.autoconfigure.operations;
+
+import dev.idempotent.autoconfigure.outbox.OutboxActivation;
+import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.metrics.OutboxMetrics;
+import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.relay.OutboxRelay;
+import dev.idempotent.outbox.tracing.TraceHeaders;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.propagation.Propagator;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * Auto-configuration for operating an outbox: actuator endpoint, health indicator,
+ * metrics and tracing.
+ */
+@AutoConfiguration(after = OutboxAutoConfiguration.class,
+		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration",
+		afterName = {
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
+@ConditionalOnBean(OutboxActivation.class)
+public final class OutboxOperationsAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class })
+	static class EndpointConfiguration {
+
+		@Bean
+		@ConditionalOnAvailableEndpoint
+		OutboxEndpoint outboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxActivation activation,
+				ObjectProvider<OutboxRelay> relay) {
+			return new OutboxEndpoint(reader, deadEvents, () -> activation.isActive() ? relay.getObject() : null);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+	@ConditionalOnEnabledHealthIndicator("outbox")
+	@EnableConfigurationProperties(OutboxHealthProperties.class)
+	static class HealthConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(name = "outboxHealthIndicator")
+		OutboxHealthIndicator outboxHealthIndicator(JdbcOutboxReader reader, OutboxActivation activation,
+				ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
+			return new OutboxHealthIndicator(reader, () -> activation.isActive() ? relay.getObject() : null,
+					properties.maxAge());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnSingleCandidate(MeterRegistry.class)
+	static class MetricsConfiguration {
+
+		/**
+		 * Created with the relay, which it observes.
+		 */
+		@Bean
+		@Lazy
+		OutboxMetrics outboxMetrics(MeterRegistry registry, OutboxTopics topics) {
+			return new OutboxMetrics(registry, topics.publishers().stream().map(OutboxPublisher::prefix).toList());
+		}
+
+		/**
+		 * Binds its gauges once the outbox is on.
+		 */
+		@Bean
+		MeterBinder outboxGauges(JdbcOutboxReader reader, OutboxActivation activation,
+				ObjectProvider<OutboxRelay> relay) {
+			MeterBinder gauges = OutboxMetrics.gauges(reader::read, () -> relay.getObject().queued(),
+					() -> relay.getObject().unavailablePublishers().size());
+			return (registry) -> activation.whenActive(() -> gauges.bindTo(registry));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Tracer.class)
+	static class TracingConfiguration {
+
+		@Bean
+		@ConditionalOnBean({ Tracer.class, Propagator.class })
+		TraceHeaders outboxTraceHeaders(Tracer tracer, Propagator propagator) {
+			return new TraceHeaders(tracer, propagator);
+		}
+
+	}
+
+}

@@ -1,0 +1,93 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the application uses its outbox. An unused outbox is off: it has no thread, no
+ * transaction listener and no meters, and reads no table. Once on, it stays on.
+ */
+public final class OutboxActivation {
+
+	private static final Logger logger = LoggerFactory.getLogger(OutboxActivation.class);
+
+	private final List<Runnable> actions = new ArrayList<>();
+
+	private @Nullable String reason;
+
+	private boolean reported;
+
+	OutboxActivation() {
+	}
+
+	/**
+	 * Switches the outbox on. Can be repeated; the first reason is the one that is
+	 * logged.
+	 * @param cause why, as a clause
+	 */
+	void activate(String cause) {
+		List<Runnable> due;
+		synchronized (this) {
+			if (this.reason != null) {
+				return;
+			}
+			this.reason = cause;
+			due = List.copyOf(this.actions);
+			this.actions.clear();
+		}
+		// Not under the lock: an action may create beans.
+		due.forEach(Runnable::run);
+		if (isReported()) {
+			logger.info("Outbox: on from now on, because {}", cause);
+		}
+	}
+
+	/**
+	 * Whether the outbox is on.
+	 * @return {@code false} for an outbox that nothing has used yet
+	 */
+	public synchronized boolean isActive() {
+		return this.reason != null;
+	}
+
+	/**
+	 * Runs an action when the outbox is switched on, or now if it is on.
+	 * @param action runs once, on the thread that switches the outbox on
+	 */
+	public void whenActive(Runnable action) {
+		synchronized (this) {
+			if (this.reason == null) {
+				this.actions.add(action);
+				return;
+			}
+		}
+		action.run();
+	}
+
+	/**
+	 * Logs the decision of the start.
+	 */
+	void report() {
+		String cause;
+		synchronized (this) {
+			this.reported = true;
+			cause = this.reason;
+		}
+		if (cause != null) {
+			logger.info("Outbox: on, because {}", cause);
+		}
+		else {
+			logger.info("Outbox: off, because there is no @TransactionalOutbox method, no bean has requested the "
+					+ "Outbox, and idempotent.outbox.relay.enabled is not true");
+		}
+	}
+
+	private synchronized boolean isReported() {
+		return this.reported;
+	}
+
+}
