@@ -1,0 +1,7 @@
+/**
+ * Examples of the documentation, as they are compiled and run.
+ */
+@NullMarked
+package dev.idempotent.documentation.example;
+
+import org.jspecify.annotations.NullMarked;
