@@ -6,8 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -52,6 +55,22 @@ public final class Page {
 						files.filter((file) -> file.toString().endsWith(".md")).sorted())
 				.map(Page::new)
 				.toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * The names of the classes of all modules.
+	 * @param folder where their sources are in a module
+	 */
+	static Set<String> sources(String folder) {
+		try (Stream<Path> files = Files.walk(PROJECT)) {
+			return files.map((file) -> file.toString().replace('\\', '/'))
+				.filter((file) -> file.contains("/" + folder + "/") && file.endsWith(".java"))
+				.map((file) -> file.substring(file.lastIndexOf('/') + 1, file.length() - ".java".length()))
+				.collect(Collectors.toSet());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -107,7 +126,7 @@ public final class Page {
 	 */
 	public List<String> anchors() {
 		return groups(HEADING, withoutBlocks()).stream()
-			.map((heading) -> heading.toLowerCase().replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
+			.map((heading) -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))
 			.toList();
 	}
 
@@ -135,7 +154,7 @@ public final class Page {
 		return rows;
 	}
 
-	private String withoutBlocks() {
+	String withoutBlocks() {
 		return BLOCK.matcher(this.text).replaceAll("");
 	}
 
