@@ -11,8 +11,8 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-@SpringBootTest(properties = { "idempotent.store=jdbc", "idempotent.stream.enabled=false",
-		"spring.autoconfigure.exclude=dev.idempotent.autoconfigure.outbox.OutboxRedisAutoConfiguration" })
+@SpringBootTest(properties = { "idempotent.stream.enabled=false",
+		"spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
 @AutoConfigureMockMvc
 @Import(RecordedEvents.class)
 class DeliveredOrderTests {
