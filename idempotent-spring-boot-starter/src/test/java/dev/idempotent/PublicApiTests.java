@@ -10,9 +10,16 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
@@ -20,33 +27,117 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Makes each change of what users and extenders can see a decision that shows in a diff.
+ * Makes each change of a public type a decision that shows in a diff.
  */
 class PublicApiTests {
 
-	private static final Path FILE = Path.of("src/test/resources/public-api.txt");
+	/**
+	 * What applications and extenders may use, grouped by reader, with each signature.
+	 */
+	private static final Path API = Path.of("src/test/resources/public-api.txt");
+
+	/**
+	 * What is public for other packages of this library alone, and which of them use it.
+	 */
+	private static final Path INTERNAL = Path.of("src/test/resources/internal-api.txt");
+
+	private static final Path AUTO_CONFIGURATIONS = Path
+		.of("src/main/resources/META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports");
+
+	private static final int MOST_API_TYPES = 50;
+
+	private static final int MOST_PUBLIC_TYPES = 110;
 
 	private static final Set<String> OF_EVERY_TYPE = Set.of("equals", "hashCode", "toString", "values", "valueOf");
 
+	private static final JavaClasses LIBRARY = new ClassFileImporter()
+		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+		.importPackages("dev.idempotent");
+
 	@Test
 	void changesOnlyTogetherWithItsFile() throws IOException {
-		List<String> stated = Files.readAllLines(FILE);
-		List<String> actual = publicApi();
-		Stream<String> added = actual.stream().filter((line) -> !stated.contains(line)).map("+ "::concat);
-		Stream<String> removed = stated.stream().filter((line) -> !actual.contains(line)).map("- "::concat);
-		assertThat(Stream.concat(added, removed)).as("lines to add to (+) and to remove from (-) %s", FILE).isEmpty();
-		assertThat(stated).as("lines of %s", FILE).isSorted();
+		List<String> stated = lines(API);
+		Set<String> types = apiTypes();
+		List<String> actual = signatures((type) -> types.contains(topLevelName(type)));
+		assertSameLines(API, stated, actual);
 	}
 
-	private static List<String> publicApi() {
-		return new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-			.importPackages("dev.idempotent")
-			.stream()
-			.map(JavaClass::reflect)
-			.filter(PublicApiTests::isVisible)
-			.flatMap(PublicApiTests::lines)
+	@Test
+	void listsWhichPackagesUseATypeThatIsNotForApplications() throws IOException {
+		Set<String> api = apiTypes();
+		api.addAll(Files.readAllLines(AUTO_CONFIGURATIONS));
+		assertSameLines(INTERNAL, lines(INTERNAL), internal(api));
+	}
+
+	@Test
+	void staysSmall() throws IOException {
+		assertThat(apiTypes()).hasSizeLessThanOrEqualTo(MOST_API_TYPES);
+		assertThat(publicTypes()).hasSizeLessThanOrEqualTo(MOST_PUBLIC_TYPES);
+	}
+
+	@Test
+	void isWhatTheJavadocShows() throws IOException {
+		Set<String> shown = Pattern.compile("<sourceFileInclude>(.*)\\.java</sourceFileInclude>")
+			.matcher(Files.readString(Path.of("pom.xml")))
+			.results()
+			.map((match) -> match.group(1).replace('/', '.'))
+			.filter((type) -> !type.endsWith(".package-info"))
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(shown).isEqualTo(apiTypes());
+	}
+
+	static List<String> internal(Set<String> api) {
+		return publicTypes().stream()
+			.filter((type) -> !api.contains(type.getName()))
+			.map((type) -> type.getName() + " <- " + String.join(" ", callers(type)))
 			.sorted()
 			.toList();
+	}
+
+	static List<String> signatures(Predicate<JavaClass> chosen) {
+		return LIBRARY.stream()
+			.filter(chosen)
+			.map(JavaClass::reflect)
+			.filter(PublicApiTests::isVisible)
+			.flatMap(PublicApiTests::signatures)
+			.sorted()
+			.toList();
+	}
+
+	private static Set<String> apiTypes() throws IOException {
+		return lines(API).stream()
+			.map((line) -> line.replaceAll("[$:].*", ""))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static List<JavaClass> publicTypes() {
+		return LIBRARY.stream()
+			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
+			.toList();
+	}
+
+	private static Set<String> callers(JavaClass type) {
+		return type.getDirectDependenciesToSelf()
+			.stream()
+			.map(Dependency::getOriginClass)
+			.map(JavaClass::getPackageName)
+			.filter((room) -> !room.equals(type.getPackageName()))
+			.map((room) -> room.replaceFirst("^dev\\.idempotent\\.?", ""))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static String topLevelName(JavaClass type) {
+		return type.getName().replaceAll("\\$.*", "");
+	}
+
+	private static List<String> lines(Path file) throws IOException {
+		return Files.readAllLines(file).stream().filter((line) -> !line.isBlank() && !line.startsWith("#")).toList();
+	}
+
+	private static void assertSameLines(Path file, List<String> stated, List<String> actual) {
+		Stream<String> added = actual.stream().filter((line) -> !stated.contains(line)).map("+ "::concat);
+		Stream<String> removed = stated.stream().filter((line) -> !actual.contains(line)).map("- "::concat);
+		assertThat(Stream.concat(added, removed)).as("lines to add to (+) and to remove from (-) %s", file).isEmpty();
 	}
 
 	private static boolean isVisible(Class<?> type) {
@@ -58,7 +149,7 @@ class PublicApiTests {
 		return Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers);
 	}
 
-	private static Stream<String> lines(Class<?> type) {
+	private static Stream<String> signatures(Class<?> type) {
 		String name = type.getName().substring(type.getPackageName().length() + 1);
 		return Stream.of(declaration(type), supertypes(type), members(type))
 			.flatMap((lines) -> lines)
