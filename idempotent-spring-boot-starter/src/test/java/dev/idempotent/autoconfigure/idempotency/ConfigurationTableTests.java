@@ -47,7 +47,9 @@ class ConfigurationTableTests {
 	void statesTheDefaultsOfTheProperties() throws IOException {
 		Map<String, JsonNode> properties = properties();
 		assertThat(stated()).allSatisfy((row) -> {
-			JsonNode property = Objects.requireNonNull(properties.get(row.get(0).replace("`", "")));
+			String name = row.get(0).replace("`", "");
+			assertThat(properties).containsKey(name);
+			JsonNode property = Objects.requireNonNull(properties.get(name));
 			if (property.has("defaultValue")) {
 				// The processor writes a list in brackets.
 				String value = property.get("defaultValue").asString().replaceAll("[\\[\\]]", "");
