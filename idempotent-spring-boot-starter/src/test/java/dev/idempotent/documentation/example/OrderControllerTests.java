@@ -1,7 +1,6 @@
 package dev.idempotent.documentation.example;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -19,9 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @WebMvcTest(OrderController.class)
 @ImportAutoConfiguration({ IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
-		IdempotencyJdbcAutoConfiguration.class, DataSourceAutoConfiguration.class,
-		DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
-		JdbcClientAutoConfiguration.class })
+		DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+		JdbcTemplateAutoConfiguration.class, JdbcClientAutoConfiguration.class })
 class OrderControllerTests {
 
 	@Autowired
