@@ -1,7 +1,7 @@
 package dev.idempotent.sample.chaos;
 
 /**
- * The failure that a client has asked for: an unhandled exception, answered with 500.
+ * The failure that a client has asked for: an exception that nobody handles, 500.
  */
 class ChaosException extends RuntimeException {
 

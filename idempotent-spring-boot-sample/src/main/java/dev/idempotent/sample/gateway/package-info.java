@@ -1,6 +1,6 @@
 /**
- * Simulates an external payment gateway in the same JVM: it speaks HTTP, keeps a book of
- * its own, and charges once per idempotency key.
+ * Stands for somebody else's payment gateway, in the same JVM for want of another: it
+ * speaks HTTP, keeps a book of its own, and charges once per idempotency key.
  */
 @NullMarked
 package dev.idempotent.sample.gateway;

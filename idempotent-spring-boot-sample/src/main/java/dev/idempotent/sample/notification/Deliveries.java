@@ -18,8 +18,8 @@ class Deliveries {
 	}
 
 	/**
-	 * Counts a delivery before it is processed, and whether the event had been handled by
-	 * then: a later attempt at an event that failed is not a duplicate.
+	 * Counts a delivery before anything comes of it, and keeps whether the event had been
+	 * handled by then: a later attempt at an event that failed is no duplicate.
 	 */
 	void count(Map<String, String> headers) {
 		this.jdbc.sql("""

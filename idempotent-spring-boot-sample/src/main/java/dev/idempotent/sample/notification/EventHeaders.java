@@ -12,7 +12,7 @@ record EventHeaders(UUID id, String type) {
 
 	/**
 	 * Reads the headers of an entry.
-	 * @throws IllegalArgumentException if the entry is not an event
+	 * @throws IllegalArgumentException if the entry is no event
 	 */
 	static EventHeaders of(Map<String, String> headers) {
 		return new EventHeaders(UUID.fromString(require(headers, "ce_id")), require(headers, "ce_type"));
@@ -21,7 +21,7 @@ record EventHeaders(UUID id, String type) {
 	private static String require(Map<String, String> headers, String name) {
 		@Nullable String value = headers.get(name);
 		if (value == null) {
-			throw new IllegalArgumentException("An entry of the stream has no " + name + " header: it is not an event");
+			throw new IllegalArgumentException("An entry of the stream has no " + name + ": it is no event");
 		}
 		return value;
 	}

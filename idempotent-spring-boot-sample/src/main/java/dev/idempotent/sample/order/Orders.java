@@ -64,7 +64,7 @@ public class Orders {
 
 	/**
 	 * Marks an order as paid unless it is, and keeps its row locked until the caller's
-	 * transaction ends: a concurrent payment of the order waits.
+	 * transaction ends: whoever else wants to pay it waits.
 	 * @return whether this call has marked it
 	 */
 	@Transactional

@@ -2,7 +2,7 @@ package dev.idempotent.sample.stats;
 
 /**
  * What the database holds: rows, not events of this process, so that several instances
- * agree. A declined call of the gateway is not a charge.
+ * agree. A declined call of the gateway is no charge.
  *
  * @param eventsDelivered how often the stream has brought an event to the consumer
  * @param eventsHandled how many notifications the consumer has written

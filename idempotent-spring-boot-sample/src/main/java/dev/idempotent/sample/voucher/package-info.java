@@ -1,6 +1,6 @@
 /**
- * One welcome voucher per user, however often it is requested and by which client: the
- * key comes from the business, and no client sends one.
+ * One welcome voucher per user, whoever asks for it and however often: the key is what
+ * the business says it is, and no client sends one.
  */
 @NullMarked
 package dev.idempotent.sample.voucher;
