@@ -3,14 +3,13 @@ package dev.idempotent.autoconfigure.idempotency;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import dev.idempotent.documentation.Page;
 import dev.idempotent.idempotency.Idempotent;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -19,27 +18,45 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the tables of the README with what the code says.
+ * Compares the tables of docs/configuration.md with the code.
  */
 class ConfigurationTableTests {
 
-	private static final Path README = Path.of("../README.md");
-
 	private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
 
+	private final Page page = Page.of("docs/configuration.md");
+
 	@Test
-	void listsEveryProperty() throws IOException {
-		assertThat(table("## Configuration").keySet()).containsExactlyInAnyOrderElementsOf(properties().keySet());
+	void listsEveryPropertyOnce() throws IOException {
+		assertThat(stated()).extracting((row) -> row.get(0))
+			.containsExactlyInAnyOrderElementsOf(
+					properties().keySet().stream().map((name) -> "`" + name + "`").toList());
+	}
+
+	@Test
+	void listsEachPropertyUnderTheHeadingOfItsPromise() {
+		assertThat(this.page.rows("## Properties of the outbox"))
+			.allSatisfy((row) -> assertThat(row.get(0)).startsWith("`idempotent.outbox."));
+		assertThat(this.page.rows("## Properties of stream listeners"))
+			.allSatisfy((row) -> assertThat(row.get(0)).startsWith("`idempotent.stream."));
+		assertThat(this.page.rows("## Properties of `@Idempotent`"))
+			.noneSatisfy((row) -> assertThat(row.get(0)).containsAnyOf(".outbox.", ".stream."));
 	}
 
 	@Test
 	void statesTheDefaultsOfTheProperties() throws IOException {
-		Map<String, String> stated = table("## Configuration");
-		assertThat(properties()).allSatisfy((name, property) -> {
+		Map<String, JsonNode> properties = properties();
+		assertThat(stated()).allSatisfy((row) -> {
+			String name = row.get(0).replace("`", "");
+			assertThat(properties).containsKey(name);
+			JsonNode property = Objects.requireNonNull(properties.get(name));
 			if (property.has("defaultValue")) {
 				// The processor writes a list in brackets.
 				String value = property.get("defaultValue").asString().replaceAll("[\\[\\]]", "");
-				assertThat(stated.get(name)).isEqualTo("`" + value + "`");
+				assertThat(row.get(1)).isEqualTo("`" + value + "`");
+			}
+			else {
+				assertThat(row.get(1)).doesNotMatch("`(true|false|[0-9].*)`");
 			}
 		});
 	}
@@ -48,6 +65,7 @@ class ConfigurationTableTests {
 	void findsADescriptionOfEveryProperty() throws IOException {
 		assertThat(properties().values())
 			.allSatisfy((property) -> assertThat(property.path("description").asString("")).isNotBlank().endsWith("."));
+		assertThat(stated()).allSatisfy((row) -> assertThat(row.get(2)).endsWith("."));
 	}
 
 	/**
@@ -62,9 +80,19 @@ class ConfigurationTableTests {
 	}
 
 	@Test
-	void listsEveryAttributeOfTheAnnotation() throws IOException {
-		assertThat(table("## Use it").keySet()).containsExactlyInAnyOrderElementsOf(
-				Stream.of(Idempotent.class.getDeclaredMethods()).map(Method::getName).toList());
+	void listsEveryAttributeOfTheAnnotation() {
+		assertThat(this.page.rows("## Attributes of `@Idempotent`")).extracting((row) -> row.get(0))
+			.containsExactlyInAnyOrderElementsOf(Stream.of(Idempotent.class.getDeclaredMethods())
+				.map(Method::getName)
+				.map((name) -> "`" + name + "`")
+				.toList());
+	}
+
+	private List<List<String>> stated() {
+		return Stream
+			.of("## Properties of `@Idempotent`", "## Properties of the outbox", "## Properties of stream listeners")
+			.flatMap((chapter) -> this.page.rows(chapter).stream())
+			.toList();
 	}
 
 	private static Map<String, JsonNode> properties() throws IOException {
@@ -78,21 +106,6 @@ class ConfigurationTableTests {
 		// Boot gives every endpoint properties of its own.
 		properties.keySet().removeIf((name) -> name.startsWith("management."));
 		return properties;
-	}
-
-	/**
-	 * The first column, without its quotes, and the second of the one table of a chapter.
-	 */
-	private static Map<String, String> table(String chapter) throws IOException {
-		List<String> lines = Files.readAllLines(README);
-		Map<String, String> table = new TreeMap<>();
-		lines.stream()
-			.skip(lines.indexOf(chapter) + 1L)
-			.takeWhile((line) -> !line.startsWith("## "))
-			.filter((line) -> line.startsWith("| `"))
-			.map((line) -> line.split("\\|"))
-			.forEach((cells) -> table.put(cells[1].strip().replace("`", ""), cells[2].strip()));
-		return table;
 	}
 
 }

@@ -30,7 +30,7 @@ public class WebhookPublisher implements OutboxPublisher {
 
 	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
-		// All are on their way before the first answer is waited for.
+		// Send all requests before waiting for the first response.
 		List<CompletableFuture<Outcome>> outcomes = events.stream().map(this::send).toList();
 		return outcomes.stream().map(CompletableFuture::join).toList();
 	}

@@ -19,9 +19,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Every kind of handler in every kind of application, over real HTTP: the first response
- * is that of the same application without this library, and a retry gets the documented
- * response.
+ * Every kind of handler in every flavour of application, over real HTTP: the first answer
+ * is that of the same application without this library, and a retry gets what
+ * docs/answers.md says.
  */
 @ParameterizedClass
 @EnumSource(Flavour.class)

@@ -1,0 +1,92 @@
+package dev.idempotent.documentation;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compares docs/architecture.md with the code.
+ */
+class ArchitecturePageTests {
+
+	private static final String ROOT = "dev.idempotent";
+
+	private static final JavaClasses CLASSES = new ClassFileImporter()
+		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+		.importPackages(ROOT);
+
+	private static final Pattern ROOM = Pattern.compile("^ *(\\w+)\\[\"(.+)\"]$", Pattern.MULTILINE);
+
+	private static final Pattern ARROW = Pattern.compile("^ *(\\w+) --> (\\w+)$", Pattern.MULTILINE);
+
+	private final Page page = Page.of("docs/architecture.md");
+
+	private final String picture = this.page.blocks("mermaid").get(0);
+
+	@Test
+	void drawsEveryPackage() {
+		assertThat(rooms().values()).containsExactlyInAnyOrderElementsOf(
+				CLASSES.stream().map(ArchitecturePageTests::room).collect(Collectors.toSet()));
+	}
+
+	@Test
+	void drawsEveryUseThatItDoesNotLeaveOut() {
+		Map<String, String> rooms = rooms();
+		assertThat(ARROW.matcher(this.picture).results())
+			.extracting((arrow) -> rooms.get(arrow.group(1)) + " --> " + rooms.get(arrow.group(2)))
+			.containsExactlyInAnyOrderElementsOf(uses());
+	}
+
+	@Test
+	void namesClassesOfTheStarter() {
+		Set<String> known = CLASSES.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
+		known.add("Transactional");
+		assertThat(this.page.codeSpans()).filteredOn((span) -> span.matches("@?[A-Z]\\w*[a-z]\\w*"))
+			.hasSizeGreaterThan(60)
+			.filteredOn((span) -> !known.contains(span.replace("@", "")))
+			.isEmpty();
+	}
+
+	private Map<String, String> rooms() {
+		return ROOM.matcher(this.picture)
+			.results()
+			.collect(Collectors.toMap((MatchResult room) -> room.group(1), (room) -> room.group(2)));
+	}
+
+	private static Set<String> uses() {
+		Set<String> uses = new TreeSet<>();
+		for (JavaClass user : CLASSES) {
+			user.getDirectDependenciesFromSelf()
+				.stream()
+				.map((dependency) -> dependency.getTargetClass().getBaseComponentType())
+				.filter((used) -> used.getPackageName().startsWith(ROOT))
+				.filter((used) -> isDrawn(room(user), room(used)))
+				.forEach((used) -> uses.add(room(user) + " --> " + room(used)));
+		}
+		return uses;
+	}
+
+	private static boolean isDrawn(String user, String used) {
+		boolean leftOut = user.startsWith("autoconfigure") || used.equals(ROOT)
+				|| Stream.of("idempotency", "outbox").anyMatch((root) -> used.equals(root) && user.startsWith(root));
+		return !user.equals(used) && !leftOut;
+	}
+
+	private static String room(JavaClass type) {
+		String name = type.getPackageName();
+		return name.equals(ROOT) ? ROOT : name.substring(ROOT.length() + 1);
+	}
+
+}

@@ -1,0 +1,34 @@
+package dev.idempotent.documentation.example;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.PropertySource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * The application that the examples of tests belong to.
+ */
+@SpringBootConfiguration(proxyBeanMethods = false)
+@EnableAutoConfiguration(excludeName = { "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+		"org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
+		"org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+		"org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration" })
+@Import(OrderController.class)
+@PropertySource("classpath:dev/idempotent/documentation/example/shop.properties")
+class Shop {
+
+	@Bean
+	ApplicationRunner tables(ObjectProvider<JdbcClient> database) {
+		return (arguments) -> database.ifAvailable(
+				(jdbc) -> jdbc.sql("create table if not exists orders (id uuid, item varchar(100), amount int)")
+					.update());
+	}
+
+}
