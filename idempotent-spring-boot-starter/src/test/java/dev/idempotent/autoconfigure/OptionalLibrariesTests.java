@@ -47,7 +47,7 @@ class OptionalLibrariesTests {
 	void refusesKeysFromFingerprintsIfCallersCannotBeDistinguished() {
 		start(Forms.class, "org.springframework.security").run((context) -> assertThat(context).getFailure()
 			.hasMessageContaining("Forms.give() takes its key from the fingerprint")
-			.hasMessageContaining("callers cannot be told apart"));
+			.hasMessageContaining("callers cannot be distinguished"));
 	}
 
 	@Test

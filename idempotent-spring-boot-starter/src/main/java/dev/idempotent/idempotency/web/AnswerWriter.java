@@ -100,7 +100,7 @@ final class AnswerWriter {
 		}
 		else {
 			logger.error("A request was refused because its idempotency key cannot be stored", ex);
-			refuse(Problem.STORE_FAILED, "Nothing was done. The operator of this service has been told why.");
+			refuse(Problem.STORE_FAILED, "Nothing was done. The log of this service has the cause.");
 		}
 	}
 

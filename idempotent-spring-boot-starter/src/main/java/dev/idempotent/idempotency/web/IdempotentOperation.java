@@ -61,12 +61,12 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
 				&& annotation.retention().isEmpty()) {
 			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
-					"Say for how long two equal requests are one, such as retention = \"1m\".", null);
+					"State for how long equal requests count as one, such as retention = \"1m\".", null);
 		}
 		FingerprintExclusions exclusions = exclusions(described, annotation.ignore());
 		if (exclusions.isEverything() && annotation.key().isEmpty()) {
 			throw OperationTerms.mistake(described, "ignores everything and states no key",
-					"Say which part of the request is the key, such as key = \"#body.id\", or list what to ignore.",
+					"State which part of the request is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
 		return new IdempotentOperation(terms, annotation.from(), expression(described, annotation.key()), exclusions,
@@ -83,8 +83,8 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (isAsync(method)) {
 			throw OperationTerms.mistake(described,
-					"answers asynchronously, so Guarantee.TRANSACTION cannot hold for it",
-					"Return the answer itself, or use Guarantee.LEASE.", null);
+					"answers asynchronously, which Guarantee.TRANSACTION does not support",
+					"Return the response itself, or use Guarantee.LEASE.", null);
 		}
 		if (transactionSource == null) {
 			throw OperationTerms.noDatabase(described);

@@ -53,9 +53,10 @@ public final class IdempotentOperations {
 		Assert.state(loaded != null, "The operations must be loaded first");
 		loaded.annotated().forEach((handler, operation) -> {
 			if (operation.keyExpression() == null && operation.keySource() == KeySource.FINGERPRINT) {
-				throw OperationTerms.mistake(IdempotentConfigurationException.describe(handler.type(), handler.method()),
-						"takes its key from the fingerprint, and without Spring Security its callers cannot be told apart: "
-								+ "equal requests of two callers would be one",
+				throw OperationTerms.mistake(
+						IdempotentConfigurationException.describe(handler.type(), handler.method()),
+						"takes its key from the fingerprint, and without Spring Security its callers cannot be "
+								+ "distinguished: equal requests of two callers would count as one",
 						"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "
 								+ "null, () -> null) if a filter sets the principal, or add Spring Security.",
 						null);

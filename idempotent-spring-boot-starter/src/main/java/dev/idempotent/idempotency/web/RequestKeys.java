@@ -67,7 +67,7 @@ final class RequestKeys {
 		}
 		throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
 				"Nothing was done: this operation takes its idempotency key from the fingerprint, and the caller is not known, "
-						+ "so equal requests of two callers would be one. Let only authenticated callers use it, or "
+						+ "so equal requests of two callers would count as one. Let only authenticated callers use it, or "
 						+ "declare a bean of type IdempotencyScopeResolver.");
 	}
 

@@ -59,6 +59,8 @@ enum Flavour {
 		properties.add("server.tomcat.use-relative-redirects=true");
 		// Handlers may still run after a time-out.
 		properties.add("server.shutdown=immediate");
+		// Else Tomcat adds Connection: close to every hundredth response.
+		properties.add("server.tomcat.max-keep-alive-requests=-1");
 		properties.add("server.compression.min-response-size=1B");
 		properties.add("idempotent.web.max-response-body=" + MAX_RESPONSE_BODY + "B");
 		return WebApplication.start(this.source, redis, properties.toArray(String[]::new));
