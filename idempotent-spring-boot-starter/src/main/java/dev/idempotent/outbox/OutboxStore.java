@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores events from their append until their delivery. Internal to this library:
- * applications cannot replace it. Each method is one atomic step.
- * {@link #append} takes part in the transaction of the calling thread. The others commit
- * in a transaction of their own and change only events whose lease still has the given
- * claim id; other events are left unchanged and not counted. Failures are
+ * applications cannot replace it. Each method is one atomic step. {@link #append} takes
+ * part in the transaction of the calling thread. The others commit in a transaction of
+ * their own and change only events whose lease still has the given claim id; other events
+ * are left unchanged and not counted. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
 public interface OutboxStore {

@@ -128,6 +128,16 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
+	class TakenRowsTests extends OutboxTakenRowsContract {
+
+		@Override
+		protected StoreOnTables tested() {
+			return tables("taken");
+		}
+
+	}
+
+	@Nested
 	class FuzzTests extends OutboxStoreFuzz {
 
 		@Override

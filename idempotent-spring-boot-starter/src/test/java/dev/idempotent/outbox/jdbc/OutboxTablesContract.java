@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.UUID;
 
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
-import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.SerializedEvent;
@@ -93,43 +92,6 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 			.queryForObject("select headers from " + tested().tables().dead() + " where topic = ?", String.class,
 					this.publisher + ":orders"))
 			.isEqualTo(headers);
-	}
-
-	/**
-	 * As after a truncate that restarts the sequence.
-	 */
-	@Test
-	void movesAnEventToAnotherRowIfItsOwnIsTaken() {
-		List<SerializedEvent> rows = append("first", "second", "third", "fourth");
-		deadLetter(claimAbove(0, 1));
-		moveToWaiting(claimAbove(0, 1), LONG);
-		setRow(Place.DEAD, rows.get(0), rows.get(2));
-		setRow(Place.WAITING, rows.get(1), rows.get(3));
-		List<LeasedEvent> leased = claim();
-		assertThat(deadLetter(leased.subList(0, 1))).isEqualTo(1);
-		assertThat(moveToWaiting(leased.subList(1, 2), LONG)).isEqualTo(1);
-		assertThat(typesIn(Place.EVENT)).isEmpty();
-		assertThat(typesIn(Place.DEAD)).containsExactlyInAnyOrder("first", "third");
-		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("second", "fourth");
-		assertThat(rows(Place.DEAD)).extracting((row) -> row.event().sequence()).doesNotHaveDuplicates();
-	}
-
-	@Test
-	void retriesADeadEventWhoseRowIsTaken() {
-		List<SerializedEvent> rows = append("first", "second");
-		deadLetter(claimAbove(0, 1));
-		moveToWaiting(claim(), LONG);
-		setRow(Place.DEAD, rows.get(0), rows.get(1));
-		JdbcDeadEvents dead = new JdbcDeadEvents(tested().dataSource(), tested().tables());
-		assertThat(dead.retry(new DeadFilter(rows.get(0).id(), null, null))).isEqualTo(1);
-		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("first", "second");
-		assertThat(typesIn(Place.DEAD)).isEmpty();
-	}
-
-	private void setRow(Place place, SerializedEvent event, SerializedEvent taken) {
-		assertThat(tested().template()
-			.update("update " + tested().table(place) + " set id = ? where id = ?", taken.sequence(), event.sequence()))
-			.isEqualTo(1);
 	}
 
 	@Test
