@@ -93,8 +93,7 @@ public final class IdempotencyWebAutoConfiguration {
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
 			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			OperationTerms defaults, IdempotencyWebSettings settings,
-			ObjectProvider<WithoutSecurity> withoutSecurity) {
+			OperationTerms defaults, IdempotencyWebSettings settings, ObjectProvider<WithoutSecurity> withoutSecurity) {
 		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(), settings,
 				defaults, withoutSecurity.getIfAvailable() == null);
 	}

@@ -128,7 +128,8 @@ public final class OutboxAutoConfiguration {
 		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
 		PayloadWriter writer = writers
 			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
-		return new TransactionBoundOutbox(topics, writer, source, (headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system(),
+		return new TransactionBoundOutbox(topics, writer, source,
+				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system(),
 				transactions.listener());
 	}
 

@@ -32,8 +32,7 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 
 	OutboxProperties {
 		if (!Database.isTableName(tablePrefix)) {
-			throw new IdempotentConfigurationException(
-					"idempotent.outbox.table-prefix is not a valid table prefix.",
+			throw new IdempotentConfigurationException("idempotent.outbox.table-prefix is not a valid table prefix.",
 					"Set it to letters, digits and underscores, optionally with a schema.", null);
 		}
 		if (deadRetention != null && deadRetention.toMillis() < 1) {

@@ -181,8 +181,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 	}
 
-	private Transaction claim(JdbcIdempotencyTransaction transaction, IdempotencyKey key,
-			Fingerprint fingerprint, Duration lease, boolean joined) {
+	private Transaction claim(JdbcIdempotencyTransaction transaction, IdempotencyKey key, Fingerprint fingerprint,
+			Duration lease, boolean joined) {
 		Claim claim;
 		try {
 			claim = transaction.claim(lease, this.queue.lockTimeout());
