@@ -45,7 +45,8 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 			return scope(principal);
 		}
 		if (request.getHeader(HttpHeaders.AUTHORIZATION) != null) {
-			// The header is no scope: refreshed tokens and signatures differ between
+			// The header does not identify the caller: refreshed tokens and signatures
+			// differ between
 			// attempts.
 			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
 					"Nothing was done: the request has credentials (Authorization), but no filter has derived a principal from "

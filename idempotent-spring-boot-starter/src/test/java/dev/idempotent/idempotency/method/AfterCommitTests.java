@@ -53,7 +53,7 @@ class AfterCommitTests {
 		run((context) -> {
 			publishTwice(context, new Returned("1"));
 			assertThat(context.getBean(Effects.class).runs()).isZero();
-			assertThat(output).contains("a transaction that has been committed already");
+			assertThat(output).contains("a transaction that has already been committed");
 			context.getBean(Listener.class).returned(new Returned("1"));
 			assertThat(context.getBean(Effects.class).committed()).containsExactly("1");
 		});
