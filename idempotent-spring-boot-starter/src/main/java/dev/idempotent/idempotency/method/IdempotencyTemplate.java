@@ -33,8 +33,8 @@ public final class IdempotencyTemplate {
 	 * Creates a template with the defaults of the application.
 	 * @param settings the settings
 	 */
-	public IdempotencyTemplate(MethodSettings environment) {
-		this(environment, environment.defaults());
+	public IdempotencyTemplate(MethodSettings settings) {
+		this(settings, settings.defaults());
 	}
 
 	private IdempotencyTemplate(MethodSettings settings, OperationTerms terms) {
