@@ -14,29 +14,4 @@ import java.time.Duration;
  */
 public record OutboxSummary(EventCount pending, EventCount waiting, EventCount dead, int leased,
 		Duration oldestPendingAge) {
-
-	/**
-	 * A number of events, counted up to a limit.
-	 *
-	 * @param events how many
-	 * @param exact {@code false} if there may be more
-	 */
-	public record EventCount(int events, boolean exact) {
-
-		/**
-		 * The largest number that is counted.
-		 */
-		public static final int LIMIT = 10_000;
-
-		/**
-		 * Creates a count from one that stopped at {@code LIMIT + 1}.
-		 * @param counted how many events were counted
-		 * @return at most the limit
-		 */
-		public static EventCount of(int counted) {
-			return new EventCount(Math.min(counted, LIMIT), counted <= LIMIT);
-		}
-
-	}
-
 }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import dev.idempotent.outbox.OutboxSummary.EventCount;
+import dev.idempotent.outbox.EventCount;
 import dev.idempotent.outbox.OutboxSummary;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;

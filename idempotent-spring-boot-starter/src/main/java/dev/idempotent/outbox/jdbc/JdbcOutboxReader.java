@@ -10,7 +10,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.outbox.OutboxSummary.EventCount;
+import dev.idempotent.outbox.EventCount;
 import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
@@ -20,7 +20,9 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  */
 public final class JdbcOutboxReader {
 
-	private static final int LONGEST_SECONDS = 5;
+	private static final int TIMEOUT_SECONDS = 5;
+
+	private static final int MAX_COUNT = 10_000;
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -67,17 +69,20 @@ public final class JdbcOutboxReader {
 
 	private static OutboxSummary read(Connection connection, String sql) {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			statement.setQueryTimeout(LONGEST_SECONDS);
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
-				return new OutboxSummary(EventCount.of(row.getInt(1)), EventCount.of(row.getInt(2)),
-						EventCount.of(row.getInt(3)), Math.min(row.getInt(4), EventCount.LIMIT),
-						Duration.ofMillis(Math.max(0, row.getLong(5))));
+				return new OutboxSummary(count(row.getInt(1)), count(row.getInt(2)), count(row.getInt(3)),
+						Math.min(row.getInt(4), MAX_COUNT), Duration.ofMillis(Math.max(0, row.getLong(5))));
 			}
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(sql, ex);
 		}
+	}
+
+	private static EventCount count(int counted) {
+		return new EventCount(Math.min(counted, MAX_COUNT), counted <= MAX_COUNT);
 	}
 
 	private String sql(Database kind) {
@@ -89,12 +94,12 @@ public final class JdbcOutboxReader {
 	}
 
 	/**
-	 * One more than the limit, to know whether the count is exact.
+	 * Counts one row more than the limit, to know whether the count is exact.
 	 */
 	private static String count(String table, String condition) {
 		String columns = condition.isEmpty() ? "id" : "claim_id, available_at";
-		return "(select count(*) from (select " + columns + " from " + table + " limit " + (EventCount.LIMIT + 1)
-				+ ") counted" + condition + ")";
+		return "(select count(*) from (select " + columns + " from " + table + " limit " + (MAX_COUNT + 1) + ") counted"
+				+ condition + ")";
 	}
 
 	/**

@@ -12,7 +12,7 @@ import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxSummary;
-import dev.idempotent.outbox.OutboxSummary.EventCount;
+import dev.idempotent.outbox.EventCount;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
