@@ -174,10 +174,13 @@ public final class OutboxAutoConfiguration {
 
 	/**
 	 * A transaction of another resource may have bound a connection that commits each
-	 * statement.
+	 * statement, or one that nothing commits.
 	 */
 	private static boolean isInTransaction(DataSource dataSource) {
 		DataSource target = NonTransactionalConnections.withoutTransactions(dataSource);
+		if (!new TransactionInspector(target).isManaged()) {
+			return false;
+		}
 		Connection connection = DataSourceUtils.getConnection(target);
 		try {
 			return !connection.getAutoCommit();
