@@ -153,6 +153,44 @@ class LateOutboxTests {
 	}
 
 	@Test
+	void takesAnEventOfANewTransactionAfterTheCommit() {
+		run((context) -> {
+			TransactionTemplate another = transaction(context);
+			another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(
+								() -> transaction(context).executeWithoutResult((joined) -> append(context, "late")));
+						another.executeWithoutResult((begun) -> append(context, "own"));
+					}
+
+				}));
+			awaitDelivered(context, "own");
+		});
+	}
+
+	@Test
+	void takesAnEventOfTheFirstTransactionIfItBeginsAfterACommit() {
+		run((context) -> {
+			TransactionTemplate another = transaction(context);
+			another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						another.executeWithoutResult((begun) -> append(context, "own"));
+					}
+
+				}));
+			awaitDelivered(context, "own");
+		});
+	}
+
+	@Test
 	void refusesATransactionOfAnotherResourceWhoseDatabaseConnectionCommitsByStatement() {
 		run((context) -> {
 			TransactionTemplate other = new TransactionTemplate(new OtherTransactions());
