@@ -134,9 +134,10 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * Lazy, as is its meter binder: an outbox that is off has no meters.
+	 * Lazy, as is its meter binder: an outbox that is off has no meters. Its life cycle
+	 * does not stop one that starts with an event during the stop.
 	 */
-	@Bean
+	@Bean(destroyMethod = "stop")
 	@Lazy
 	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
 			ObjectProvider<OutboxObserver> observers) {
