@@ -134,9 +134,10 @@ public final class OutboxAutoConfiguration {
 	}
 
 	/**
-	 * Lazy, as is its meter binder: an outbox that is off has no meters.
+	 * Lazy, as is its meter binder: an outbox that is off has no meters. Its life cycle
+	 * does not stop one that starts with an event during the stop.
 	 */
-	@Bean
+	@Bean(destroyMethod = "stop")
 	@Lazy
 	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
 			ObjectProvider<OutboxObserver> observers) {
@@ -174,10 +175,13 @@ public final class OutboxAutoConfiguration {
 
 	/**
 	 * A transaction of another resource may have bound a connection that commits each
-	 * statement.
+	 * statement, or one that nothing commits.
 	 */
 	private static boolean isInTransaction(DataSource dataSource) {
 		DataSource target = NonTransactionalConnections.withoutTransactions(dataSource);
+		if (!new TransactionInspector(target).isManaged()) {
+			return false;
+		}
 		Connection connection = DataSourceUtils.getConnection(target);
 		try {
 			return !connection.getAutoCommit();

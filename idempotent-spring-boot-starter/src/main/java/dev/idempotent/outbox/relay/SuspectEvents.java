@@ -41,19 +41,26 @@ final class SuspectEvents {
 
 	/**
 	 * Records the outcomes of a batch. The first event of each topic that got no answer
-	 * becomes a suspect; each answer is evidence against the suspects of its topic.
+	 * becomes a suspect. Each answer is evidence against the suspects of its topic, until
+	 * another event of the topic gets no answer: then the destination may be at fault.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
-		Set<String> unanswered = new HashSet<>();
+		Set<String> silent = new HashSet<>();
 		for (int i = 0; i < events.size(); i++) {
 			if (!(outcomes.get(i) instanceof Outcome.Unavailable)) {
 				answered.add(events.get(i).topic());
 				this.suspects.remove(events.get(i).id());
 			}
+			else if (!contains(events.get(i))) {
+				silent.add(events.get(i).topic());
+			}
 		}
 		this.suspects
-			.replaceAll((id, suspect) -> answered.contains(suspect.topic()) ? suspect.withEvidence() : suspect);
+			.replaceAll((id, suspect) -> answered.contains(suspect.topic()) ? suspect.withEvidence(true) : suspect);
+		this.suspects
+			.replaceAll((id, suspect) -> silent.contains(suspect.topic()) ? suspect.withEvidence(false) : suspect);
+		Set<String> unanswered = new HashSet<>();
 		for (int i = 0; i < events.size(); i++) {
 			SerializedEvent event = events.get(i);
 			if (outcomes.get(i) instanceof Outcome.Unavailable && unanswered.add(event.topic())) {
@@ -72,8 +79,8 @@ final class SuspectEvents {
 
 	private record Suspect(String topic, boolean evidence) {
 
-		Suspect withEvidence() {
-			return this.evidence ? this : new Suspect(this.topic, true);
+		Suspect withEvidence(boolean found) {
+			return (this.evidence == found) ? this : new Suspect(this.topic, found);
 		}
 
 	}

@@ -87,10 +87,12 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	}
 
 	/**
-	 * Spring does not record that a transaction has been committed.
+	 * Spring does not record that a transaction has been committed. One without a
+	 * synchronization is not the one whose synchronizations run, but began in one of
+	 * them.
 	 */
 	private static boolean isAfterCommit() {
-		return StackWalker.getInstance()
+		return !TransactionSynchronizationManager.getSynchronizations().isEmpty() && StackWalker.getInstance()
 			.walk((frames) -> frames
 				.anyMatch((frame) -> frame.getClassName().equals(TransactionSynchronizationUtils.class.getName())
 						&& frame.getMethodName().equals("invokeAfterCommit")));

@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -14,6 +16,7 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.RecordingPublisher;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.context.ApplicationContext;
@@ -22,6 +25,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -149,6 +153,44 @@ class LateOutboxTests {
 	}
 
 	@Test
+	void takesAnEventOfANewTransactionAfterTheCommit() {
+		run((context) -> {
+			TransactionTemplate another = transaction(context);
+			another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(
+								() -> transaction(context).executeWithoutResult((joined) -> append(context, "late")));
+						another.executeWithoutResult((begun) -> append(context, "own"));
+					}
+
+				}));
+			awaitDelivered(context, "own");
+		});
+	}
+
+	@Test
+	void takesAnEventOfTheFirstTransactionIfItBeginsAfterACommit() {
+		run((context) -> {
+			TransactionTemplate another = transaction(context);
+			another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction(context).executeWithoutResult((status) -> TransactionSynchronizationManager
+				.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						another.executeWithoutResult((begun) -> append(context, "own"));
+					}
+
+				}));
+			awaitDelivered(context, "own");
+		});
+	}
+
+	@Test
 	void refusesATransactionOfAnotherResourceWhoseDatabaseConnectionCommitsByStatement() {
 		run((context) -> {
 			TransactionTemplate other = new TransactionTemplate(new OtherTransactions());
@@ -158,6 +200,20 @@ class LateOutboxTests {
 					.withMessageStartingWith("The transaction is not on the outbox's database");
 			});
 			assertThat(pending(context)).isZero();
+		});
+	}
+
+	@Test
+	void refusesATransactionOfAnotherResourceWhoseDatabaseConnectionIsNeverCommitted() {
+		OnDemandApplication.with(ManualCommit.class).run((context) -> {
+			TransactionTemplate other = new TransactionTemplate(new OtherTransactions());
+			other.executeWithoutResult((status) -> {
+				new JdbcTemplate(context.getBean(DataSource.class)).queryForObject("select 1", Integer.class);
+				assertThatExceptionOfType(OutboxTransactionException.class).isThrownBy(() -> append(context, "lost"))
+					.withMessageStartingWith("The transaction is not on the outbox's database");
+			});
+			transaction(context).executeWithoutResult((status) -> append(context, "kept"));
+			awaitDelivered(context, "kept");
 		});
 	}
 
@@ -219,6 +275,41 @@ class LateOutboxTests {
 		@Bean
 		Appender appender(@Lazy Outbox outbox) {
 			return new Appender(outbox);
+		}
+
+	}
+
+	/**
+	 * As does {@code spring.datasource.hikari.auto-commit=false}.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class ManualCommit {
+
+		@Bean
+		static BeanPostProcessor manualCommit() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String beanName) {
+					return (bean instanceof DataSource dataSource) ? new ManualCommitDataSource(dataSource) : bean;
+				}
+
+			};
+		}
+
+	}
+
+	private static final class ManualCommitDataSource extends DelegatingDataSource {
+
+		ManualCommitDataSource(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			connection.setAutoCommit(false);
+			return connection;
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.util.Set;
 import javax.sql.DataSource;
 
 import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -14,6 +15,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -21,12 +23,15 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -148,6 +153,13 @@ class OutboxOnDemandTests {
 			});
 	}
 
+	@Test
+	void stopsARelayThatStartsWhileTheApplicationStops() {
+		OnDemandApplication.with(LastWords.class).run((context) -> {
+		});
+		await().untilAsserted(() -> assertThat(threads()).isEmpty());
+	}
+
 	private static void awaitDelivery(ApplicationContext context) {
 		await().untilAsserted(() -> assertThat(context.getBean(RecordingPublisher.class).published()).hasSize(1));
 	}
@@ -205,6 +217,45 @@ class OutboxOnDemandTests {
 		@Bean
 		Appender appender(Outbox outbox) {
 			return new Appender(outbox);
+		}
+
+	}
+
+	/**
+	 * Uses the outbox after the life cycle of the relay has been stopped.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class LastWords {
+
+		@Bean
+		SmartLifecycle lastWords(ObjectProvider<Outbox> outbox, PlatformTransactionManager transactions) {
+			return new SmartLifecycle() {
+
+				private boolean running;
+
+				@Override
+				public void start() {
+					this.running = true;
+				}
+
+				@Override
+				public void stop() {
+					this.running = false;
+					new TransactionTemplate(transactions).executeWithoutResult(
+							(status) -> outbox.getObject().append(OutboxEvent.of("order.last", "o-1")));
+				}
+
+				@Override
+				public boolean isRunning() {
+					return this.running;
+				}
+
+				@Override
+				public int getPhase() {
+					return 0;
+				}
+
+			};
 		}
 
 	}

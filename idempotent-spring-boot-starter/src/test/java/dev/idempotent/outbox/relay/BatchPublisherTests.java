@@ -79,6 +79,16 @@ class BatchPublisherTests {
 	}
 
 	@Test
+	void countsNoAttemptOnceAnotherEventOfTheTopicGetsNoAnswerEither() {
+		fail("huge");
+		this.publisher.publish(List.of(this.huge));
+		this.publisher.publish(List.of(this.small));
+		fail("huge", "small");
+		this.publisher.publish(List.of(this.small));
+		assertThat(this.publisher.publish(List.of(this.huge))).hasOnlyElementsOfType(Outcome.Unavailable.class);
+	}
+
+	@Test
 	void doesNotTakeTheFailureOfASuspectForAnUnavailablePublisher() {
 		fail("huge");
 		this.publisher.publish(List.of(this.huge));
