@@ -22,7 +22,7 @@ public final class JdbcOutboxReader {
 
 	private static final int LONGEST_SECONDS = 5;
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration RECHECK_INTERVAL = Duration.ofMinutes(1);
 
 	private final OutboxDatabase database;
 
@@ -32,7 +32,7 @@ public final class JdbcOutboxReader {
 
 	/**
 	 * Creates a reader.
-	 * @param dataSource the one of the store
+	 * @param dataSource the data source of the store
 	 * @param tables the tables of the store
 	 */
 	public JdbcOutboxReader(DataSource dataSource, OutboxTables tables) {
@@ -50,7 +50,7 @@ public final class JdbcOutboxReader {
 	 */
 	public OutboxSummary read() {
 		Missing known = this.missing;
-		if (known != null && System.nanoTime() - known.since() < PATIENCE.toNanos()) {
+		if (known != null && System.nanoTime() - known.since() < RECHECK_INTERVAL.toNanos()) {
 			throw new InvalidDataAccessResourceUsageException("The tables of the outbox do not exist", known.failure());
 		}
 		try {
@@ -98,7 +98,7 @@ public final class JdbcOutboxReader {
 	}
 
 	/**
-	 * An application without an outbox should not fill the log of its database.
+	 * Avoids repeated errors in the log of a database without the tables.
 	 */
 	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
 	}
