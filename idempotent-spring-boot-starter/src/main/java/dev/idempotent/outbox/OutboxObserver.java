@@ -32,8 +32,8 @@ public interface OutboxObserver {
 	 * @param waiting those that wait for their next attempt
 	 * @param dead those without a next attempt
 	 * @param unavailable those whose publisher was unavailable
-	 * @param leaseLost those whose lease expired before the attempt ended, so that another
-	 * instance may deliver them, too
+	 * @param leaseLost those whose lease expired before the attempt ended, so that
+	 * another instance may deliver them, too
 	 */
 	record BatchResult(int delivered, int waiting, int dead, int unavailable, int leaseLost) {
 
