@@ -75,9 +75,9 @@ final class BackgroundWork implements AutoCloseable {
 	 */
 	boolean retry(String verb, int size, Runnable step) {
 		if (!this.bytes.tryAcquire(size)) {
-			logger.warn(
-					"The responses that wait for the store exceed {} bytes; of the next one, only the fact that the work was done will be stored",
-					MAX_RETRIED_BYTES);
+			logger
+				.warn("The responses that wait for the store exceed {} bytes; of the next one, only the fact that the "
+						+ "work was done will be stored", MAX_RETRIED_BYTES);
 			return false;
 		}
 		if (!this.steps.tryAcquire()) {

@@ -134,8 +134,8 @@ final class GuardedStore {
 	private void failed(IdempotencyStoreUnavailableException ex) {
 		if (this.outage.begin()) {
 			logger.warn(
-					"The idempotency store ({}) is unreachable; until it is reachable again, requests with a key {}, and under "
-							+ "Guarantee.TRANSACTION the database decides alone",
+					"The idempotency store ({}) is unreachable; until it is reachable again, requests with a key "
+							+ "{}, and under Guarantee.TRANSACTION the database decides alone",
 					describe(),
 					(this.onFailure == OnStoreFailure.PROCEED) ? "run unprotected (idempotent.on-store-failure=proceed)"
 							: "are refused with 503 (idempotent.on-store-failure=reject)",

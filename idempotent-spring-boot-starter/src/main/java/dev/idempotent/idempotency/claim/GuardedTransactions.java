@@ -43,10 +43,8 @@ final class GuardedTransactions {
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			if (this.outage.begin()) {
-				logger.warn(
-						"The database is unreachable; until it is reachable again, requests under Guarantee.TRANSACTION are "
-								+ "refused with 503",
-						ex);
+				logger.warn("The database is unreachable; until it is reachable again, requests under "
+						+ "Guarantee.TRANSACTION are refused with 503", ex);
 			}
 			throw ex;
 		}

@@ -78,9 +78,8 @@ final class LeaseRenewal {
 			try {
 				if (isOverdue()) {
 					this.settlement.stopRenewal();
-					logger.warn(
-							"Key {} has been claimed for longer than idempotent.max-run ({}); it stays claimed until its lease expires",
-							this.request.key(), this.maxRun);
+					logger.warn("Key {} has been claimed for longer than idempotent.max-run ({}); it stays claimed "
+							+ "until its lease expires", this.request.key(), this.maxRun);
 				}
 				else if (!this.store.renew(this.request)) {
 					reclaim();

@@ -12,7 +12,8 @@ import org.springframework.http.HttpHeaders;
 
 /**
  * The body of a buffered response. If streaming is allowed, it streams to the client as
- * soon as it exceeds the limit or its handler streams it.
+ * soon as it exceeds the limit, or from its start if its handler or content type is for
+ * streaming.
  */
 final class BufferedBody extends ServletOutputStream {
 

@@ -44,7 +44,8 @@ final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
 		}
 		else if (ex instanceof IdempotencyMismatchException) {
 			Problem.KEY_REUSED.send(response,
-					"A part of this request was processed before with different data. Send the same data as before, or a new request.");
+					"A part of this request was processed before with different data. Send the same data as before, "
+							+ "or a new request.");
 		}
 		else if (ex instanceof IdempotencyResultException) {
 			Problem.RESPONSE_NOT_KEPT.send(response,

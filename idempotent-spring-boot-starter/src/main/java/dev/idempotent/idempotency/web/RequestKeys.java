@@ -39,7 +39,8 @@ final class RequestKeys {
 			String value = expression.evaluate(request, read.body());
 			if (value == null) {
 				throw new RefusedRequestException(Problem.KEY_MISSING,
-						"This operation derives its idempotency key from the request, and this request lacks the value of the key.");
+						"This operation derives its idempotency key from the request, and this request lacks the "
+								+ "value of the key.");
 			}
 			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.settings().name(), value);
 		}

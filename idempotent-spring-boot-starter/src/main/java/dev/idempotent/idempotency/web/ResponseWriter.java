@@ -52,7 +52,8 @@ final class ResponseWriter {
 		}
 		else {
 			Problem.RESPONSE_NOT_KEPT.send(this.response,
-					"The first request with this idempotency key was processed, but its response could not be stored. Do not send it again.");
+					"The first request with this idempotency key was processed, but its response could not be "
+							+ "stored. Do not send it again.");
 		}
 	}
 
@@ -68,8 +69,10 @@ final class ResponseWriter {
 	 */
 	void refuseReusedKey(boolean derived) throws IOException {
 		refuse(Problem.KEY_REUSED, derived
-				? "This operation derives its idempotency key from the request, and an earlier request had the same key but different content. Nothing was done. Do not send this request again."
-				: "This idempotency key was already used for a different request. Send a new key with each new request.");
+				? "This operation derives its idempotency key from the request, and an earlier request had the same "
+						+ "key but different content. Nothing was done. Do not send this request again."
+				: "This idempotency key was already used for a different request. Send a new key with each new "
+						+ "request.");
 	}
 
 	/**
@@ -103,8 +106,10 @@ final class ResponseWriter {
 	}
 
 	void refuseTooLong(int limit) throws IOException {
-		refuse(Problem.RESPONSE_TOO_LARGE, "Nothing was done: the response is longer than " + limit
-				+ " bytes, the most that is buffered until its transaction has committed (idempotent.web.max-buffered-response).");
+		refuse(Problem.RESPONSE_TOO_LARGE,
+				"Nothing was done: the response is longer than " + limit
+						+ " bytes, the most that is buffered until its transaction has committed "
+						+ "(idempotent.web.max-buffered-response).");
 	}
 
 	/**
