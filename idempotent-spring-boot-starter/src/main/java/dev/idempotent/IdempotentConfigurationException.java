@@ -16,10 +16,10 @@ public class IdempotentConfigurationException extends RuntimeException {
 	private final String action;
 
 	/**
-	 * States the mistake and its mend.
+	 * Creates an exception.
 	 * @param description what is wrong, with the name of the property or method
 	 * @param action what to do
-	 * @param cause what revealed the mistake, if anything did
+	 * @param cause the failure that revealed the mistake, or {@code null}
 	 */
 	public IdempotentConfigurationException(String description, String action, @Nullable Throwable cause) {
 		super(description, cause);
@@ -42,7 +42,7 @@ public class IdempotentConfigurationException extends RuntimeException {
 	}
 
 	/**
-	 * Names a method as all messages do.
+	 * Describes a method for messages.
 	 * @param type the class of the bean
 	 * @param method the method
 	 * @return class, method and parameter types
@@ -55,8 +55,8 @@ public class IdempotentConfigurationException extends RuntimeException {
 	}
 
 	/**
-	 * What to do about it.
-	 * @return a sentence for the person who starts the application
+	 * Returns the action that corrects the mistake.
+	 * @return a sentence
 	 */
 	public String getAction() {
 		return this.action;

@@ -1,5 +1,5 @@
 /**
- * What all promises share in their public API.
+ * The public API that all features share.
  */
 @NullMarked
 package dev.idempotent;

@@ -16,10 +16,10 @@ import org.springframework.core.Ordered;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Adds an advisor to the beans that it applies to, at its place among their advice. Runs
- * after the auto-proxy creator, whose proxies it adds to, and before the post-processors
- * that register listener methods or run calls on other threads, whose advice therefore
- * stays outside.
+ * Adds an advisor to the beans that it applies to, at the right position among their
+ * other advice. Runs after the auto-proxy creator, whose proxies it adds to, and before
+ * the post-processors that register listener methods or run calls on other threads, whose
+ * advice therefore stays outside.
  */
 public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements SmartInstantiationAwareBeanPostProcessor {
@@ -78,7 +78,8 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
-	 * One object may be several beans, and its proxy may be the target of another proxy.
+	 * The same object may be registered as several beans, and its proxy may be the target
+	 * of another proxy.
 	 */
 	private boolean isPlaced(Object bean) {
 		Object each = bean;
@@ -99,7 +100,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		Advisor[] advisors = advised.getAdvisors();
 		int end = advisors.length;
 		if (end > 0 && advised.getTargetSource() == AdvisedSupport.EMPTY_TARGET_SOURCE) {
-			// Without a target, the last advice does the work of the bean.
+			// Without a target, the last advice implements the methods of the bean.
 			end--;
 		}
 		if (this.placement == Placement.INNERMOST) {
@@ -124,7 +125,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	}
 
 	/**
-	 * The place of an advisor among the other advice of a bean.
+	 * The position of an advisor among the other advice of a bean.
 	 */
 	public enum Placement {
 

@@ -19,7 +19,7 @@ import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.util.ClassUtils;
 
 /**
- * A method with an annotation of this library, as a class has it.
+ * A method with an annotation of this library, as seen by the class of a bean.
  *
  * @param annotation the annotation
  * @param type the class of the bean, or an interface of a proxy without a target class
@@ -32,7 +32,7 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 	 * interface, or by a composed annotation.
 	 * @param annotation the annotation
 	 * @param beanType the class of the bean; {@code null} if it is unknown
-	 * @return the methods; none if the class refers to classes that are not there
+	 * @return the methods; none if the class refers to classes that are missing
 	 */
 	public static List<AnnotatedMethod> findAll(Class<? extends Annotation> annotation, @Nullable Class<?> beanType) {
 		if (beanType == null) {
@@ -58,7 +58,7 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 	}
 
 	/**
-	 * Names the method as messages do.
+	 * Describes the method for messages.
 	 * @return class, method and parameter types
 	 */
 	public String describe() {

@@ -19,9 +19,9 @@ import org.springframework.core.annotation.AnnotationUtils;
 
 /**
  * Advises the methods that have an annotation. Reads the attributes of each method once,
- * when they are needed first: an advisor is created before the beans that it depends on.
+ * at first use: an advisor is created before the beans that it depends on.
  *
- * @param <T> what the attributes of a method ask for
+ * @param <T> the attributes of a method, as they are read
  */
 public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPointcutAdvisor {
 
@@ -36,8 +36,8 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	/**
 	 * Creates an advisor.
 	 * @param annotation the annotation
-	 * @param alternative the type by which code gets the same without the annotation, for
-	 * messages
+	 * @param alternative the type that offers the same to code without the annotation,
+	 * for messages
 	 */
 	protected AnnotatedMethodAdvisor(Class<? extends Annotation> annotation, Class<?> alternative) {
 		this.annotation = annotation;
@@ -51,7 +51,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 		AnnotatedMethod candidate = AnnotatedMethod.of(this.annotation, targetClass, method);
 		Boolean known = this.matches.get(candidate);
 		if (known == null) {
-			// May create beans, for whose methods this is called again.
+			// May create beans, which calls this method again for their methods.
 			known = candidate.isPresent() && matches(candidate);
 			this.matches.put(candidate, known);
 		}
@@ -59,7 +59,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	}
 
 	/**
-	 * Decides whether an annotated method is one of this advisor.
+	 * Decides whether this advisor applies to an annotated method.
 	 * @param method the method
 	 * @return whether to advise it, by default {@code true}
 	 */
@@ -70,7 +70,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	/**
 	 * Reads and checks the attributes of an annotated method.
 	 * @param method the method
-	 * @return what they ask for
+	 * @return the attributes
 	 * @throws IdempotentConfigurationException if they are invalid
 	 */
 	protected abstract T read(AnnotatedMethod method);
@@ -107,8 +107,8 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	}
 
 	/**
-	 * The class of a proxy without a target has another name in each process: its
-	 * interface stands for it.
+	 * The class of a proxy without a target has a different name in each process, so its
+	 * interface is used instead.
 	 */
 	private static Class<?> typeOf(MethodInvocation invocation) {
 		Object target = invocation.getThis();

@@ -13,7 +13,7 @@ import org.springframework.util.Assert;
 
 /**
  * Checks at start-up that an annotation is valid on each method that has it, and that
- * calls of the method pass its advice.
+ * calls of the method pass through its advice.
  */
 public final class AnnotatedMethodsCheck {
 

@@ -15,8 +15,8 @@ import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.TypedValue;
 
 /**
- * Keeps numbers out of arithmetic that are short to write and expensive to calculate
- * with: {@code 1e10000000 + 1} has ten million digits.
+ * Rejects numbers that are short to write but expensive to calculate with:
+ * {@code 1e10000000 + 1} has ten million digits.
  */
 final class NumberLimits {
 

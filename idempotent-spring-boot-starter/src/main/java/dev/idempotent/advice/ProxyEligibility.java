@@ -21,7 +21,7 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Finds out whether calls of a bean's method pass the advice of an annotation.
+ * Determines whether calls of a bean's method pass through the advice of an annotation.
  */
 final class ProxyEligibility {
 
@@ -56,7 +56,7 @@ final class ProxyEligibility {
 	}
 
 	/**
-	 * Finds out why a method of a bean cannot be advised.
+	 * Determines why a method of a bean cannot be advised.
 	 * @return the reason, as a predicate, or {@code null} if it can be advised
 	 */
 	@Nullable String obstacle(String beanName, Class<?> type, Method method) {
@@ -67,7 +67,7 @@ final class ProxyEligibility {
 	}
 
 	/**
-	 * Finds out whether a container may call a method on the target of a proxy: in a
+	 * Determines whether a container may call a method on the target of a proxy: in a
 	 * circular reference, Spring may inject the bean before it is proxied.
 	 */
 	boolean mayBeBypassed(String beanName, Method method) {

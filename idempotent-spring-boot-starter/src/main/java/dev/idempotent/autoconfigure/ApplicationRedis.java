@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Finds out whether further connections can be opened to the application's Redis.
+ * Determines whether further connections to the application's Redis can be opened.
  */
 public final class ApplicationRedis {
 

@@ -55,7 +55,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, Class<?> user) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
 		settings.setMode(mode);
-		// A placeholder: the script depends on the database, which is not asked yet.
+		// A placeholder: the script depends on the database, which is not known yet.
 		settings.setSchemaLocations(List.of("classpath:" + directory(user) + "schema-h2.sql"));
 		return settings;
 	}

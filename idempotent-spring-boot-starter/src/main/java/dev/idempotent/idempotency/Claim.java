@@ -15,8 +15,8 @@ public sealed interface Claim {
 	 * @param <T> the type of the result
 	 * @param <X> the type of exception that the functions throw
 	 * @param acquired applied if the caller may run the work
-	 * @param pending applied if another claimant runs it
-	 * @param completed applied if it has been done
+	 * @param pending applied if another claimant runs the work
+	 * @param completed applied if the work has been done
 	 * @param mismatched applied if the key was used for another request
 	 * @return the result of the function
 	 * @throws X if the function does
@@ -25,8 +25,8 @@ public sealed interface Claim {
 			Case<Completed, T, X> completed, Case<Mismatched, T, X> mismatched) throws X;
 
 	/**
-	 * Tells whether the caller may run the work. Every other outcome forbids that, a
-	 * future one included.
+	 * Returns whether the caller may run the work. Every other outcome forbids it,
+	 * including ones that are added later.
 	 * @return {@code true} for {@link Acquired} only
 	 */
 	default boolean isAcquired() {

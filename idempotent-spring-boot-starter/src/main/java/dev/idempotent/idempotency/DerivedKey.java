@@ -2,7 +2,8 @@ package dev.idempotent.idempotency;
 
 /**
  * The key of one call to another service, derived from the key of the current run. An
- * equal call later in the run gets another key, unless {@link #unanswered()} was called.
+ * equal call later in the run gets another key, unless {@link #markUnanswered()} was
+ * called.
  */
 public final class DerivedKey {
 
@@ -27,7 +28,7 @@ public final class DerivedKey {
 	 * Marks the call as unanswered: it failed, or the service asked for a retry. The next
 	 * equal call is its retry and gets the same key.
 	 */
-	public void unanswered() {
+	public void markUnanswered() {
 		this.unanswered.run();
 	}
 

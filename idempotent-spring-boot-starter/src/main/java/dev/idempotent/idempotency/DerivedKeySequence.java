@@ -8,8 +8,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers the calls of one run by their target, and derives a key for each. An equal call
- * without an answer gives its number to the next one.
+ * Numbers the calls of one run by their target, and derives a key for each. A call that
+ * is marked as unanswered passes its number on to the next equal call.
  */
 final class DerivedKeySequence {
 

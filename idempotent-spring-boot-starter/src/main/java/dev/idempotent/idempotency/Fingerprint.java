@@ -26,7 +26,8 @@ public record Fingerprint(int version, String digest) {
 	}
 
 	/**
-	 * Tells whether this fingerprint proves that the stored one is of another request.
+	 * Returns whether this fingerprint proves that the stored one belongs to another
+	 * request.
 	 * @param other the stored fingerprint
 	 * @return {@code false} if it is equal or has another format version
 	 */

@@ -1,7 +1,7 @@
 package dev.idempotent.idempotency;
 
 /**
- * Which failures cannot make the work run twice.
+ * The failures after which the work is still done only once.
  */
 public enum Guarantee {
 

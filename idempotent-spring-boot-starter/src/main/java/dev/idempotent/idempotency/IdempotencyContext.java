@@ -68,7 +68,7 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * The token that proves to the store that this run holds the key. Each run of a key
+	 * The token that proves to the store that this run owns the key. Each run of a key
 	 * has its own.
 	 * @return the token
 	 */

@@ -14,7 +14,7 @@ public record IdempotencyKey(String digest) {
 	private static final String FORMAT = "1";
 
 	/**
-	 * Digests a key together with all that distinguishes it from equal keys.
+	 * Digests a key together with everything that distinguishes it from equal keys.
 	 * @param kind the origin of the key
 	 * @param namespace the application
 	 * @param scope the owner of the key

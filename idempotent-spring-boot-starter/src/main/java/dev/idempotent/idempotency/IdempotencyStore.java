@@ -66,7 +66,7 @@ public interface IdempotencyStore {
 	/**
 	 * Renews many leases in one step. Only called on a store that {@link #isDatabase()}.
 	 * @param renewals the renewals
-	 * @return the renewals that are known to be carried out; {@link #renew} is called for
+	 * @return the renewals that are known to have succeeded; {@link #renew} is called for
 	 * each of the others
 	 */
 	default Set<Renewal> renewAll(List<Renewal> renewals) {
@@ -74,7 +74,7 @@ public interface IdempotencyStore {
 	}
 
 	/**
-	 * Tells whether the keys are in the database that decides under
+	 * Returns whether the keys are in the database that decides under
 	 * {@link Guarantee#TRANSACTION}, which then needs no store in front of it.
 	 * @return {@code false} for a store outside of that database
 	 */

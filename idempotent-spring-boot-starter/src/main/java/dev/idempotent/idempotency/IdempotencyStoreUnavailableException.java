@@ -3,8 +3,8 @@ package dev.idempotent.idempotency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when a store is unreachable or does not answer in time: the operation may or may
- * not have been carried out.
+ * Thrown when a store is unreachable or does not respond in time: the operation may or
+ * may not have been executed.
  */
 public class IdempotencyStoreUnavailableException extends IdempotencyStoreException {
 

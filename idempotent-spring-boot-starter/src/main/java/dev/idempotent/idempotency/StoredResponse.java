@@ -34,7 +34,7 @@ public final class StoredResponse {
 	}
 
 	/**
-	 * Tells whether there is a response to replay.
+	 * Returns whether there is a response to replay.
 	 * @return {@code false} for {@link #notKept()}
 	 */
 	public boolean isKept() {

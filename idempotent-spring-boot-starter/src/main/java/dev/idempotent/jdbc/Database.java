@@ -16,21 +16,22 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 public enum Database {
 
 	/**
-	 * PostgreSQL. Its {@code now()} is the begin of the transaction, which may be old.
+	 * PostgreSQL. Its {@code now()} is the start of the transaction, which may be long
+	 * ago.
 	 */
 	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
 			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)",
 			"cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint)"),
 
 	/**
-	 * MySQL and MariaDB. {@code utc_timestamp} is the begin of the statement.
+	 * MySQL and MariaDB. {@code utc_timestamp} is the start of the statement.
 	 */
 	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
 			"timestampdiff(microsecond, %s, utc_timestamp(6)) div 1000",
 			"timestampdiff(microsecond, utc_timestamp(6), %s)"),
 
 	/**
-	 * H2. Its clock stands still within a transaction.
+	 * H2. Its clock does not advance within a transaction.
 	 */
 	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
 			"datediff(millisecond, %s, current_timestamp(6))", "datediff(microsecond, current_timestamp(6), %s)");
@@ -58,8 +59,8 @@ public enum Database {
 	/**
 	 * Detects the database of a connection.
 	 * @param connection a connection
-	 * @param stored what is stored there, the subject of the message
-	 * @param alternative what to do with another database, the end of the message
+	 * @param stored what is stored there, as the subject of the message
+	 * @param alternative what to do with another database, as the end of the message
 	 * @return the database
 	 * @throws InvalidDataAccessResourceUsageException if it is not supported
 	 */
@@ -88,8 +89,8 @@ public enum Database {
 	}
 
 	/**
-	 * Whether a text can be used as the name of a table, or as its prefix, without
-	 * quotes.
+	 * Returns whether a text can be used as the name of a table, or as its prefix,
+	 * without quotes.
 	 * @param name letters, digits and underscores, after the name of a schema and a dot
 	 * if need be
 	 * @return {@code false} if it could contain other SQL

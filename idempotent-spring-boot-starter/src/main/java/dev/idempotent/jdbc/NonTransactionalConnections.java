@@ -21,9 +21,9 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 public final class NonTransactionalConnections {
 
 	/**
-	 * The tables can be empty for hours and fill within moments, before PostgreSQL has
-	 * new statistics. A plan that was cached for the empty table then scans the whole
-	 * table, and so may a new plan that relies on the old statistics.
+	 * The tables can be empty for hours and then fill within seconds, before PostgreSQL
+	 * updates its statistics. A plan that was cached for the empty table then scans the
+	 * whole table, and so may a new plan that relies on the old statistics.
 	 */
 	private static final List<String> POSTGRESQL_TRANSACTION = List.of("set transaction isolation level read committed",
 			"set local plan_cache_mode = force_custom_plan", "set local enable_seqscan = off",

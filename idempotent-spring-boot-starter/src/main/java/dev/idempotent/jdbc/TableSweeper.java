@@ -45,7 +45,7 @@ public final class TableSweeper implements AutoCloseable {
 	/**
 	 * Creates a sweeper that is not started.
 	 * @param thread the name of its thread
-	 * @param rows what it deletes, the subject of its log messages
+	 * @param rows what it deletes, as the subject of its log messages
 	 * @param interval the pause after each sweep
 	 * @param batch deletes at most as many rows as its argument, in one transaction, and
 	 * returns how many
@@ -78,7 +78,7 @@ public final class TableSweeper implements AutoCloseable {
 
 	/**
 	 * Deletes all rows that are no longer needed and not locked.
-	 * @return how many
+	 * @return the number of deleted rows
 	 * @throws DataAccessException if the database failed
 	 */
 	public int sweep() {
@@ -109,7 +109,7 @@ public final class TableSweeper implements AutoCloseable {
 		running.shutdown();
 		try {
 			if (!running.awaitTermination(LONGEST_BATCH.toMillis(), TimeUnit.MILLISECONDS)) {
-				logger.warn("{}: the last sweep has not ended within {}", this.rows, LONGEST_BATCH);
+				logger.warn("{}: the last sweep did not end within {}", this.rows, LONGEST_BATCH);
 			}
 		}
 		catch (InterruptedException ex) {

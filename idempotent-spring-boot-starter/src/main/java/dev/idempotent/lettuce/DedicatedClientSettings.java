@@ -29,8 +29,9 @@ public final class DedicatedClientSettings {
 	}
 
 	/**
-	 * Whether the servers of a factory can be determined. A factory that was created with
-	 * a plain {@code RedisConfiguration} reports a default configuration instead.
+	 * Returns whether the servers of a factory can be determined. A factory that was
+	 * created with a plain {@code RedisConfiguration} reports a default configuration
+	 * instead.
 	 * @param application the application's factory
 	 * @return whether {@link #servers} returns those that the factory connects to
 	 */

@@ -40,7 +40,7 @@ public final class DedicatedRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Whether this is a connection to a Cluster.
+	 * Returns whether this is a connection to a Cluster.
 	 * @return {@code false} for a standalone server or a master behind Sentinels
 	 */
 	public boolean isCluster() {
@@ -48,7 +48,7 @@ public final class DedicatedRedisConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the connection is not known to be broken.
+	 * Returns whether the connection is open, as far as is known.
 	 * @return always {@code true} in a Cluster, until it is closed
 	 */
 	public boolean isOpen() {

@@ -46,8 +46,8 @@ public final class ErrorReply {
 	}
 
 	/**
-	 * Whether a new connection may be accepted where this one is rejected: after a
-	 * failover the same address may lead to another server, and a new connection
+	 * Returns whether a new connection may be accepted where this one is rejected: after
+	 * a failover the same address may lead to another server, and a new connection
 	 * authenticates again.
 	 * @param failure any exception
 	 * @return whether to replace the connection although it works

@@ -14,7 +14,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
  * Gauges of the current state of the outbox. All share one query of the database, which
- * is cached for a few seconds; they are {@code NaN} while the database does not answer.
+ * is cached for a few seconds; they are {@code NaN} while the database does not respond.
  */
 final class OutboxGauges implements MeterBinder {
 
@@ -43,7 +43,7 @@ final class OutboxGauges implements MeterBinder {
 	public void bindTo(MeterRegistry registry) {
 		gauge(registry, "outbox.events.pending", EVENTS, "Events without a failed attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.pending().events()));
-		gauge(registry, "outbox.events.waiting", EVENTS, "Events that wait for another attempt, up to 10,000",
+		gauge(registry, "outbox.events.waiting", EVENTS, "Events that wait for their next attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.waiting().events()));
 		gauge(registry, "outbox.events.dead", EVENTS, "Dead events, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.dead().events()));
@@ -55,7 +55,7 @@ final class OutboxGauges implements MeterBinder {
 		TimeGauge
 			.builder("outbox.oldest.age", this, TimeUnit.MILLISECONDS,
 					(gauges) -> gauges.read((summary) -> summary.oldestPendingAge().toMillis()))
-			.description("How long ago the oldest pending event was appended")
+			.description("Age of the oldest pending event")
 			.register(registry);
 	}
 

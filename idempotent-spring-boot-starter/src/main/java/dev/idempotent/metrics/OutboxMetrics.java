@@ -56,7 +56,7 @@ public final class OutboxMetrics implements OutboxObserver {
 		of.retried().increment(batch.waiting());
 		of.dead().increment(batch.dead());
 		of.unavailable().increment(batch.unavailable());
-		of.leaseLost().increment(batch.lost());
+		of.leaseLost().increment(batch.leaseLost());
 		of.batchSize().record(batch.size());
 		of.publish().record(took);
 	}
@@ -78,10 +78,11 @@ public final class OutboxMetrics implements OutboxObserver {
 
 		static Meters of(MeterRegistry registry, String publisher) {
 			return new Meters(counter(registry, publisher, "outbox.delivered", "Delivered events"),
-					counter(registry, publisher, "outbox.retried", "Failed attempts that will be retried"),
+					counter(registry, publisher, "outbox.retried", "Failed attempts that are followed by another"),
 					counter(registry, publisher, "outbox.dead", "Events that became dead"),
 					counter(registry, publisher, "outbox.unavailable", "Events whose publisher was unavailable"),
-					counter(registry, publisher, "outbox.lease.lost", "Events whose lease expired during the attempt"),
+					counter(registry, publisher, "outbox.lease.lost",
+							"Events whose lease expired before the attempt ended"),
 					DistributionSummary.builder("outbox.batch.size")
 						.description("Events per published batch")
 						.baseUnit("events")

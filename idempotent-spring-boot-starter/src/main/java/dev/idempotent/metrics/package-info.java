@@ -1,5 +1,5 @@
 /**
- * Micrometer meters. The only package that depends on the meter API.
+ * Micrometer meters. The only package that uses its meter API.
  */
 @NullMarked
 package dev.idempotent.metrics;

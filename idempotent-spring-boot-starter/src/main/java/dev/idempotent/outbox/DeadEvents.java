@@ -7,10 +7,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The dead events, for operators: those whose attempts are used up or that their
- * publisher rejected. Each event is moved or deleted once, even if several operators do
- * so concurrently. Failures are {@link org.springframework.dao.DataAccessException}s;
- * completed batches stay committed, and the call can be repeated.
+ * Lists and changes dead events for operators: those whose attempts are exhausted or that
+ * their publisher rejected. Each event is moved or deleted once, even if several
+ * operators do so concurrently. Failures are
+ * {@link org.springframework.dao.DataAccessException}s; completed batches stay committed,
+ * and the call can be repeated.
  */
 public interface DeadEvents {
 
@@ -24,8 +25,8 @@ public interface DeadEvents {
 	List<DeadEvent> list(DeadFilter filter, long after, int limit);
 
 	/**
-	 * Moves events to the waiting ones, due now and with all their attempts. An event
-	 * that dies again during the call stays dead.
+	 * Makes events wait for delivery again, due now and with all their attempts. An event
+	 * that becomes dead again during the call stays dead.
 	 * @param filter which events
 	 * @return how many were moved
 	 */
@@ -46,8 +47,8 @@ public interface DeadEvents {
 	 * @param type the type of the event
 	 * @param topic the topic of the event
 	 * @param attempts how many attempts were made
-	 * @param deadFor how long ago it died, by the clock of the database
-	 * @param lastError why, or {@code null} if no reason is known
+	 * @param deadFor how long ago it became dead, by the clock of the database
+	 * @param lastError the reason, or {@code null} if none is known
 	 * @param payloadBytes the size of the payload in bytes
 	 */
 	record DeadEvent(UUID id, long row, String type, String topic, int attempts, Duration deadFor,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Hands events over to the relay of the same process at their commit: they are inserted
- * with a lease, so that no relay has to look for them. Internal to this library.
+ * with a lease, so that no relay has to query for them. Internal to this library.
  */
 public interface HandOffs {
 
@@ -27,7 +27,7 @@ public interface HandOffs {
 
 	/**
 	 * Creates hand-offs for a process without a relay.
-	 * @return never reserves anything
+	 * @return an instance that never reserves anything
 	 */
 	static HandOffs none() {
 		return new HandOffs() {
@@ -45,8 +45,7 @@ public interface HandOffs {
 	}
 
 	/**
-	 * The reservation of one transaction. Ends with one of its methods that return
-	 * nothing.
+	 * The reservation of one transaction. Ended by {@link #committed} or {@link #cancel}.
 	 */
 	interface HandOff {
 
@@ -56,7 +55,7 @@ public interface HandOffs {
 		EventLease lease();
 
 		/**
-		 * Hands committed events over.
+		 * Hands the committed events over.
 		 */
 		void committed(List<SerializedEvent> events);
 

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * Appends events in the transaction of the calling thread. They are delivered at least
  * once if it commits, and never if it rolls back. A rollback to a savepoint drops the
- * events that were appended after it. A suspended transaction keeps its events.
+ * events that were appended after it. Events of a suspended transaction are kept.
  */
 public interface Outbox {
 

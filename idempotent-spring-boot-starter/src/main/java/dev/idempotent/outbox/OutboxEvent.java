@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event to append. Immutable: each method returns a new event.
+ * An event to append. Immutable.
  */
 public final class OutboxEvent {
 
@@ -51,7 +51,7 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * Sets the topic.
+	 * Returns an event with a topic.
 	 * @param topic such as {@code redis-stream:orders}
 	 * @return a new event
 	 */
@@ -60,7 +60,7 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * Sets the key, the subject of the event.
+	 * Returns an event with a key, which is the subject of the CloudEvent.
 	 * @param key such as the id of an order
 	 * @return a new event
 	 */
@@ -69,8 +69,8 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * Sets a header, which is delivered in addition to those of CloudEvents. The header
-	 * {@code content-type} describes a {@code byte[]} payload.
+	 * Returns an event with a header, which is delivered in addition to those of
+	 * CloudEvents. The header {@code content-type} describes a {@code byte[]} payload.
 	 * @param name in any case; it is sent in lower case
 	 * @param value the value
 	 * @return a new event

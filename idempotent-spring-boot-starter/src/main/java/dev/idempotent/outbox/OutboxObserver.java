@@ -18,7 +18,7 @@ public interface OutboxObserver {
 	}
 
 	/**
-	 * Called when an event has been delivered that was handed over at its commit.
+	 * Called when an event that was handed over at its commit has been delivered.
 	 * @param publisher the prefix of its topic
 	 * @param sinceCommit the time since the commit
 	 */
@@ -32,14 +32,15 @@ public interface OutboxObserver {
 	 * @param waiting those that wait for their next attempt
 	 * @param dead those without a next attempt
 	 * @param unavailable those whose publisher was unavailable
-	 * @param lost those whose lease had ended, so that another instance may deliver them,
-	 * too
+	 * @param leaseLost those whose lease expired before the attempt ended, so that
+	 * another instance may deliver them, too
 	 */
-	record BatchResult(int delivered, int waiting, int dead, int unavailable, int lost) {
+	record BatchResult(int delivered, int waiting, int dead, int unavailable, int leaseLost) {
 
 		/**
 		 * The size of the batch.
-		 * @return the sum of all but the lost events, which are counted elsewhere, too
+		 * @return the sum of all numbers but the last: an event whose lease was lost also
+		 * has one of the other outcomes
 		 */
 		public int size() {
 			return this.delivered + this.waiting + this.dead + this.unavailable;

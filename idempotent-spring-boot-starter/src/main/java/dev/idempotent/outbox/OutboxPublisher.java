@@ -17,11 +17,11 @@ public interface OutboxPublisher {
 	/**
 	 * Sends events and waits until the broker has confirmed them. Called concurrently and
 	 * outside of a transaction. Must return well within the lease of the events
-	 * ({@code idempotent.outbox.relay.lease}), after which another instance takes them.
+	 * ({@code idempotent.outbox.relay.lease}), after which another instance claims them.
 	 * <p>
 	 * An exception is attributed to one of the events: the batch is halved and sent again
 	 * until that event is found, so some events may be sent twice. Return
-	 * {@link Outcome.Unavailable} instead if the broker does not answer.
+	 * {@link Outcome.Unavailable} instead if the broker does not respond.
 	 * @param events at least one, all with this publisher's prefix, in the order in which
 	 * to send them
 	 * @return the outcome of each event, in the same order

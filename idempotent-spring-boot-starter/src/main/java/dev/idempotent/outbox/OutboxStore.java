@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores events from their append until their delivery. Internal to this library:
- * applications cannot replace it. Each method is one atomic step. {@link #append} takes
- * part in the transaction of the calling thread. The others commit in a transaction of
- * their own and change only events whose lease still has the given claim id; other events
- * are left unchanged and not counted. Failures are
+ * applications cannot replace it. Each method is one atomic step. {@link #append}
+ * participates in the transaction of the calling thread. The others commit in a
+ * transaction of their own and change only events whose lease still has the given claim
+ * id; other events are left unchanged and not counted. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
 public interface OutboxStore {
@@ -25,10 +25,10 @@ public interface OutboxStore {
 	Object transactionResource();
 
 	/**
-	 * Whether a lease that is given at {@link #append} begins at the append.
+	 * Returns whether a lease that is given to {@link #append} begins at the append.
 	 * @return {@code false} if it would begin with the transaction
 	 */
-	boolean leasesAtBirth();
+	boolean leasesAtAppend();
 
 	/**
 	 * Inserts events in the transaction of the calling thread, in this order and in one
@@ -69,21 +69,21 @@ public interface OutboxStore {
 	int release(List<LeasedEvent> events);
 
 	/**
-	 * Moves events to the waiting ones until their next attempt is due, so that a claim
+	 * Moves events to the waiting events until their next attempt is due, so that a claim
 	 * of pending events does not have to skip them.
 	 * @return how many were still leased
 	 */
 	int moveToWaiting(List<FailedEvent> events);
 
 	/**
-	 * Moves events to the dead ones.
+	 * Moves events to the dead events.
 	 * @return how many were still leased
 	 */
 	int deadLetter(List<FailedEvent> events);
 
 	/**
-	 * Moves pending events to the waiting ones that other programs have inserted for
-	 * later.
+	 * Moves pending events that other programs have inserted for later to the waiting
+	 * events.
 	 * @param limit how many at most
 	 * @return how many were moved
 	 */

@@ -17,8 +17,8 @@ public sealed interface Outcome {
 	}
 
 	/**
-	 * The event could not be delivered. It waits for its next attempt, or dies if its
-	 * attempts are used up.
+	 * The event could not be delivered. It waits for its next attempt, or is dead if its
+	 * attempts are exhausted.
 	 *
 	 * @param reason a sentence for operators
 	 * @param after the delay until the next attempt, or {@code null} for the backoff of
@@ -28,7 +28,7 @@ public sealed interface Outcome {
 	}
 
 	/**
-	 * The event can never be delivered and is dead.
+	 * The event can never be delivered. It is dead at once.
 	 *
 	 * @param reason a sentence for operators
 	 */
@@ -36,8 +36,8 @@ public sealed interface Outcome {
 	}
 
 	/**
-	 * The broker did not answer. The attempt is not counted, and only a few events are
-	 * sent there until the broker answers again.
+	 * The broker did not respond. The attempt is not counted, and only a few events are
+	 * sent there until the broker responds again.
 	 *
 	 * @param reason a sentence for operators
 	 * @param scope what is unavailable
@@ -61,7 +61,7 @@ public sealed interface Outcome {
 
 		/**
 		 * Everything that the publisher serves, such as the whole broker. Treated as
-		 * {@link #DESTINATION} if the broker has answered for other events of the batch.
+		 * {@link #DESTINATION} if the broker responded to other events of the batch.
 		 */
 		PUBLISHER,
 

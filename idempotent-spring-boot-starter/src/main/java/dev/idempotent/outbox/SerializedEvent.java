@@ -141,7 +141,7 @@ public final class SerializedEvent {
 
 	/**
 	 * The headers that are not derived from the other properties.
-	 * @return as given
+	 * @return the headers as given
 	 */
 	public Map<String, String> storedHeaders() {
 		return this.storedHeaders;

@@ -67,7 +67,7 @@ public @interface TransactionalOutbox {
 	String condition() default "";
 
 	/**
-	 * Several events of one method, in this order.
+	 * Container annotation for several events of one method, in this order.
 	 */
 	@Documented
 	@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })

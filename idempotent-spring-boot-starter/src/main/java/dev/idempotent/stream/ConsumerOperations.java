@@ -71,8 +71,8 @@ final class ConsumerOperations {
 	}
 
 	/**
-	 * Reads one new entry. Never more: an entry that is read belongs to this consumer, so
-	 * that reading ahead would withhold entries from idle workers.
+	 * Reads one new entry. Never more: an entry that was read belongs to this consumer,
+	 * so reading ahead would withhold entries from idle workers.
 	 * @param wait how long to wait for an entry; zero returns at once
 	 * @return the entry, or {@code null} if there is none
 	 */

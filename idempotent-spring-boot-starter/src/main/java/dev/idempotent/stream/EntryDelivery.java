@@ -38,7 +38,7 @@ final class EntryDelivery {
 
 	/**
 	 * Delivers an entry.
-	 * @return whether the entry is still to be acknowledged, and why not
+	 * @return the result, which determines whether the entry is acknowledged
 	 */
 	Result attempt(ConsumerOperations consumer, Entry entry) {
 		if (entry.deliveries() == 0) {
@@ -72,15 +72,15 @@ final class EntryDelivery {
 
 	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure) {
 		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
-		Duration postponed = this.redelivery.after(failure);
+		Duration uncountedDelay = this.redelivery.redeliveryDelay(failure);
 		if (failure instanceof UnreadablePayloadException) {
 			deadLetter(consumer, entry, (failure.getCause() != null) ? failure.getCause() : failure);
 		}
-		else if (postponed != null) {
-			release(consumer, entry, postponed, entry.deliveries() - 1);
-			return Result.POSTPONED;
+		else if (uncountedDelay != null) {
+			release(consumer, entry, uncountedDelay, entry.deliveries() - 1);
+			return Result.NOT_COUNTED;
 		}
-		else if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isHopeless(failure)) {
+		else if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isFatal(failure)) {
 			deadLetter(consumer, entry, failure);
 		}
 		else {
@@ -122,7 +122,7 @@ final class EntryDelivery {
 		 * The failure was not the entry's fault: it is delivered again, without counting
 		 * this attempt.
 		 */
-		POSTPONED,
+		NOT_COUNTED,
 
 		/**
 		 * The failure was counted: the entry is delivered again, or is dead.

@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the next entry of an idle worker. Pending and new entries alternate as long as
- * there are both, so that neither kind starves the other.
+ * Chooses the next entry of an idle worker. Pending and new entries alternate while there
+ * are both, so that neither kind starves the other.
  */
 final class EntryReader {
 

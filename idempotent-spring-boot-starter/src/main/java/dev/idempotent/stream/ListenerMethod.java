@@ -83,8 +83,8 @@ final class ListenerMethod {
 	}
 
 	/**
-	 * An entry has no payload, or its payload cannot be converted to the listener's
-	 * parameter. Redelivery cannot fix that.
+	 * Thrown when an entry has no payload, or its payload cannot be converted to the
+	 * listener's parameter. Redelivery cannot fix that.
 	 */
 	static final class UnreadablePayloadException extends Exception {
 

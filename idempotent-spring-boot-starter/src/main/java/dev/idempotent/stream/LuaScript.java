@@ -8,8 +8,8 @@ import java.util.Locale;
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * The scripts that run atomically on the server. The header of each file states its
- * promise, its keys and its arguments.
+ * The scripts that run atomically on the server. The header of each file documents its
+ * effect, keys and arguments.
  */
 enum LuaScript {
 

@@ -13,20 +13,20 @@ import org.jspecify.annotations.Nullable;
 public interface RedeliveryPolicy {
 
 	/**
-	 * Decides on a postponement.
+	 * Returns the delay after which to deliver an entry again without counting the failed
+	 * delivery.
 	 * @param failure the exception that the listener threw
-	 * @return when to deliver the entry again, without counting this delivery;
-	 * {@code null} if this policy does not apply
+	 * @return the delay, or {@code null} if this policy does not apply
 	 */
-	@Nullable Duration after(Throwable failure);
+	@Nullable Duration redeliveryDelay(Throwable failure);
 
 	/**
-	 * Whether every further delivery would fail in the same way, so that the entry is
-	 * moved to the dead-letter stream at once.
+	 * Returns whether every further delivery would fail in the same way, so that the
+	 * entry is moved to the dead-letter stream at once.
 	 * @param failure the exception that the listener threw
 	 * @return {@code false} by default
 	 */
-	default boolean isHopeless(Throwable failure) {
+	default boolean isFatal(Throwable failure) {
 		return false;
 	}
 

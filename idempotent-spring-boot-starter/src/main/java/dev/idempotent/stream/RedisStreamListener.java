@@ -36,8 +36,8 @@ public @interface RedisStreamListener {
 	String group();
 
 	/**
-	 * How many entries an instance processes at the same time. Values above 1 give up the
-	 * order of entries.
+	 * How many entries an instance processes at the same time. With a value above 1,
+	 * entries are not processed in order.
 	 * @return at least 1
 	 */
 	int concurrency() default 1;

@@ -26,7 +26,7 @@ final class Worker implements Runnable {
 
 	private static final BackOff RECONNECT = new JitteredBackOff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-	private static final BackOff POSTPONEMENT = new JitteredBackOff(Duration.ofMillis(10), Duration.ofMillis(100));
+	private static final BackOff UNCOUNTED_BACKOFF = new JitteredBackOff(Duration.ofMillis(10), Duration.ofMillis(100));
 
 	/**
 	 * The idle time after which consumers of stopped instances are removed.
@@ -58,7 +58,7 @@ final class Worker implements Runnable {
 
 	private @Nullable BackOffExecution outage;
 
-	private @Nullable BackOffExecution postponement;
+	private @Nullable BackOffExecution uncounted;
 
 	Worker(Subscription subscription, DedicatedRedisConnections connections, EntryDelivery delivery,
 			Duration minIdleTime, OutageLog outageLog, CountDownLatch stop) {
@@ -177,18 +177,18 @@ final class Worker implements Runnable {
 	}
 
 	/**
-	 * Entries postponed one after the other share a cause, such as an unavailable
-	 * database. Pauses between them, so as not to flood it.
+	 * Consecutive failures that are not counted usually have one cause, such as an
+	 * unavailable database. Pauses between them to avoid overloading it.
 	 */
 	private void throttle(EntryDelivery.Result result) {
-		if (result != EntryDelivery.Result.POSTPONED) {
-			this.postponement = null;
+		if (result != EntryDelivery.Result.NOT_COUNTED) {
+			this.uncounted = null;
 		}
-		else if (this.postponement == null) {
-			this.postponement = POSTPONEMENT.start();
+		else if (this.uncounted == null) {
+			this.uncounted = UNCOUNTED_BACKOFF.start();
 		}
 		else {
-			pause(this.postponement.nextBackOff());
+			pause(this.uncounted.nextBackOff());
 		}
 	}
 

@@ -36,7 +36,14 @@ class WordsTests {
 			Map.entry("\\bbut once\\b", "'only once'"), Map.entry("\\byet to come\\b", "'later', 'that follows'"),
 			Map.entry("\\b(tells?|told) (its|their) end\\b", "'ended', 'reported a result'"),
 			Map.entry("\\bfor want of\\b", "'without', 'because there is no'"),
-			Map.entry("\\bcannot be meant\\b", "'is ambiguous', 'is invalid'")));
+			Map.entry("\\bcannot be meant\\b", "'is ambiguous', 'is invalid'"),
+			Map.entry("\\bleft to (its|their) leases?\\b", "'stays claimed until its lease expires'"),
+			Map.entry("\\btells whether\\b", "'returns whether'"),
+			Map.entry("\\bbegin of\\b", "'start of', 'beginning of'"),
+			Map.entry("\\b(asks?|asked|asking|told|tells) the (database|store)\\b", "'queries', 'calls'"),
+			Map.entry("\\b(handed|given|gives?|hands?) back\\b", "'released'"),
+			Map.entry("\\btak(es?|ing) part in\\b", "'participates in'"),
+			Map.entry("\\b(courier|bidder)s?\\b", "'relay', 'claimant'")));
 
 	@Test
 	void arePlain() {
@@ -45,7 +52,7 @@ class WordsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "is nobody's", "Whoever waits", "a time that is\n\t * no time",
-			"\"which is \"\n\t\t+ \"no header\"", "tells what became of it" })
+			"\"which is \"\n\t\t+ \"no header\"", "tells what became of it", "is left\n * to its lease" })
 	void includeNoOddTurn(String odd) {
 		assertThat(oddTurns("Odd.java", odd)).hasSize(1);
 	}

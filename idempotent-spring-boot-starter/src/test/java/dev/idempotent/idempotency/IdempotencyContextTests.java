@@ -56,9 +56,9 @@ class IdempotencyContextTests {
 	@Test
 	void derivesOneKeyForAllAttemptsAtACall() {
 		DerivedKey first = this.context.derive(TARGET, this.request);
-		first.unanswered();
+		first.markUnanswered();
 		DerivedKey second = this.context.derive(TARGET, this.request);
-		second.unanswered();
+		second.markUnanswered();
 		assertThat(second.value()).isEqualTo(first.value());
 		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
 		assertThat(derive(TARGET, this.request)).isNotEqualTo(first.value());
@@ -67,7 +67,7 @@ class IdempotencyContextTests {
 	@Test
 	void treatsAnotherRequestAsNoRetry() {
 		DerivedKey first = this.context.derive(TARGET, this.request);
-		first.unanswered();
+		first.markUnanswered();
 		assertThat(derive(TARGET, this.other)).isNotEqualTo(first.value());
 		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
 	}
@@ -76,8 +76,8 @@ class IdempotencyContextTests {
 	void retriesCallsInTheirOrder() {
 		DerivedKey first = this.context.derive(TARGET, this.request);
 		DerivedKey second = this.context.derive(TARGET, this.request);
-		second.unanswered();
-		first.unanswered();
+		second.markUnanswered();
+		first.markUnanswered();
 		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
 		assertThat(derive(TARGET, this.request)).isEqualTo(second.value());
 	}

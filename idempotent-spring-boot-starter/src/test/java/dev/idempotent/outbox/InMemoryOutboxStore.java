@@ -39,7 +39,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public boolean leasesAtBirth() {
+	public boolean leasesAtAppend() {
 		return true;
 	}
 

@@ -102,7 +102,7 @@ class DeadEntriesIntegrationTests {
 	}
 
 	@Test
-	void areNotThoseThatWerePostponed() {
+	void areNotThoseThatAreRedeliveredWithoutCounting() {
 		AtomicInteger attempts = new AtomicInteger();
 		Calls calls = start(redis, new Calls((order, headers) -> {
 			int attempt = attempts.incrementAndGet();

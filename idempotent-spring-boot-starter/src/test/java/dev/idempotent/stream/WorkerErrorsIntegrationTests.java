@@ -26,7 +26,7 @@ class WorkerErrorsIntegrationTests {
 				throw new IllegalStateException("bad");
 			}
 		});
-		try (ConfigurableApplicationContext instance = StreamApplication.start(WithPostponement.class, redis, calls,
+		try (ConfigurableApplicationContext instance = StreamApplication.start(WithBrokenPolicy.class, redis, calls,
 				stream.property())) {
 			stream.add("bad");
 			await().until(() -> calls.count("bad") >= 1);
@@ -36,14 +36,14 @@ class WorkerErrorsIntegrationTests {
 		}
 	}
 
-	static class WithPostponement extends OrderListener {
+	static class WithBrokenPolicy extends OrderListener {
 
-		WithPostponement(Script script) {
+		WithBrokenPolicy(Script script) {
 			super(script);
 		}
 
 		@Bean
-		RedeliveryPolicy brokenPostponement() {
+		RedeliveryPolicy brokenPolicy() {
 			return (failure) -> {
 				throw new NoClassDefFoundError("of the test");
 			};

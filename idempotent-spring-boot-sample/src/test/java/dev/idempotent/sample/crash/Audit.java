@@ -49,7 +49,7 @@ final class Audit {
 		}
 		else {
 			if (!answers.stream().allMatch(first::says)) {
-				violations.add(new Violation("several answers", orders.toString(), key));
+				violations.add(new Violation("several responses", orders.toString(), key));
 			}
 			if (answers.stream().filter(Predicate.not(Answer::replayed)).count() > 1) {
 				violations.add(new Violation("ran again", orders.toString(), key));
@@ -58,7 +58,7 @@ final class Audit {
 				violations.add(new Violation("lost order", "answered " + first.status(), key));
 			}
 			else if (answers.stream().anyMatch((answer) -> orders.stream().noneMatch(answer::names))) {
-				violations.add(new Violation("answer without its order", orders.toString(), key));
+				violations.add(new Violation("response without its order", orders.toString(), key));
 			}
 		}
 		if (orders.size() > 1) {

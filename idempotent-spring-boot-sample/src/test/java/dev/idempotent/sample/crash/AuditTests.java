@@ -40,7 +40,7 @@ class AuditTests {
 	void findsAnAnswerThatDiffersFromTheFirst() {
 		tried(placed("one", true));
 		tried(new Answer(201, "/api/orders/one", "{\"orderId\": \"one\"}", true));
-		assertThat(kinds("one")).containsExactly("several answers");
+		assertThat(kinds("one")).containsExactly("several responses");
 	}
 
 	@Test
@@ -59,13 +59,13 @@ class AuditTests {
 	@Test
 	void findsAnAnswerThatNamesAnotherOrder() {
 		tried(placed("one", false));
-		assertThat(kinds("two")).containsExactly("answer without its order");
+		assertThat(kinds("two")).containsExactly("response without its order");
 	}
 
 	@Test
 	void findsAnAnswerThatIsNoOrder() {
 		tried(new Answer(404, "", "{}", false));
-		assertThat(kinds("one")).containsExactly("answer without its order");
+		assertThat(kinds("one")).containsExactly("response without its order");
 	}
 
 	@Test

@@ -92,7 +92,7 @@ final class EventAudit {
 			.query()
 			.listOfRows()
 			.forEach((row) -> this.flaws.add(new Flaw("dead event", row.toString())));
-		stream.dead().forEach((entry) -> this.flaws.add(new Flaw("buried by the consumer", entry.toString())));
+		stream.dead().forEach((entry) -> this.flaws.add(new Flaw("dead-lettered by the consumer", entry.toString())));
 	}
 
 	private Set<Fact> facts() {

@@ -139,8 +139,8 @@ final class Report {
 				  requests   %d: %s
 				  faults     %s
 				  deaths     %d: %s
-				  healed     %d keys in hand at a death; longest %d ms when nothing else went wrong, %d ms in all; \
-				last answer %d ms after everything was up
+				  healed     %d keys in flight at a crash; longest %d ms when nothing else went wrong, %d ms in all; \
+				last response %d ms after everything was up
 				  violations %s
 				%s%s%s""".formatted(this.settings.guarantee(), this.settings.seed(), this.census.keys(),
 				this.census.keysWithOneOrder(), this.census.orders(), this.census.unfinishedRecords(),

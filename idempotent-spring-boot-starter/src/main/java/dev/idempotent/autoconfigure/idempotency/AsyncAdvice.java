@@ -5,7 +5,7 @@ import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
@@ -20,13 +20,13 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
- * Refuses handlers that advice runs on another thread. Their entry could not be recorded,
- * so each key would be released and each retry would run.
+ * Rejects handlers that advice runs on another thread. Their invocation could not be
+ * recorded, so each key would be released and each retry would run.
  */
 final class AsyncAdvice {
 
 	/**
-	 * One of these beans gives {@code @Async} its effect.
+	 * The beans that enable {@code @Async}.
 	 */
 	private static final List<String> SWITCHES = List.of(TaskManagementConfigUtils.ASYNC_ANNOTATION_PROCESSOR_BEAN_NAME,
 			TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME);
@@ -52,7 +52,7 @@ final class AsyncAdvice {
 
 	private void check(HandlerMethod handler) {
 		if (isAdvised(handler) || (isAnnotated(handler) && SWITCHES.stream().anyMatch(this.beans::containsBean))) {
-			throw OperationTerms.mistake(
+			throw OperationSettings.mistake(
 					IdempotentConfigurationException.describe(handler.getBeanType(), handler.getMethod()),
 					"runs on another thread (@Async), where its request and key are not available",
 					"Remove @Async and return a CompletableFuture or a Callable from the handler, or put @Async on "

@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
@@ -16,8 +16,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Auto-configuration for the store of idempotency keys, and for all that web handlers,
- * methods and the template share.
+ * Auto-configuration for the store of idempotency keys, and for everything that web
+ * handlers, methods and the template share.
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
@@ -34,8 +34,9 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
-	OperationTerms idempotencyDefaults(IdempotencyProperties properties) {
-		return OperationTerms.defaults(properties.guarantee().guarantee(), properties.lease(), properties.retention());
+	OperationSettings idempotencyDefaults(IdempotencyProperties properties) {
+		return OperationSettings.defaults(properties.guarantee().guarantee(), properties.lease(),
+				properties.retention());
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -11,7 +11,7 @@ import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import jakarta.servlet.ServletRequest;
 import org.slf4j.Logger;
@@ -57,7 +57,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvisorBeanPostProcessor idempotentLeaseAdvisor(ObjectProvider<OperationTerms> defaults,
+	static AdvisorBeanPostProcessor idempotentLeaseAdvisor(ObjectProvider<OperationSettings> defaults,
 			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
 		return new AdvisorBeanPostProcessor(advisor(Guarantee.LEASE, defaults, settings, handlers),
 				Placement.AROUND_TRANSACTION);
@@ -65,7 +65,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AdvisorBeanPostProcessor idempotentTransactionAdvisor(ObjectProvider<OperationTerms> defaults,
+	static AdvisorBeanPostProcessor idempotentTransactionAdvisor(ObjectProvider<OperationSettings> defaults,
 			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
 		return new AdvisorBeanPostProcessor(advisor(Guarantee.TRANSACTION, defaults, settings, handlers),
 				Placement.INNERMOST);
@@ -73,7 +73,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 	@Bean
 	MethodSettings idempotentMethodSettings(IdempotencyGuard guard, IdempotencyNamespace namespace,
-			OperationTerms defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
+			OperationSettings defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
 		return new MethodSettings(guard, namespace.name(), defaults, properties.waitTimeout(),
@@ -99,7 +99,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	/**
 	 * Gets providers only: a post-processor is created before the beans it depends on.
 	 */
-	private static IdempotentMethodAdvisor advisor(Guarantee guarantee, ObjectProvider<OperationTerms> defaults,
+	private static IdempotentMethodAdvisor advisor(Guarantee guarantee, ObjectProvider<OperationSettings> defaults,
 			ObjectProvider<MethodSettings> settings, ObjectProvider<WebHandlers> handlers) {
 		return new IdempotentMethodAdvisor(guarantee, defaults::getObject, settings::getObject,
 				(type, method) -> handlers.stream().anyMatch((web) -> web.include(type, method)));

@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import org.jspecify.annotations.Nullable;
@@ -35,13 +35,13 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final IdempotencyWebSettings settings;
 
-	private final OperationTerms defaults;
+	private final OperationSettings defaults;
 
 	private final boolean tellsCallersApart;
 
 	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
 			@Nullable IdempotencyTransactionSource transactionSource, IdempotencyWebSettings settings,
-			OperationTerms defaults, boolean tellsCallersApart) {
+			OperationSettings defaults, boolean tellsCallersApart) {
 		this.beanFactory = beanFactory;
 		this.operations = operations;
 		this.guard = guard;

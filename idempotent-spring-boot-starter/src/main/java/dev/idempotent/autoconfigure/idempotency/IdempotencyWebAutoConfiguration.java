@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
@@ -93,7 +93,8 @@ public final class IdempotencyWebAutoConfiguration {
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
 			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
-			OperationTerms defaults, IdempotencyWebSettings settings, ObjectProvider<WithoutSecurity> withoutSecurity) {
+			OperationSettings defaults, IdempotencyWebSettings settings,
+			ObjectProvider<WithoutSecurity> withoutSecurity) {
 		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(), settings,
 				defaults, withoutSecurity.getIfAvailable() == null);
 	}

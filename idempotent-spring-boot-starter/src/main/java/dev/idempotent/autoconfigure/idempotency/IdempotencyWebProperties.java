@@ -21,7 +21,7 @@ import org.springframework.util.unit.DataSize;
  * 413.
  * @param maxResponseBody Maximum size of a stored response body. Larger responses are
  * sent and cannot be replayed.
- * @param maxHeldResponse Maximum size of a response body that is buffered until its
+ * @param maxBufferedResponse Maximum size of a response body that is buffered until its
  * transaction has committed, under Guarantee.TRANSACTION. For a larger response the
  * transaction is rolled back and the client gets 500.
  * @param storedStatuses Statuses below 500, and ranges of them, that are stored. After
@@ -32,7 +32,7 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("idempotent.web")
 record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
 		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
-		@DefaultValue("16MB") DataSize maxHeldResponse,
+		@DefaultValue("16MB") DataSize maxBufferedResponse,
 		@DefaultValue("100-400,402,404-407,410-411,413-424,426-427,430-499") List<String> storedStatuses,
 		@DefaultValue("10s") Duration waitTimeout) {
 
@@ -52,7 +52,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		IdempotencyProperties.requireDuration("idempotent.web.wait-timeout", waitTimeout);
 		requireInMemory("idempotent.web.max-request-body", maxRequestBody);
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
-		requireInMemory("idempotent.web.max-held-response", maxHeldResponse);
+		requireInMemory("idempotent.web.max-buffered-response", maxBufferedResponse);
 		// Fails before any server starts.
 		new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, OnError.RELEASE, waitTimeout);
 	}
@@ -67,7 +67,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 
 	IdempotencyWebSettings settings(String namespace, OnError onError) {
 		return new IdempotencyWebSettings(namespace, this.header, this.requiredFor, (int) this.maxRequestBody.toBytes(),
-				(int) this.maxResponseBody.toBytes(), (int) this.maxHeldResponse.toBytes(), this.storedStatuses,
+				(int) this.maxResponseBody.toBytes(), (int) this.maxBufferedResponse.toBytes(), this.storedStatuses,
 				onError, this.waitTimeout);
 	}
 

@@ -29,12 +29,12 @@ final class RequiredStore {
 
 	/**
 	 * Creates the exception for an application without a store.
-	 * @param asked the configured store, or {@code null}
+	 * @param configured the configured store, or {@code null}
 	 */
-	static IdempotentConfigurationException missing(IdempotencyProperties.@Nullable Store asked) {
-		String missing = (asked == null) ? "There is no store for idempotency keys." : "idempotent.store is "
-				+ asked.name().toLowerCase(Locale.ROOT) + ", which this application does not have.";
-		if (asked == IdempotencyProperties.Store.JDBC) {
+	static IdempotentConfigurationException missing(IdempotencyProperties.@Nullable Store configured) {
+		String missing = (configured == null) ? "There is no store for idempotency keys." : "idempotent.store is "
+				+ configured.name().toLowerCase(Locale.ROOT) + ", which this application does not have.";
+		if (configured == IdempotencyProperties.Store.JDBC) {
 			return new IdempotentConfigurationException(missing,
 					"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
 							+ "mark one of several DataSource beans as @Primary.",

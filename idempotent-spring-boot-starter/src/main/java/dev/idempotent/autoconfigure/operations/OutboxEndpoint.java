@@ -39,7 +39,7 @@ final class OutboxEndpoint {
 
 	/**
 	 * Creates the endpoint.
-	 * @param relay yields {@code null} while the outbox is off
+	 * @param relay supplies {@code null} while the outbox is off
 	 */
 	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, Supplier<@Nullable OutboxRelay> relay) {
 		this.reader = reader;

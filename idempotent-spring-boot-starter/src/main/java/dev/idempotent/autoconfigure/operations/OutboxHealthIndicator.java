@@ -17,7 +17,7 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
  * Reports DOWN if the oldest pending event is too old or the database is unreachable, and
- * UNKNOWN, without asking the database, while the outbox is off.
+ * UNKNOWN, without querying the database, while the outbox is off.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 
@@ -31,8 +31,8 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	/**
 	 * Creates the indicator.
-	 * @param relay yields {@code null} while the outbox is off
-	 * @param maxAge of the oldest pending event
+	 * @param relay supplies {@code null} while the outbox is off
+	 * @param maxAge the age of the oldest pending event from which the outbox is down
 	 */
 	OutboxHealthIndicator(JdbcOutboxReader reader, Supplier<@Nullable OutboxRelay> relay, Duration maxAge) {
 		this.reader = reader;

@@ -18,7 +18,7 @@ final class OutboxRequest {
 	}
 
 	/**
-	 * Reads which events to change. All of them are changed only if the request says
+	 * Reads which events to change. All dead events are changed only if the request has
 	 * {@code all=true}.
 	 */
 	static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
@@ -26,12 +26,12 @@ final class OutboxRequest {
 		DeadFilter filter = filter(id, type, topic);
 		boolean everything = Boolean.TRUE.equals(all);
 		if (!everything && filter.equals(DeadFilter.ALL)) {
-			throw new OutboxRequestException("The request does not say which events",
-					"State id, type or topic, or all=true for all dead events");
+			throw new OutboxRequestException("The request does not specify which events",
+					"Specify id, type or topic, or all=true for all dead events");
 		}
 		if (everything && !filter.equals(DeadFilter.ALL)) {
-			throw new OutboxRequestException("The request asks for all events and for some of them",
-					"State either all=true, or id, type or topic");
+			throw new OutboxRequestException("The request specifies both all events and some of them",
+					"Specify either all=true, or id, type or topic");
 		}
 		return filter;
 	}
@@ -64,7 +64,7 @@ final class OutboxRequest {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new OutboxRequestException("The parameter 'id' is not a UUID",
-					"State the event's id as /actuator/outbox/dead lists it");
+					"Specify the event's id as /actuator/outbox/dead lists it");
 		}
 	}
 
@@ -79,7 +79,7 @@ final class OutboxRequest {
 			// Reported below.
 		}
 		throw new OutboxRequestException("The parameter '" + name + "' is not a valid number",
-				"State a number of at least " + min + ((max < Long.MAX_VALUE) ? " and at most " + max : ""));
+				"Specify a number of at least " + min + ((max < Long.MAX_VALUE) ? " and at most " + max : ""));
 	}
 
 }

@@ -42,7 +42,7 @@ public final class OutboxActivation {
 		// Not under the lock: an action may create beans.
 		due.forEach(Runnable::run);
 		if (isReported()) {
-			logger.info("Outbox: on from now on, because {}", cause);
+			logger.info("Outbox: switched on, because {}", cause);
 		}
 	}
 
@@ -69,7 +69,7 @@ public final class OutboxActivation {
 	}
 
 	/**
-	 * Logs the decision of the start.
+	 * Logs whether the outbox is on, after startup.
 	 */
 	void report() {
 		String cause;

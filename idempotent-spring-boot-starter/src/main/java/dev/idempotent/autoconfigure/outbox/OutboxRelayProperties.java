@@ -24,14 +24,15 @@ import org.springframework.util.unit.DataSize;
  * publisher.
  * @param workers How many threads deliver events right after their commit, for each
  * publisher.
- * @param lease How long this instance holds an event before another may claim it.
+ * @param lease How long this instance leases an event before another may claim it.
  * @param pollInterval How long to wait before the next query after there were events.
- * @param idlePollInterval Limit of that wait, which doubles while there are no events.
+ * @param idlePollInterval Limit of the poll interval, which doubles while there are no
+ * events.
  * @param fullScanInterval How often all events are queried instead of only the latest.
  * @param attempts How many attempts an event has before it is dead.
  * @param backoff How long an event waits at most after its first failed attempt.
  * @param maxBackoff How long an event waits at most.
- * @param drainTimeout How long to go on delivering when the application stops.
+ * @param drainTimeout How long to continue delivering when the application stops.
  */
 @ConfigurationProperties("idempotent.outbox.relay")
 record OutboxRelayProperties(@Nullable Boolean enabled, @DefaultValue("500") int batchSize,

@@ -1,5 +1,5 @@
 /**
- * Configures the outbox and the inbox.
+ * Auto-configuration of the outbox.
  */
 @NullMarked
 package dev.idempotent.autoconfigure.outbox;

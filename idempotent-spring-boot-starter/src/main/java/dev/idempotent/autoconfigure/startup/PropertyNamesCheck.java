@@ -75,7 +75,8 @@ final class PropertyNamesCheck {
 		}
 		String origin = Objects.toString(property.getOrigin(), "of unknown origin");
 		String nearest = nearest(name);
-		// A platform may set variables with this prefix, such as for a service named so.
+		// A platform may set variables with this prefix, such as for a service of that
+		// name.
 		if (variable && distance(letters(name), letters(ConfigurationPropertyName.of(nearest))) > 2) {
 			this.variables.add(origin);
 			return;

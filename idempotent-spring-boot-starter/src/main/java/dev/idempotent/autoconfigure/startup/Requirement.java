@@ -61,7 +61,7 @@ enum Requirement {
 	}
 
 	/**
-	 * Finds out why the requirement is not met.
+	 * Determines why the requirement is not met.
 	 * @return the problem, as a clause, or {@code null} if it is met
 	 */
 	@Nullable String problem(ConfigurableListableBeanFactory beans) {

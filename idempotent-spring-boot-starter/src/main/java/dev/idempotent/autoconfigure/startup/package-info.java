@@ -1,6 +1,5 @@
 /**
- * Checks that run before anything else starts, with whatever optional libraries the
- * application has.
+ * Checks that run before anything else starts, whichever optional libraries are present.
  */
 @NullMarked
 package dev.idempotent.autoconfigure.startup;

@@ -10,18 +10,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * Combines all redelivery policies of an application.
  *
- * @param known in the order in which they are asked; the first answer counts
+ * @param known in the order in which they are consulted; the first delay is used
  */
 record RedeliveryPolicies(List<RedeliveryPolicy> known) implements RedeliveryPolicy {
 
 	@Override
-	public @Nullable Duration after(Throwable failure) {
-		return this.known.stream().map((each) -> each.after(failure)).filter(Objects::nonNull).findFirst().orElse(null);
+	public @Nullable Duration redeliveryDelay(Throwable failure) {
+		return this.known.stream()
+			.map((each) -> each.redeliveryDelay(failure))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 	@Override
-	public boolean isHopeless(Throwable failure) {
-		return this.known.stream().anyMatch((each) -> each.isHopeless(failure));
+	public boolean isFatal(Throwable failure) {
+		return this.known.stream().anyMatch((each) -> each.isFatal(failure));
 	}
 
 }

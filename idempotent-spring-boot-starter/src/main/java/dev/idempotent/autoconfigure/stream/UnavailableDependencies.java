@@ -19,7 +19,7 @@ final class UnavailableDependencies implements RedeliveryPolicy {
 	private static final Duration WHILE_UNAVAILABLE = Duration.ofSeconds(5);
 
 	@Override
-	public @Nullable Duration after(Throwable failure) {
+	public @Nullable Duration redeliveryDelay(Throwable failure) {
 		if (failure instanceof IdempotencyPendingException pending) {
 			return pending.getRetryAfter();
 		}
@@ -33,7 +33,7 @@ final class UnavailableDependencies implements RedeliveryPolicy {
 	 * A key that was used for another operation never becomes valid for this one.
 	 */
 	@Override
-	public boolean isHopeless(Throwable failure) {
+	public boolean isFatal(Throwable failure) {
 		return failure instanceof IdempotencyMismatchException;
 	}
 

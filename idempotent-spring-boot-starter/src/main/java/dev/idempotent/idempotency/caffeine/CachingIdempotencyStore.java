@@ -15,7 +15,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 
 /**
- * Answers claims on completed keys from memory without calling the store. Only completed
+ * Serves claims on completed keys from memory without calling the store. Only completed
  * keys are cached, since they no longer change, with their fingerprint and until their
  * retention ends. A key that the store has lost can still be replayed for the time to
  * live.

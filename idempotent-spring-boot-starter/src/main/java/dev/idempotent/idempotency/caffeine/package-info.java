@@ -1,5 +1,5 @@
 /**
- * Replays from this process's memory. The only package that knows Caffeine.
+ * Replays from this process's memory. The only package that depends on Caffeine.
  */
 @NullMarked
 package dev.idempotent.idempotency.caffeine;

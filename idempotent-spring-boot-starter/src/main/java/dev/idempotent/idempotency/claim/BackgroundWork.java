@@ -71,17 +71,19 @@ final class BackgroundWork implements AutoCloseable {
 
 	/**
 	 * Retries a step with growing delays while the store is unreachable.
-	 * @return {@code false} if there is no room for the step
+	 * @return {@code false} if too many steps are being retried
 	 */
 	boolean retry(String verb, int size, Runnable step) {
 		if (!this.bytes.tryAcquire(size)) {
-			logger.warn("The responses to store once the store is reachable exceed {} bytes; only the fact that the "
-					+ "work was done is stored of the next one", MAX_RETRIED_BYTES);
+			logger
+				.warn("The responses that wait for the store exceed {} bytes; of the next one, only the fact that the "
+						+ "work was done will be stored", MAX_RETRIED_BYTES);
 			return false;
 		}
 		if (!this.steps.tryAcquire()) {
 			this.bytes.release(size);
-			logger.warn("More than {} keys are waiting for the store; the next one is left to its lease",
+			logger.warn(
+					"More than {} keys are waiting for the store; the next one stays claimed until its lease expires",
 					MAX_RETRIED_STEPS);
 			return false;
 		}
@@ -96,7 +98,8 @@ final class BackgroundWork implements AutoCloseable {
 		this.scheduler.shutdownNow();
 		for (Retry retry : this.retries) {
 			if (!retry.runLast()) {
-				logger.warn("Closed while the store is unreachable; up to {} keys are left to their leases",
+				logger.warn(
+						"Closed while the store is unreachable; up to {} keys stay claimed until their leases expire",
 						this.retries.size());
 				return;
 			}
@@ -194,7 +197,8 @@ final class BackgroundWork implements AutoCloseable {
 
 		private void giveUp(Throwable ex) {
 			end();
-			logger.error("Failed to {} a key in the idempotency store; it is left to its lease", this.verb, ex);
+			logger.error("Failed to {} a key in the idempotency store; it stays claimed until its lease expires",
+					this.verb, ex);
 		}
 
 		private void end() {

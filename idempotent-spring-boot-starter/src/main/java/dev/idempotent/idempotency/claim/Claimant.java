@@ -20,7 +20,8 @@ public interface Claimant {
 	 * @return the outcome; {@link Claim.Acquired} under {@link OnStoreFailure#PROCEED}
 	 * while the store is unreachable
 	 * @throws IdempotencyStoreUnavailableException if the store or database that decides
-	 * is unreachable; a claim that it may have granted is released once it answers
+	 * is unreachable; a claim that it may have granted is released once it is reachable
+	 * again
 	 * @throws IdempotencyStoreException if the key cannot be used
 	 */
 	Claim claim();
@@ -55,8 +56,8 @@ public interface Claimant {
 	void release();
 
 	/**
-	 * Stops renewing the lease without settling the claim, for work whose end may go
-	 * unnoticed.
+	 * Stops renewing the lease without settling the claim, for work whose end may not be
+	 * detected.
 	 */
 	void stopRenewal();
 

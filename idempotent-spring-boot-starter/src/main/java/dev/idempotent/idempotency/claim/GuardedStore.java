@@ -43,11 +43,12 @@ final class GuardedStore {
 	}
 
 	/**
-	 * The same store in front of a database; {@link NoStore} if the store is that
-	 * database itself.
+	 * The same store in front of a database; {@link NoOpIdempotencyStore} if the store is
+	 * that database itself.
 	 */
 	GuardedStore inFrontOfDatabase() {
-		return this.store.isDatabase() ? new GuardedStore(new NoStore(), this.onFailure, false, new Outage())
+		return this.store.isDatabase()
+				? new GuardedStore(new NoOpIdempotencyStore(), this.onFailure, false, new Outage())
 				: new GuardedStore(this.store, this.onFailure, false, this.outage);
 	}
 
@@ -73,28 +74,28 @@ final class GuardedStore {
 	}
 
 	/**
-	 * Tells whether many leases can be renewed in one step.
+	 * Returns whether many leases can be renewed in one step.
 	 */
 	boolean renewsAll() {
 		return this.store.isDatabase();
 	}
 
 	/**
-	 * Tells whether the store decides on keys, not a database behind it.
+	 * Returns whether the store decides on keys, and not a database behind it.
 	 */
 	boolean decides() {
 		return this.decides;
 	}
 
 	/**
-	 * Tells whether work may run while the store is unreachable.
+	 * Returns whether work may run while the store is unreachable.
 	 */
 	boolean isDispensable() {
 		return !this.decides || this.onFailure == OnStoreFailure.PROCEED;
 	}
 
 	/**
-	 * Tells whether to skip the store now, because it is known to be unreachable and a
+	 * Returns whether to skip the store now, because it is known to be unreachable and a
 	 * database decides.
 	 */
 	boolean isSkipped() {
@@ -102,10 +103,10 @@ final class GuardedStore {
 	}
 
 	/**
-	 * Tells whether there is a store that remembers claims.
+	 * Returns whether there is a store that remembers claims.
 	 */
 	boolean remembersClaims() {
-		return !(this.store instanceof NoStore);
+		return !(this.store instanceof NoOpIdempotencyStore);
 	}
 
 	String describe() {
@@ -133,8 +134,8 @@ final class GuardedStore {
 	private void failed(IdempotencyStoreUnavailableException ex) {
 		if (this.outage.begin()) {
 			logger.warn(
-					"The idempotency store ({}) is unreachable; until it answers, requests with a key {}, and under "
-							+ "Guarantee.TRANSACTION the database decides alone",
+					"The idempotency store ({}) is unreachable; until it is reachable again, requests with a key "
+							+ "{}, and under Guarantee.TRANSACTION the database decides alone",
 					describe(),
 					(this.onFailure == OnStoreFailure.PROCEED) ? "run unprotected (idempotent.on-store-failure=proceed)"
 							: "are refused with 503 (idempotent.on-store-failure=reject)",

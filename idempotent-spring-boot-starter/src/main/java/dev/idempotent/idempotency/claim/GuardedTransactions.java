@@ -43,16 +43,17 @@ final class GuardedTransactions {
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			if (this.outage.begin()) {
-				logger.warn("The database is unreachable; until it is back, requests under Guarantee.TRANSACTION are "
-						+ "refused with 503", ex);
+				logger.warn("The database is unreachable; until it is reachable again, requests under "
+						+ "Guarantee.TRANSACTION are refused with 503", ex);
 			}
 			throw ex;
 		}
 	}
 
 	/**
-	 * Looks up the committed record of a key that is pending in front, if its owner seems
-	 * to have died: a living one renews its lease long before half of it has passed.
+	 * Looks up the committed record of a key that is pending in the store, if its owner
+	 * seems to have died: a running owner renews its lease long before half of it has
+	 * passed.
 	 * @return the outcome on record, or the given one if there is no record or it is
 	 * unknown
 	 */
@@ -70,9 +71,10 @@ final class GuardedTransactions {
 	}
 
 	/**
-	 * Finds out how a transaction ended whose commit has failed. The failure does not
+	 * Determines how a transaction ended whose commit has failed. The failure does not
 	 * prove a rollback: the reply may be lost, or a step after the commit failed.
-	 * @param failure the failure of the commit; failed inquiries are added to it
+	 * @param failure the failure of the commit; failed lookups are added to it as
+	 * suppressed exceptions
 	 * @return the outcome on record
 	 * @throws WorkRolledBackException if the transaction was rolled back
 	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown

@@ -16,7 +16,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final GuardedStore store;
 
-	private final GuardedStore front;
+	private final GuardedStore storeInFront;
 
 	private final Outage databaseOutage = new Outage();
 
@@ -35,7 +35,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
 		this.store = GuardedStore.deciding(store, onStoreFailure);
-		this.front = this.store.inFrontOfDatabase();
+		this.storeInFront = this.store.inFrontOfDatabase();
 		this.background = new BackgroundWork(maxRun);
 		this.renewals = new LeaseRenewals(this.background, maxRun);
 	}
@@ -65,7 +65,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public TransactionalClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention, IdempotencyTransactions transactions) {
 		return new TransactionalClaimant(ClaimRequest.of(key, fingerprint, lease, retention),
-				(request) -> claimant(this.front, request), this.running,
+				(request) -> claimant(this.storeInFront, request), this.running,
 				new GuardedTransactions(transactions, this.databaseOutage));
 	}
 

@@ -23,9 +23,10 @@ public interface IdempotencyTransactions {
 	 * @param key the key
 	 * @param fingerprint the fingerprint of the request
 	 * @param token the claimant's token
-	 * @param lease how long the record would hold the key if it were committed incomplete
-	 * @param contended whether no store in front refuses duplicates, so that the number
-	 * of claims that may wait for another transaction is limited
+	 * @param lease how long the record would claim the key if it were committed
+	 * incomplete
+	 * @param contended whether no store in front of the database refuses duplicates, so
+	 * that the number of claims that may wait for another transaction must be limited
 	 * @return the transaction, which is open if the key was acquired; its outcome is
 	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
 	 * timeout
@@ -55,13 +56,13 @@ public interface IdempotencyTransactions {
 		Claim outcome();
 
 		/**
-		 * Tells whether the work has marked the transaction for rollback.
+		 * Returns whether the work has marked the transaction as rollback-only.
 		 * @return whether it can only be rolled back
 		 */
 		boolean isRollbackOnly();
 
 		/**
-		 * Tells whether the transaction of a test surrounds this one and may roll back
+		 * Returns whether the transaction of a test surrounds this one and may roll back
 		 * what this one commits.
 		 * @return {@code false} outside of tests
 		 */

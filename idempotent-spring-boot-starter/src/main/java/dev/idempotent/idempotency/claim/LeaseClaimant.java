@@ -34,7 +34,7 @@ final class LeaseClaimant implements Claimant {
 	/**
 	 * Whether the store was called and may have stored the claim.
 	 */
-	private boolean asked;
+	private boolean called;
 
 	private boolean granted;
 
@@ -54,7 +54,7 @@ final class LeaseClaimant implements Claimant {
 		if (this.store.isSkipped()) {
 			return new Claim.Acquired();
 		}
-		this.asked = true;
+		this.called = true;
 		Claim claim = askStore();
 		if (claim.isAcquired()) {
 			this.run = this.running.begin(this.request.key());
@@ -100,7 +100,7 @@ final class LeaseClaimant implements Claimant {
 	}
 
 	/**
-	 * Tells whether the store granted the claim, so that it refuses duplicates.
+	 * Returns whether the store granted the claim, so that it refuses duplicates.
 	 */
 	boolean isGrantedByStore() {
 		return this.granted;
@@ -132,7 +132,7 @@ final class LeaseClaimant implements Claimant {
 	}
 
 	private void settle(String verb, Runnable step, Predicate<Runnable> later) {
-		if (!this.asked) {
+		if (!this.called) {
 			return;
 		}
 		Runnable once = () -> this.settlement.settleBy(step);
@@ -142,8 +142,8 @@ final class LeaseClaimant implements Claimant {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.error("Could not {} key {}; it is left to its lease of {}", verb, this.request.key(),
-					this.request.lease(), ex);
+			logger.error("Could not {} key {}; it stays claimed until its lease of {} expires", verb,
+					this.request.key(), this.request.lease(), ex);
 		}
 		finally {
 			endRun();

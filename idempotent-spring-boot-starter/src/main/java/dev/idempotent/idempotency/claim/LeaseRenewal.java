@@ -52,14 +52,14 @@ final class LeaseRenewal {
 	}
 
 	/**
-	 * Tells whether the lease can be renewed in a batch.
+	 * Returns whether the lease can be renewed in a batch.
 	 */
 	boolean isShared() {
 		return this.store.renewsAll() && !isOverdue();
 	}
 
 	/**
-	 * Tells whether a quarter of the time between two renewals has passed.
+	 * Returns whether a quarter of the time between two renewals has passed.
 	 */
 	boolean isSoonDue() {
 		long elapsed = System.nanoTime() - this.lastRenewal;
@@ -78,9 +78,8 @@ final class LeaseRenewal {
 			try {
 				if (isOverdue()) {
 					this.settlement.stopRenewal();
-					logger.warn(
-							"Key {} has been claimed for longer than idempotent.max-run ({}); it is left to its lease",
-							this.request.key(), this.maxRun);
+					logger.warn("Key {} has been claimed for longer than idempotent.max-run ({}); it stays claimed "
+							+ "until its lease expires", this.request.key(), this.maxRun);
 				}
 				else if (!this.store.renew(this.request)) {
 					reclaim();
@@ -99,7 +98,7 @@ final class LeaseRenewal {
 
 	/**
 	 * A store that lost its data, or was unreachable when an unprotected run began,
-	 * grants the key to the next claim, which should be that of the current run. A
+	 * grants the key to the next claim, which should be the one of the current run. A
 	 * completed key may be this claimant's own, if the reply was lost.
 	 */
 	private void reclaim() {
@@ -109,7 +108,7 @@ final class LeaseRenewal {
 		}
 		boolean lost = claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> true);
 		if (lost && this.store.decides()) {
-			logger.warn("Key {} was lost while its work ran; another request may run the same work",
+			logger.warn("Key {} was lost while its work was running; another request may run the same work",
 					this.request.key());
 		}
 	}

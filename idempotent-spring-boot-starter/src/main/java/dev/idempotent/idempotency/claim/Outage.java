@@ -34,8 +34,8 @@ final class Outage {
 	}
 
 	/**
-	 * Tells whether to skip the server. Returns {@code false} to one caller per second
-	 * during an outage, which then probes the server.
+	 * Returns whether to skip the server: {@code false} for one caller per second during
+	 * an outage, which then probes the server.
 	 */
 	boolean isOpen() {
 		if (!this.open.get()) {

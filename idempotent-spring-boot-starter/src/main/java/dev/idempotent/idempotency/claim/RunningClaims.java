@@ -32,7 +32,7 @@ final class RunningClaims {
 	private final Semaphore waiters = new Semaphore(MAX_WAITERS);
 
 	/**
-	 * Records the begin of a run.
+	 * Records the start of a run.
 	 * @return the argument for {@link #end}
 	 */
 	CountDownLatch begin(IdempotencyKey key) {

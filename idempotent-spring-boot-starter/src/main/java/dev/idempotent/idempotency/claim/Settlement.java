@@ -19,8 +19,8 @@ final class Settlement {
 	private @Nullable Runnable stopRenewal;
 
 	/**
-	 * Begins the renewals, which end with the settlement.
-	 * @param begin begins them and returns the step that stops them
+	 * Starts the renewals, which end with the settlement.
+	 * @param begin starts them and returns the step that stops them
 	 */
 	void renewBy(Supplier<Runnable> begin) {
 		whileOpen(() -> this.stopRenewal = begin.get());

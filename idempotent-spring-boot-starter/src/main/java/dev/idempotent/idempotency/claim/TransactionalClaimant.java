@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * transaction open and bound to the calling thread, which must use this claimant alone.
  * <p>
  * The transaction is ended first, by {@link #commitAndComplete}, {@link #commit} or
- * {@link #rollback}; the key in front is then completed or released.
+ * {@link #rollback}; the key in the store is then completed or released.
  */
 public final class TransactionalClaimant implements Claimant {
 
-	private final Function<ClaimRequest, LeaseClaimant> fronts;
+	private final Function<ClaimRequest, LeaseClaimant> storeClaimants;
 
 	private final RunningClaims running;
 
@@ -31,7 +31,7 @@ public final class TransactionalClaimant implements Claimant {
 
 	private ClaimRequest request;
 
-	private LeaseClaimant front;
+	private LeaseClaimant storeClaimant;
 
 	private @Nullable Transaction open;
 
@@ -41,20 +41,20 @@ public final class TransactionalClaimant implements Claimant {
 
 	/**
 	 * Creates a claimant.
-	 * @param fronts creates a claimant in the store in front, for one claim each
+	 * @param storeClaimants creates a claimant in the store, for one claim each
 	 */
-	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, LeaseClaimant> fronts, RunningClaims running,
-			GuardedTransactions transactions) {
-		this.fronts = fronts;
+	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, LeaseClaimant> storeClaimants,
+			RunningClaims running, GuardedTransactions transactions) {
+		this.storeClaimants = storeClaimants;
 		this.running = running;
 		this.transactions = transactions;
 		this.request = request;
-		this.front = fronts.apply(request);
+		this.storeClaimant = storeClaimants.apply(request);
 	}
 
 	@Override
 	public Claim claim() {
-		Claim claim = this.front.claim();
+		Claim claim = this.storeClaimant.claim();
 		return claim.fold((acquired) -> claimReserved(), (pending) -> this.transactions.find(this.request, pending),
 				(completed) -> claim, (mismatched) -> claim);
 	}
@@ -70,7 +70,7 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Tells whether the work has marked the transaction for rollback.
+	 * Returns whether the work has marked the transaction as rollback-only.
 	 * @return whether it can only be rolled back
 	 */
 	public boolean isRollbackOnly() {
@@ -92,15 +92,15 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Commits the work together with its response, and completes the key in front. After
-	 * a failure the database is asked for the outcome.
+	 * Commits the work together with its response, and completes the key in the store.
+	 * After a failure the database is queried for the outcome.
 	 * @param response the response
 	 * @return {@code null} if it committed; after a failure the response on record, which
-	 * is to be sent instead
-	 * @throws WorkRolledBackException if the work is undone; the key is still claimed in
-	 * front
-	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown; the key is
-	 * left to its lease
+	 * must be sent instead
+	 * @throws WorkRolledBackException if the work was rolled back; the key is still
+	 * claimed in the store
+	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown; the key
+	 * stays claimed until its lease expires
 	 */
 	public @Nullable StoredResponse commitAndComplete(StoredResponse response) {
 		try {
@@ -114,7 +114,7 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Rolls the transaction back if it is open. The key is still claimed in front.
+	 * Rolls the transaction back if it is open. The key is still claimed in the store.
 	 */
 	public void rollback() {
 		Transaction ended = this.open;
@@ -131,9 +131,9 @@ public final class TransactionalClaimant implements Claimant {
 	 * @return the claim on record: {@link Claim.Completed} with this or another response,
 	 * or another claimant's claim
 	 * @throws WorkRolledBackException if the database did not store it; the key is still
-	 * claimed in front
+	 * claimed in the store
 	 * @throws IdempotencyStoreException if the database cannot store it; the key is
-	 * freed, or left to its lease if the outcome is unknown
+	 * released, or stays claimed until its lease expires if the outcome is unknown
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
 		Claim claim = claimInTransaction(false);
@@ -145,8 +145,9 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Completes the key in front, whose transaction was committed. A provisional one may
-	 * still be undone by a test: there the database is asked again.
+	 * Completes the key in the store after the transaction was committed. A test may
+	 * still roll back a provisional transaction: then the key is released, and the next
+	 * claim queries the database.
 	 */
 	@Override
 	public void complete(StoredResponse response) {
@@ -154,40 +155,40 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Releases the key in front: the transaction was rolled back, or its outcome is
-	 * unknown and the next claimant learns it from the database.
+	 * Releases the key in the store: the transaction was rolled back, or its outcome is
+	 * unknown and the next claim queries the database for it.
 	 */
 	@Override
 	public void release() {
-		this.front.release();
+		this.storeClaimant.release();
 		endReservation();
 	}
 
 	@Override
 	public void stopRenewal() {
-		this.front.stopRenewal();
+		this.storeClaimant.stopRenewal();
 		endReservation();
 	}
 
 	private Claim claimAgain() {
-		// A claim in front is settled only once.
+		// A claimant settles only one claim.
 		this.request = this.request.withNewToken();
-		this.front = this.fronts.apply(this.request);
+		this.storeClaimant = this.storeClaimants.apply(this.request);
 		return claim();
 	}
 
 	private Claim claimReserved() {
 		this.reserved = this.running.reserve(this.request.key());
 		if (!this.reserved) {
-			this.front.release();
+			this.storeClaimant.release();
 			return new Claim.Pending(this.request.lease());
 		}
-		return claimInTransaction(!this.front.isGrantedByStore());
+		return claimInTransaction(!this.storeClaimant.isGrantedByStore());
 	}
 
 	/**
 	 * Claims the key in a transaction, which stays open if the key was acquired.
-	 * @param contended whether no store in front keeps duplicates away
+	 * @param contended whether no store refuses duplicates
 	 */
 	private Claim claimInTransaction(boolean contended) {
 		try {
@@ -232,10 +233,10 @@ public final class TransactionalClaimant implements Claimant {
 
 	private void complete(StoredResponse response, Duration retention) {
 		if (this.provisional) {
-			this.front.release();
+			this.storeClaimant.release();
 		}
 		else {
-			this.front.complete(response, retention);
+			this.storeClaimant.complete(response, retention);
 		}
 		endReservation();
 	}

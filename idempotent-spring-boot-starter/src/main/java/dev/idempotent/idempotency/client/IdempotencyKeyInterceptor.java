@@ -14,10 +14,10 @@ import org.springframework.http.client.ClientHttpResponse;
 
 /**
  * Sends a derived {@code Idempotency-Key} with each call that an idempotent run makes to
- * one of the targets: the same key for all attempts at a call, another one for another
- * call. Must be the first interceptor, so that the attempts of a retry interceptor are
- * one call. Safe methods, requests with a key of their own, and requests outside a run
- * are left unchanged.
+ * one of the targets: the same key for all attempts of a call, and a different one for
+ * each call. Must be the first interceptor, so that the attempts of a retry interceptor
+ * are one call. Safe methods, requests with a key of their own, and requests outside a
+ * run are left unchanged.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
 
@@ -38,7 +38,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
 			throws IOException {
 		IdempotencyContext run = IdempotencyContext.current();
-		CalledUrl url = (run != null && takesKey(request)) ? CalledUrl.of(request.getURI()) : null;
+		NormalizedUrl url = (run != null && takesKey(request)) ? NormalizedUrl.of(request.getURI()) : null;
 		if (run == null || url == null || this.targets.stream().noneMatch((target) -> target.matches(url))) {
 			return execution.execute(request, body);
 		}

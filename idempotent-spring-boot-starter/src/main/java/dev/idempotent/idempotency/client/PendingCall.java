@@ -8,8 +8,8 @@ import dev.idempotent.idempotency.DerivedKey;
 import org.springframework.http.client.ClientHttpResponse;
 
 /**
- * One attempt at a call. Records, once, that it has not been answered: then an equal call
- * that follows is a retry and gets the same key.
+ * One attempt of a call. Marks its key as unanswered, once, if the attempt fails: the
+ * next equal call is then a retry and gets the same key.
  */
 final class PendingCall {
 
@@ -49,7 +49,7 @@ final class PendingCall {
 
 	private void unanswered() {
 		if (this.unanswered.compareAndSet(false, true)) {
-			this.key.unanswered();
+			this.key.markUnanswered();
 		}
 	}
 

@@ -25,7 +25,7 @@ public final class PropagationTarget {
 
 	private final String path;
 
-	private PropagationTarget(CalledUrl url, boolean anyScheme, boolean anyPort) {
+	private PropagationTarget(NormalizedUrl url, boolean anyScheme, boolean anyPort) {
 		this.scheme = anyScheme ? null : url.scheme();
 		this.host = url.host();
 		this.port = anyPort ? ANY_PORT : url.port();
@@ -45,7 +45,7 @@ public final class PropagationTarget {
 		String entry = text.strip();
 		boolean anyScheme = !entry.contains("://");
 		URI uri = read(anyScheme ? "http://" + entry : entry);
-		CalledUrl url = CalledUrl.of(uri);
+		NormalizedUrl url = NormalizedUrl.of(uri);
 		if (url == null) {
 			throw new IllegalArgumentException(FORM + " with the scheme http or https");
 		}
@@ -58,9 +58,9 @@ public final class PropagationTarget {
 	}
 
 	/**
-	 * Whether a URL has exactly this host, and this path or one below it.
+	 * Returns whether a URL has exactly this host, and this path or one below it.
 	 */
-	boolean matches(CalledUrl url) {
+	boolean matches(NormalizedUrl url) {
 		return url.host().equals(this.host) && (this.scheme == null || url.scheme().equals(this.scheme))
 				&& (this.port == ANY_PORT || url.port() == this.port) && isBelow(url.path());
 	}

@@ -17,7 +17,7 @@ import io.grpc.MethodDescriptor.MethodType;
 
 /**
  * Sends a derived key as {@code idempotency-key} with each unary call that an idempotent
- * run makes: the same key for all attempts at a call, another one for another call.
+ * run makes: the same key for all attempts of a call, and a different one for each call.
  * Streaming calls, calls with a key of their own, and calls outside a run are left
  * unchanged. Add it to the channels of services that may receive keys.
  */

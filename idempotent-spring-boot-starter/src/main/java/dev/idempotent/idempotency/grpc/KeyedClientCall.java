@@ -23,7 +23,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 			Metadata.ASCII_STRING_MARSHALLER);
 
 	/**
-	 * A server that has reported one of these would report it again.
+	 * The status codes that a server would report again for a retry.
 	 */
 	private static final Set<Status.Code> ANSWERS = Set.of(Status.Code.OK, Status.Code.INVALID_ARGUMENT,
 			Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.FAILED_PRECONDITION,
@@ -91,7 +91,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 	}
 
 	/**
-	 * Any thread may cancel a call, or ask for messages.
+	 * Any thread may cancel a call or request messages.
 	 */
 	private void whenStarted(Runnable step) {
 		synchronized (this) {
@@ -124,7 +124,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 	}
 
 	/**
-	 * Records whether the call has ended with an answer that would be repeated.
+	 * Marks the key as unanswered if a retry of the call could end differently.
 	 */
 	private static final class Ending<R> extends SimpleForwardingClientCallListener<R> {
 
@@ -138,7 +138,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 		@Override
 		public void onClose(Status status, Metadata trailers) {
 			if (!ANSWERS.contains(status.getCode())) {
-				this.key.unanswered();
+				this.key.markUnanswered();
 			}
 			super.onClose(status, trailers);
 		}

@@ -29,7 +29,7 @@ final class BatchedRenewals implements AutoCloseable {
 
 	private final NonTransactionalConnections pooled;
 
-	private final @Nullable KeptConnection kept;
+	private final @Nullable DedicatedConnection kept;
 
 	private final IdempotencyRecords records;
 
@@ -37,14 +37,14 @@ final class BatchedRenewals implements AutoCloseable {
 
 	BatchedRenewals(NonTransactionalConnections pooled, @Nullable DataSource unpooled, IdempotencyRecords records) {
 		this.pooled = pooled;
-		this.kept = (unpooled != null) ? new KeptConnection(unpooled) : null;
+		this.kept = (unpooled != null) ? new DedicatedConnection(unpooled) : null;
 		this.records = records;
 	}
 
 	/**
 	 * Renews leases.
-	 * @return the keys that are renewed for certain; none, with one warning per outage,
-	 * if the database does not answer
+	 * @return the renewals that are certain to have succeeded; none, with one warning per
+	 * outage, if the database does not respond
 	 */
 	Set<Renewal> renew(List<Renewal> held) {
 		try {

@@ -16,7 +16,7 @@ final class ClaimQueue {
 	/**
 	 * Covers several consecutive lock timeouts.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(5);
+	private static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
 	private final Semaphore places;
 
@@ -37,12 +37,12 @@ final class ClaimQueue {
 	}
 
 	/**
-	 * Waits for a place.
-	 * @throws IdempotencyStoreUnavailableException if no place becomes free in time
+	 * Waits for a permit.
+	 * @throws IdempotencyStoreUnavailableException if there is no permit in time
 	 */
 	void enter(IdempotencyKey key) {
 		try {
-			if (!this.places.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+			if (!this.places.tryAcquire(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
 				throw busy(key);
 			}
 		}

@@ -62,7 +62,7 @@ final class IdempotencyRecords {
 				continue;
 			}
 			if (!row.isExpired() && !row.isHeldBy(token)) {
-				return row.answerTo(fingerprint);
+				return row.toClaim(fingerprint);
 			}
 			if (row.isExpired()
 					? statements.change(sql.takeOver(), lockTimeout, token, fingerprint.version(), fingerprint.digest(),
@@ -71,7 +71,7 @@ final class IdempotencyRecords {
 				return new Claim.Acquired();
 			}
 		}
-		throw restless(key);
+		throw contended(key);
 	}
 
 	/**
@@ -101,7 +101,7 @@ final class IdempotencyRecords {
 				return true;
 			}
 		}
-		throw restless(key);
+		throw contended(key);
 	}
 
 	/**
@@ -133,7 +133,7 @@ final class IdempotencyRecords {
 				return false;
 			}
 		}
-		throw restless(key);
+		throw contended(key);
 	}
 
 	/**
@@ -155,7 +155,7 @@ final class IdempotencyRecords {
 	 * Restarts the leases of PENDING keys, without waiting for rows that another
 	 * transaction has locked.
 	 * @param held at least one key
-	 * @return the keys that are renewed for certain
+	 * @return the renewals that are certain to have succeeded
 	 */
 	Set<Renewal> renew(Connection connection, List<Renewal> held) {
 		RecordStatements statements = new RecordStatements(connection, sql(connection));
@@ -174,11 +174,12 @@ final class IdempotencyRecords {
 	 */
 	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
 		RecordRow row = new RecordStatements(connection, sql(connection)).find(key);
-		return (row != null && !row.isExpired()) ? row.answerTo(fingerprint) : null;
+		return (row != null && !row.isExpired()) ? row.toClaim(fingerprint) : null;
 	}
 
 	/**
-	 * Whether a claim with a lock timeout takes no more statements than one without.
+	 * Returns whether a claim with a lock timeout takes no more statements than one
+	 * without.
 	 */
 	boolean limitsInOneStatement(Connection connection) {
 		return sql(connection).insert().limited() != null;
@@ -204,7 +205,7 @@ final class IdempotencyRecords {
 		return sql;
 	}
 
-	private static PessimisticLockingFailureException restless(IdempotencyKey key) {
+	private static PessimisticLockingFailureException contended(IdempotencyKey key) {
 		return new PessimisticLockingFailureException(
 				"Key %s was claimed and released %d times during one call".formatted(key, ATTEMPTS));
 	}

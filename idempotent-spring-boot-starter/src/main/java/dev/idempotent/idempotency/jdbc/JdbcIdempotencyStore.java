@@ -74,7 +74,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * databases
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
-		this.connections = new NonTransactionalConnections(new SecondConnections(oneDatabase(dataSource)));
+		this.connections = new NonTransactionalConnections(new SecondConnectionDataSource(oneDatabase(dataSource)));
 		this.table = table;
 		this.records = new IdempotencyRecords(table);
 		this.renewals = new BatchedRenewals(this.connections, unpooled, this.records);
@@ -172,7 +172,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	/**
 	 * Looks a key up on a connection of the caller, without waiting for locks.
-	 * @return as {@link #find(IdempotencyKey, Fingerprint)}
+	 * @return the result, as from {@link #find(IdempotencyKey, Fingerprint)}
 	 */
 	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
 		try {

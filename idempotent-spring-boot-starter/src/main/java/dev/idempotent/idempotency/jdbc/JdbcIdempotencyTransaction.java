@@ -175,7 +175,8 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	}
 
 	/**
-	 * The manager has begun a transaction on another resource than the data source.
+	 * Thrown when the manager has begun a transaction on another resource than the data
+	 * source.
 	 */
 	static final class UnboundConnectionException extends TransactionException {
 

@@ -57,7 +57,7 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	 * @param dataSource the data source of managers that do not expose their own
 	 * @param table the table of the records
 	 * @param maxWaiters how many claims may hold a connection while they wait for another
-	 * transaction, if there is no claim in front of the database
+	 * transaction, if no store in front of the database refuses duplicates
 	 * @param lockTimeout how long a claim waits for another transaction
 	 * @param sweepers sweep the databases that are used
 	 */

@@ -39,7 +39,7 @@ record RecordRow(String token, Fingerprint fingerprint, boolean completed, Store
 	/**
 	 * The result of a claim that does not acquire the key.
 	 */
-	Claim answerTo(Fingerprint claimed) {
+	Claim toClaim(Fingerprint claimed) {
 		if (claimed.contradicts(this.fingerprint)) {
 			return new Claim.Mismatched();
 		}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param database the database
  * @param insert key, token, version, digest, completed, response, milliseconds
  * @param takeOver token, version, digest, completed, response, milliseconds, key, token
- * that was seen
+ * that was read before
  * @param complete version, digest, response, milliseconds, key, token
  * @param renew milliseconds, key, token
  * @param lock keys, with {@code %s} for their places

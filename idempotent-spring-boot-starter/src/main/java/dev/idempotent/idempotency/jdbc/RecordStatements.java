@@ -125,7 +125,7 @@ final class RecordStatements {
 
 	private <T extends @Nullable Object> T run(String sql, Step<T> step, @Nullable Object... values) {
 		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
-			ServerPlans.avoid(statement);
+			PostgresPlanCache.bypass(statement);
 			for (int i = 0; i < values.length; i++) {
 				set(statement, i + 1, values[i]);
 			}

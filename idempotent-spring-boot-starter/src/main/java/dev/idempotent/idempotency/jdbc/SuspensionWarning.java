@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 /**
- * Logs once for a method that a part of its work is committed separately.
+ * Warns once per method that part of its work is committed separately.
  */
 final class SuspensionWarning implements TransactionSynchronization {
 

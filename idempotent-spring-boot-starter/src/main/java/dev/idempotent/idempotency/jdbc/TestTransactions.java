@@ -25,7 +25,7 @@ final class TestTransactions {
 	}
 
 	/**
-	 * Whether this thread is in the transaction of a test.
+	 * Returns whether this thread is in the transaction of a test.
 	 */
 	static boolean isOpenOn(DataSource dataSource) {
 		return IS_ACTIVE != null && TransactionSynchronizationManager.isActualTransactionActive()

@@ -11,7 +11,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -25,22 +25,22 @@ public final class IdempotencyTemplate {
 
 	private final IdempotentExecutor executor;
 
-	private final OperationTerms terms;
+	private final OperationSettings defaults;
 
 	private final Supplier<IdempotencyTransactions> transactions;
 
 	/**
 	 * Creates a template with the defaults of the application.
-	 * @param settings the settings
+	 * @param settings the settings of the application
 	 */
 	public IdempotencyTemplate(MethodSettings settings) {
 		this(settings, settings.defaults());
 	}
 
-	private IdempotencyTemplate(MethodSettings settings, OperationTerms terms) {
+	private IdempotencyTemplate(MethodSettings settings, OperationSettings defaults) {
 		this.settings = settings;
 		this.executor = new IdempotentExecutor(settings.guard(), settings.waitTimeout());
-		this.terms = terms;
+		this.defaults = defaults;
 		this.transactions = SingletonSupplier.of(this::findTransactions);
 	}
 
@@ -52,7 +52,7 @@ public final class IdempotencyTemplate {
 	 */
 	public IdempotencyTemplate withGuarantee(Guarantee guarantee) {
 		return with((guarantee != Guarantee.DEFAULT) ? guarantee : this.settings.defaults().guarantee(),
-				this.terms.lease(), this.terms.retention(), this.terms.onPending());
+				this.defaults.lease(), this.defaults.retention(), this.defaults.onPending());
 	}
 
 	/**
@@ -61,21 +61,21 @@ public final class IdempotencyTemplate {
 	 * @param retention how long a result is replayed, at least the lease
 	 * @return the template
 	 */
-	public IdempotencyTemplate withTimes(Duration lease, Duration retention) {
+	public IdempotencyTemplate withLeaseAndRetention(Duration lease, Duration retention) {
 		if (lease.toMillis() < 1 || retention.compareTo(lease) < 0) {
 			throw new IllegalArgumentException("The lease (" + lease + ") must be at least 1 ms, and the retention ("
 					+ retention + ") at least the lease");
 		}
-		return with(this.terms.guarantee(), lease, retention, this.terms.onPending());
+		return with(this.defaults.guarantee(), lease, retention, this.defaults.onPending());
 	}
 
 	/**
-	 * Returns a template with another treatment of duplicates.
-	 * @param onPending how to treat a duplicate while the first run is in progress
+	 * Returns a template that handles duplicates differently.
+	 * @param onPending how to handle a duplicate while the first run is in progress
 	 * @return the template
 	 */
 	public IdempotencyTemplate withOnPending(OnPending onPending) {
-		return with(this.terms.guarantee(), this.terms.lease(), this.terms.retention(), onPending);
+		return with(this.defaults.guarantee(), this.defaults.lease(), this.defaults.retention(), onPending);
 	}
 
 	/**
@@ -120,7 +120,7 @@ public final class IdempotencyTemplate {
 		Operation named = new Operation(named(operation),
 				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
 				Operation.Participation.JOINED,
-				(this.terms.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
+				(this.defaults.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,
 				key);
 		try {
@@ -143,13 +143,14 @@ public final class IdempotencyTemplate {
 		return this.settings.transactionSource().joiningTransactions("IdempotencyTemplate");
 	}
 
-	private OperationTerms named(String operation) {
-		return new OperationTerms(operation, this.terms.guarantee(), this.terms.lease(), this.terms.retention(),
-				this.terms.onPending());
+	private OperationSettings named(String operation) {
+		return new OperationSettings(operation, this.defaults.guarantee(), this.defaults.lease(),
+				this.defaults.retention(), this.defaults.onPending());
 	}
 
 	private IdempotencyTemplate with(Guarantee guarantee, Duration lease, Duration retention, OnPending onPending) {
-		return new IdempotencyTemplate(this.settings, new OperationTerms("", guarantee, lease, retention, onPending));
+		return new IdempotencyTemplate(this.settings,
+				new OperationSettings("", guarantee, lease, retention, onPending));
 	}
 
 }

@@ -59,7 +59,7 @@ final class IdempotentExecutor {
 			return replay(operation, earlier.result());
 		}
 		MethodRun run = runOf(operation, key, fingerprint);
-		Claim claim = run.claim(operation.terms().waits() ? this.waitTimeout : null);
+		Claim claim = run.claim(operation.settings().waits() ? this.waitTimeout : null);
 		return claim.<@Nullable Object, Throwable>fold((acquired) -> run(operation, run, work), (pending) -> {
 			throw new IdempotencyPendingException(key, pending.remainingLease());
 		}, (completed) -> replay(operation, completed.response()), (mismatched) -> {
@@ -68,8 +68,8 @@ final class IdempotentExecutor {
 	}
 
 	private MethodRun runOf(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
-		Duration lease = operation.terms().lease();
-		Duration retention = operation.terms().retention();
+		Duration lease = operation.settings().lease();
+		Duration retention = operation.settings().retention();
 		return (operation.transactions() == null)
 				? new MethodRun(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
 				: new MethodRun.InTransaction(key, fingerprint,

@@ -12,7 +12,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
@@ -34,15 +34,16 @@ record IdempotentMethod(String described, Operation operation, KeyExpression key
 	 * @throws dev.idempotent.IdempotentConfigurationException if it is invalid
 	 */
 	static IdempotentMethod of(AnnotatedMethod method, Idempotent annotation, MethodSettings settings) {
-		OperationTerms terms = OperationTerms.of(method.type(), method.method(), annotation, settings.defaults());
+		OperationSettings operationSettings = OperationSettings.of(method.type(), method.method(), annotation,
+				settings.defaults());
 		List<String> names = method.parameterNames();
 		ResultCodec codec = ResultCodec.of(method, settings.json());
 		boolean asynchronous = CompletionStage.class.isAssignableFrom(method.method().getReturnType());
-		IdempotencyTransactions transactions = (terms.guarantee() == Guarantee.TRANSACTION)
+		IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 				? transactions(method, asynchronous, settings) : null;
 		Operation.Participation participation = participation(method, asynchronous, transactions, settings);
 		return new IdempotentMethod(method.describe(),
-				new Operation(terms, codec, asynchronous, participation, transactions),
+				new Operation(operationSettings, codec, asynchronous, participation, transactions),
 				key(method, annotation.key(), names), arguments(method, names, annotation.ignore()));
 	}
 
@@ -54,7 +55,7 @@ record IdempotentMethod(String described, Operation operation, KeyExpression key
 		try {
 			String value = this.key.evaluate(this.arguments.byName(values));
 			if (value != null) {
-				return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "", this.operation.terms().name(),
+				return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "", this.operation.settings().name(),
 						value);
 			}
 		}
@@ -76,14 +77,14 @@ record IdempotentMethod(String described, Operation operation, KeyExpression key
 
 	private static KeyExpression key(AnnotatedMethod method, String text, List<String> names) {
 		if (text.isEmpty()) {
-			throw method.invalid("states no key, and is not a web handler",
-					"State which argument is the key, such as key = \"#event.id\".", null);
+			throw method.invalid("has no key, and is not a web handler",
+					"Set the argument that is the key, such as key = \"#event.id\".", null);
 		}
 		try {
 			return KeyExpression.parse(text, new HashSet<>(names));
 		}
 		catch (ParseException | IllegalArgumentException ex) {
-			throw OperationTerms.badExpression(method.describe(), text, ex);
+			throw OperationSettings.badExpression(method.describe(), text, ex);
 		}
 	}
 
@@ -107,7 +108,7 @@ record IdempotentMethod(String described, Operation operation, KeyExpression key
 					null);
 		}
 		if (settings.transactionSource() == null) {
-			throw OperationTerms.noDatabase(method.describe());
+			throw OperationSettings.noDatabase(method.describe());
 		}
 		return settings.transactionSource().joiningTransactionsOf(method.type(), method.method());
 	}

@@ -9,21 +9,21 @@ import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Runs {@code @Idempotent} methods of one guarantee once per key. The guarantee decides
- * where the advice has to be placed.
+ * Runs {@code @Idempotent} methods of one guarantee once per key. The guarantee
+ * determines the position of the advice.
  */
 public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<IdempotentMethod> {
 
 	private final Guarantee guarantee;
 
-	private final Supplier<OperationTerms> defaults;
+	private final Supplier<OperationSettings> defaults;
 
 	private final Supplier<MethodSettings> settings;
 
@@ -34,11 +34,12 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	/**
 	 * Creates an advisor.
 	 * @param guarantee the guarantee of the methods to advise, never the default
-	 * @param defaults supplies the guarantee of annotations that state none
-	 * @param settings supplies what runs need, when the first annotation is read
+	 * @param defaults supplies the guarantee of annotations that do not specify one
+	 * @param settings supplies the settings of all runs, when the first annotation is
+	 * read
 	 * @param handlers the web handlers, which are not advised
 	 */
-	public IdempotentMethodAdvisor(Guarantee guarantee, Supplier<OperationTerms> defaults,
+	public IdempotentMethodAdvisor(Guarantee guarantee, Supplier<OperationSettings> defaults,
 			Supplier<MethodSettings> settings, BiPredicate<Class<?>, Method> handlers) {
 		super(Idempotent.class, IdempotencyTemplate.class);
 		this.guarantee = guarantee;

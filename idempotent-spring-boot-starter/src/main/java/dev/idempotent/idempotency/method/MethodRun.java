@@ -47,7 +47,7 @@ class MethodRun {
 	}
 
 	/**
-	 * Joins the open transaction, if the work takes part in it.
+	 * Joins the open transaction, if the work participates in it.
 	 */
 	void join(Operation.Participation participation) {
 		this.nested = participation == Operation.Participation.NESTED;
@@ -94,7 +94,7 @@ class MethodRun {
 
 	/**
 	 * Settles the key when the outcome of the caller's transaction is unknown: its work
-	 * may be committed, so the key is left to its lease.
+	 * may be committed, so the key stays claimed until its lease expires.
 	 */
 	void settleUnknown() {
 		this.claimant.stopRenewal();

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
  * {@code null} without a database
  * @param attributes reads {@code @Transactional}; {@code null} if it has no effect
  */
-public record MethodSettings(IdempotencyGuard guard, String namespace, OperationTerms defaults, Duration waitTimeout,
+public record MethodSettings(IdempotencyGuard guard, String namespace, OperationSettings defaults, Duration waitTimeout,
 		JsonMapper json, @Nullable IdempotencyTransactionSource transactionSource,
 		@Nullable TransactionAttributeSource attributes) {
 

@@ -1,26 +1,26 @@
 package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * What all runs of an annotated method or of a template have in common.
+ * The configuration that all runs of an annotated method or of a template share.
  *
- * @param terms the terms of the annotation or the template
+ * @param settings the settings of the annotation or the template
  * @param codec writes and reads results
  * @param asynchronous whether the work returns a future
- * @param participation how the work takes part in a transaction of its caller
+ * @param participation how the work participates in a transaction of its caller
  * @param transactions the transactions of {@code Guarantee.TRANSACTION}, or {@code null}
  * under a lease alone
  */
-record Operation(OperationTerms terms, ResultCodec codec, boolean asynchronous, Participation participation,
+record Operation(OperationSettings settings, ResultCodec codec, boolean asynchronous, Participation participation,
 		@Nullable IdempotencyTransactions transactions) {
 
 	/**
-	 * How work takes part in a transaction of its caller.
+	 * How work participates in a transaction of its caller.
 	 */
 	enum Participation {
 

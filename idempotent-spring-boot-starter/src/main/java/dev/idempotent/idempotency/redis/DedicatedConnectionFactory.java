@@ -28,7 +28,7 @@ final class DedicatedConnectionFactory {
 
 	static DedicatedConnectionFactory prompt(LettuceConnectionFactory application, Duration timeout) {
 		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
-		return new DedicatedConnectionFactory(new PromptConnectionFactory(DedicatedClientSettings.servers(application),
+		return new DedicatedConnectionFactory(new SharedConnectionFactory(DedicatedClientSettings.servers(application),
 				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout), timeout),
 				resources);
 	}

@@ -18,8 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**
- * Gives each thread its own connection while it uses one, and keeps connections for
- * reuse. Replaces all of them once one times out or its server is no longer the master.
+ * Lends each thread a connection of its own and keeps returned connections for reuse.
+ * Replaces all of them once one times out or its server is no longer the master.
  */
 final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 
@@ -47,7 +47,7 @@ final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 		/**
 		 * Connections in use, with the generation in which their use began.
 		 */
-		private final Map<StatefulConnection<?, ?>, Integer> lent = new ConcurrentHashMap<>();
+		private final Map<StatefulConnection<?, ?>, Integer> inUse = new ConcurrentHashMap<>();
 
 		private final AtomicInteger generation = new AtomicInteger();
 
@@ -60,7 +60,7 @@ final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 			int current = this.generation.get();
 			StatefulConnection<?, ?> kept = this.idle.poll();
 			T connection = (kept != null) ? connectionType.cast(kept) : this.connector.getConnection(connectionType);
-			this.lent.put(connection, current);
+			this.inUse.put(connection, current);
 			return connection;
 		}
 
@@ -71,7 +71,7 @@ final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 
 		@Override
 		public CompletableFuture<Void> releaseAsync(StatefulConnection<?, ?> connection) {
-			Integer since = this.lent.remove(connection);
+			Integer since = this.inUse.remove(connection);
 			if (since != null && since == this.generation.get() && connection.isOpen()) {
 				this.idle.add(connection);
 				return CompletableFuture.completedFuture(null);

@@ -69,7 +69,7 @@ final class RedisWarmUp implements Runnable {
 	}
 
 	/**
-	 * An attempt that ends sooner was rejected, as the next one would be.
+	 * An attempt that fails sooner was rejected, and so would be the next one.
 	 */
 	private boolean hasTimedOut(long begun) {
 		return System.nanoTime() - begun >= this.timeout.toNanos();

@@ -67,7 +67,7 @@ final class AsyncInterceptingRequest extends HttpServletRequestWrapper {
 		void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException;
 
 		/**
-		 * Called when the container has given up the asynchronous work.
+		 * Called when the container reports an error of the asynchronous work.
 		 */
 		void asyncFailed(HttpServletRequest request, BufferedResponse response);
 
@@ -98,7 +98,7 @@ final class AsyncInterceptingRequest extends HttpServletRequestWrapper {
 
 		@Override
 		public void onStartAsync(AsyncEvent event) {
-			// The request that starts it again registers another listener.
+			// The request that restarts it registers another listener.
 		}
 
 	}

@@ -12,7 +12,7 @@ import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.async.CallableProcessingInterceptor;
 
 /**
- * Tracks the work of a handler that answers asynchronously, which may continue after its
+ * Tracks the work of a handler that responds asynchronously, which may continue after its
  * request has timed out. Its end is known for a {@link Callable}, for a
  * {@link CompletionStage} that the handler returned, and for a context that is completed.
  */

@@ -12,7 +12,8 @@ import org.springframework.http.HttpHeaders;
 
 /**
  * The body of a buffered response. If streaming is allowed, it streams to the client as
- * soon as it exceeds the limit or its content is meant to be read as it arrives.
+ * soon as it exceeds the limit, or from its start if its handler or content type is for
+ * streaming.
  */
 final class BufferedBody extends ServletOutputStream {
 
@@ -35,7 +36,7 @@ final class BufferedBody extends ServletOutputStream {
 	 * @param target the response that it is sent to
 	 * @param limit the longest body that is buffered, in bytes
 	 * @param handlerStreams whether the handler streams its response, or {@code null} if
-	 * nothing may be sent before the end
+	 * the body must not be streamed
 	 */
 	BufferedBody(HttpServletResponse target, int limit, @Nullable BooleanSupplier handlerStreams) {
 		this.target = target;
@@ -84,7 +85,7 @@ final class BufferedBody extends ServletOutputStream {
 	}
 
 	/**
-	 * Sends what is buffered, with its length.
+	 * Sends the buffered bytes, with their number as the content length.
 	 */
 	void send() throws IOException {
 		if (this.buffer.size() > 0 && !this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
@@ -94,7 +95,7 @@ final class BufferedBody extends ServletOutputStream {
 	}
 
 	/**
-	 * Sends what is buffered, as the beginning of a response that is not complete yet.
+	 * Sends the buffered bytes, as the beginning of a response that is not complete yet.
 	 */
 	void sendWithoutLength() throws IOException {
 		if (this.buffer.size() > 0) {

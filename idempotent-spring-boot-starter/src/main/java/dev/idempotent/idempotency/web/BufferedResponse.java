@@ -103,7 +103,7 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	}
 
 	/**
-	 * Discards a redirect, for the response to a failure that came after it.
+	 * Discards a redirect in favor of the response to a later failure.
 	 */
 	void withdrawRedirect() {
 		if (redirect() != null) {

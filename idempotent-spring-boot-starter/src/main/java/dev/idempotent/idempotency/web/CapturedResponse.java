@@ -21,7 +21,7 @@ import org.springframework.util.Assert;
  * @param headers the headers in the order set
  * @param body the body
  * @param redirect the redirect that is sent with it, if any
- * @param error the error that another filter has answered, and will again, if any
+ * @param error the error that another filter has handled, and will handle again, if any
  */
 @SuppressWarnings("ArrayRecordComponent")
 record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable Redirect redirect,
@@ -35,7 +35,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	 * @param applicationHeaders its other headers
 	 * @param body its body
 	 * @param redirect the redirect that is yet to be sent with it, if any
-	 * @param error the error that another filter has answered, if any
+	 * @param error the error that another filter has handled, if any
 	 */
 	static CapturedResponse of(HttpServletResponse response, ApplicationHeaders applicationHeaders, byte[] body,
 			@Nullable Redirect redirect, @Nullable SentError error) {
@@ -121,8 +121,8 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	}
 
 	/**
-	 * An error sent by the application and answered by a wrapper of another filter
-	 * instead of the container.
+	 * An error sent by the application and handled by a wrapper of another filter instead
+	 * of the container.
 	 *
 	 * @param status the status, such as 404
 	 * @param message the message, if any

@@ -13,8 +13,8 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Lets the application answer the failure of a commit, such as a violated constraint, as
- * if its handler had thrown it.
+ * Lets the exception handlers of the application resolve the failure of a commit, such as
+ * a violated constraint, as if the handler had thrown it.
  */
 final class CommitFailureResolver {
 

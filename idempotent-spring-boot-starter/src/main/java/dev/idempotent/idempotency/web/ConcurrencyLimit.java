@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 
 /**
  * Limits how many threads fingerprint large bodies at the same time, in arrival order.
- * Comparing a JSON body by meaning takes a processor and up to forty times its memory.
+ * Canonicalizing a JSON body is CPU-bound and takes up to forty times its size in memory.
  */
 final class ConcurrencyLimit {
 
@@ -49,7 +49,7 @@ final class ConcurrencyLimit {
 		}
 		if (!acquired) {
 			throw new RefusedRequestException(Problem.OVERLOADED,
-					"Too many large requests came at once, and nothing was done. Send the request again in a moment.");
+					"Too many large requests arrived at once. Nothing was done. Send the request again in a moment.");
 		}
 	}
 

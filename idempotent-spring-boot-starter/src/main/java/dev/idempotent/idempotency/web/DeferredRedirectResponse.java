@@ -100,7 +100,7 @@ abstract class DeferredRedirectResponse extends HttpServletResponseWrapper {
 	}
 
 	/**
-	 * A wrapper of another filter that answers the error may not have set its status yet.
+	 * A wrapper of another filter that handles the error may not have set its status yet.
 	 */
 	@Override
 	public int getStatus() {

@@ -9,7 +9,7 @@ import org.springframework.web.util.WebUtils;
 
 /**
  * The outermost response, which detects whether an error reaches the container. The
- * container then makes an error dispatch, unless a wrapper of another filter has answered
+ * container then makes an error dispatch, unless a wrapper of another filter has handled
  * the error itself.
  */
 final class ErrorDetectingResponse extends HttpServletResponseWrapper {

@@ -28,9 +28,9 @@ import org.springframework.web.service.annotation.HttpExchange;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * Records the entry into annotated handler methods, inside all other advice: a request
- * that binding, validation or method security rejects releases its key for a corrected
- * one. Rejects a request that has bypassed the filter.
+ * Records that an annotated handler method was entered, inside all other advice: if
+ * binding, validation or method security rejects a request, its key is released for a
+ * corrected request. Rejects a request that has bypassed the filter.
  */
 final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 

@@ -133,8 +133,8 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Sends an error where Spring MVC leaves an empty 200: it takes any failure of a
-	 * connection, even of one to a database, for a client that has disconnected.
+	 * Sends an error where Spring MVC leaves an empty 200: it mistakes any failure of a
+	 * connection, even to a database, for a client that has disconnected.
 	 */
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
@@ -155,7 +155,7 @@ abstract class HandlerRun {
 	/**
 	 * Settles the key of a request that has ended without an error page, if it is still
 	 * open. An error that was sent is sent again on a replay, so that the filter that has
-	 * answered it does so again.
+	 * handled it does so again.
 	 */
 	void requestEnded(HttpServletRequest request, int status) throws IOException {
 		storeErrorAnsweredByFilter(request);
@@ -172,13 +172,13 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Stores an error that a filter has answered instead of the container.
+	 * Stores an error that a filter has handled instead of the container.
 	 */
 	abstract void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse response) throws IOException;
 
 	/**
 	 * Settles the key of a request whose error page did not, because another filter has
-	 * answered the error or the error page has failed: the client received a different
+	 * handled the error or the error page has failed: the client received a different
 	 * response than the one that was to be stored.
 	 * @param request the request
 	 * @param status the status of the error

@@ -15,7 +15,7 @@ import jakarta.servlet.http.HttpServletResponse;
 /**
  * Settles the key of a request whose error page does not reach the
  * {@link IdempotencyFilter}, because another filter rejects the error dispatch, as Spring
- * Security may, or has answered the error itself. Must be mapped to the dispatcher types
+ * Security may, or has handled the error itself. Must be mapped to the dispatcher types
  * REQUEST, ASYNC and ERROR, before all other filters.
  */
 final class IdempotencyErrorFilter implements Filter {

@@ -12,7 +12,7 @@ import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
- * Runs each operation once per key: a request to an annotated handler is run, answered
- * with the stored response, or refused. Other requests pass unchanged. Must be mapped to
- * the dispatcher types REQUEST, ASYNC, ERROR and FORWARD, as the last filter before the
- * servlet: a replay bypasses the filters behind it.
+ * Runs each operation once per key: for a request to an annotated handler, runs the
+ * handler, replays the stored response, or refuses the request. Other requests pass
+ * unchanged. Must be mapped to the dispatcher types REQUEST, ASYNC, ERROR and FORWARD, as
+ * the last filter before the servlet: a replay bypasses the filters behind it.
  */
 public final class IdempotencyFilter implements Filter {
 
@@ -103,7 +103,7 @@ public final class IdempotencyFilter implements Filter {
 
 	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
 			FilterChain chain) throws IOException, ServletException {
-		AnswerWriter answer = new AnswerWriter(request, response, target.cors());
+		ResponseWriter writer = new ResponseWriter(request, response, target.cors());
 		Outcome outcome;
 		try {
 			ReadRequest read = this.reader.read(request);
@@ -111,14 +111,14 @@ public final class IdempotencyFilter implements Filter {
 			Attempt attempt = attempt(target, identity);
 			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
 					(acquired) -> () -> attempt.run().get().begin(read.request(), response, chain),
-					(pending) -> answer::refuseInProgress, (completed) -> () -> answer.replay(completed.response()),
-					(mismatched) -> () -> answer.refuseReusedKey(target.operation().keyExpression() != null));
+					(pending) -> writer::refuseInProgress, (completed) -> () -> writer.replay(completed.response()),
+					(mismatched) -> () -> writer.refuseReusedKey(target.operation().keyExpression() != null));
 		}
 		catch (RefusedRequestException ex) {
-			outcome = () -> answer.refuse(ex);
+			outcome = () -> writer.refuse(ex);
 		}
 		catch (IdempotencyStoreException ex) {
-			outcome = () -> answer.refuse(ex);
+			outcome = () -> writer.refuse(ex);
 		}
 		outcome.apply();
 	}
@@ -133,22 +133,22 @@ public final class IdempotencyFilter implements Filter {
 	}
 
 	private Attempt attempt(Target target, Identity identity) {
-		OperationTerms terms = target.operation().terms();
+		OperationSettings settings = target.operation().settings();
 		IdempotencyTransactions transactions = target.operation().transactions();
 		if (transactions == null) {
-			Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
-					terms.retention());
+			Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), settings.lease(),
+					settings.retention());
 			return new Attempt(claimant,
 					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));
 		}
-		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), terms.lease(),
-				terms.retention(), transactions);
+		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), settings.lease(),
+				settings.retention(), transactions);
 		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
 				this.responsePolicy, this.commitFailures, target.cors()));
 	}
 
 	private Claim claim(IdempotentOperation operation, Claimant claimant) {
-		return operation.terms().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
+		return operation.settings().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 	}
 
 	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {

@@ -5,8 +5,8 @@ import org.springframework.aop.Advisor;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
- * Creates the components that observe a request on its way to the handler and back, for
- * the {@link IdempotencyFilter}. An application context must have one of each.
+ * Creates the components that report the progress of a request to the
+ * {@link IdempotencyFilter}. An application context must have one of each.
  */
 public final class IdempotencyWebComponents {
 
@@ -32,8 +32,8 @@ public final class IdempotencyWebComponents {
 	}
 
 	/**
-	 * Creates the resolver that answers a request in which an annotated method of another
-	 * bean was refused, after all other resolvers.
+	 * Creates the resolver that sends the problem details of an annotated method of
+	 * another bean that was refused, after all other resolvers.
 	 * @return an ordered resolver
 	 */
 	public static HandlerExceptionResolver methodRefusalResolver() {

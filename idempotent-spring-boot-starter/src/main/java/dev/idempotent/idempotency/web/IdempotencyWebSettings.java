@@ -16,15 +16,16 @@ import org.springframework.util.StringUtils;
  * method and path pattern such as {@code POST /api/**}
  * @param maxRequestBody the longest request body that is accepted, in bytes
  * @param maxResponseBody the longest response body that is stored, in bytes
- * @param maxHeldResponse the longest response body that is buffered until its transaction
- * has committed, in bytes; at least {@code maxResponseBody}
+ * @param maxBufferedResponse the longest response body that is buffered until its
+ * transaction has committed, in bytes; at least {@code maxResponseBody}
  * @param storedStatuses the statuses below 500 that are stored, such as {@code 404}, and
  * ranges of them, such as {@code 200-399}
  * @param onError whether exceptions and statuses from 500 on are stored
  * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
  */
 public record IdempotencyWebSettings(String namespace, String header, List<String> requiredFor, int maxRequestBody,
-		int maxResponseBody, int maxHeldResponse, List<String> storedStatuses, OnError onError, Duration waitTimeout) {
+		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, OnError onError,
+		Duration waitTimeout) {
 
 	/**
 	 * Creates settings.
@@ -33,7 +34,7 @@ public record IdempotencyWebSettings(String namespace, String header, List<Strin
 	 */
 	public IdempotencyWebSettings {
 		requiredFor = List.copyOf(requiredFor);
-		maxHeldResponse = Math.max(maxHeldResponse, maxResponseBody);
+		maxBufferedResponse = Math.max(maxBufferedResponse, maxResponseBody);
 		// Boot splits a comma-separated property, but not a default value.
 		storedStatuses = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", storedStatuses)));
 		requiredFor.forEach(RequiredKeyOperations.Rule::parse);
@@ -41,7 +42,7 @@ public record IdempotencyWebSettings(String namespace, String header, List<Strin
 	}
 
 	ResponsePolicy responsePolicy() {
-		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxHeldResponse);
+		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxBufferedResponse);
 	}
 
 }

@@ -12,7 +12,7 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -27,15 +27,16 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 /**
  * The operation of a handler method: its annotation, checked and with defaults applied.
  *
- * @param terms the terms of each run
+ * @param settings the settings of each run
  * @param keySource the source of the key, unless there is an expression
  * @param keyExpression the expression of the key, or {@code null}
  * @param exclusions the parts of a request that are not in its fingerprint
  * @param transactions the transactions of the work, or {@code null} under
  * {@link Guarantee#LEASE}
  */
-record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable RequestKeyExpression keyExpression,
-		FingerprintExclusions exclusions, @Nullable IdempotencyTransactions transactions) {
+record IdempotentOperation(OperationSettings settings, KeySource keySource,
+		@Nullable RequestKeyExpression keyExpression, FingerprintExclusions exclusions,
+		@Nullable IdempotencyTransactions transactions) {
 
 	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, DeferredResult.class, WebAsyncTask.class,
 			ResponseBodyEmitter.class, StreamingResponseBody.class);
@@ -46,7 +47,7 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 	 * @param transactions the transactions of the work, or {@code null} under
 	 * {@link Guarantee#LEASE}
 	 */
-	static IdempotentOperation ofRule(OperationTerms defaults, @Nullable IdempotencyTransactions transactions) {
+	static IdempotentOperation ofRule(OperationSettings defaults, @Nullable IdempotencyTransactions transactions) {
 		return new IdempotentOperation(defaults, KeySource.HEADER, null, FingerprintExclusions.NOTHING, transactions);
 	}
 
@@ -54,23 +55,23 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 	 * Creates the operation of an annotated handler.
 	 * @throws IdempotentConfigurationException if the annotation cannot be applied to it
 	 */
-	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation, OperationTerms defaults,
-			@Nullable IdempotencyTransactionSource transactionSource) {
-		OperationTerms terms = OperationTerms.of(handlerType, method, annotation, defaults);
+	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
+		OperationSettings settings = OperationSettings.of(handlerType, method, annotation, defaults);
 		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
 				&& annotation.retention().isEmpty()) {
-			throw OperationTerms.mistake(described, "takes its key from the fingerprint and states no retention",
-					"State for how long equal requests count as one, such as retention = \"1m\".", null);
+			throw OperationSettings.mistake(described, "takes its key from the fingerprint and has no retention",
+					"Set how long equal requests count as one, such as retention = \"1m\".", null);
 		}
 		FingerprintExclusions exclusions = exclusions(described, annotation.ignore());
 		if (exclusions.isEverything() && annotation.key().isEmpty()) {
-			throw OperationTerms.mistake(described, "ignores everything and states no key",
-					"State which part of the request is the key, such as key = \"#body.id\", or list what to ignore.",
+			throw OperationSettings.mistake(described, "ignores everything and has no key",
+					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
-		return new IdempotentOperation(terms, annotation.from(), expression(described, annotation.key()), exclusions,
-				(terms.guarantee() == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource)
+		return new IdempotentOperation(settings, annotation.from(), expression(described, annotation.key()), exclusions,
+				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource)
 						: null);
 	}
 
@@ -82,12 +83,12 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		String described = IdempotentConfigurationException.describe(handlerType, method);
 		if (isAsync(method)) {
-			throw OperationTerms.mistake(described,
-					"answers asynchronously, which Guarantee.TRANSACTION does not support",
+			throw OperationSettings.mistake(described,
+					"responds asynchronously, which Guarantee.TRANSACTION does not support",
 					"Return the response itself, or use Guarantee.LEASE.", null);
 		}
 		if (transactionSource == null) {
-			throw OperationTerms.noDatabase(described);
+			throw OperationSettings.noDatabase(described);
 		}
 		return transactionSource.transactionsOf(handlerType, method);
 	}
@@ -99,7 +100,7 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 	void requirePathVariables(String described, Set<String> known) {
 		String unknown = (this.keyExpression != null) ? this.keyExpression.unknownPathVariable(known) : null;
 		if (unknown != null) {
-			throw OperationTerms.mistake(described,
+			throw OperationSettings.mistake(described,
 					"reads #path." + unknown + " in its key expression, and its URL patterns "
 							+ (known.isEmpty() ? "have no variables" : "have only the variables " + known),
 					"Correct the name, or add {" + unknown + "} to the URL pattern.", null);
@@ -111,7 +112,7 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 			return text.isEmpty() ? null : RequestKeyExpression.parse(text);
 		}
 		catch (ParseException | IllegalArgumentException ex) {
-			throw OperationTerms.badExpression(described, text, ex);
+			throw OperationSettings.badExpression(described, text, ex);
 		}
 	}
 
@@ -120,7 +121,7 @@ record IdempotentOperation(OperationTerms terms, KeySource keySource, @Nullable 
 			return FingerprintExclusions.of(entries);
 		}
 		catch (IllegalArgumentException ex) {
-			throw OperationTerms.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),
+			throw OperationSettings.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),
 					"List names of parameters, and JSON pointers such as /requestedAt.", ex);
 		}
 	}

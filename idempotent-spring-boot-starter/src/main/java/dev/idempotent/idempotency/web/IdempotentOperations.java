@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,7 @@ public final class IdempotentOperations {
 	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
 	 * applied to its handler
 	 */
-	public int load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings, OperationTerms defaults,
+	public int load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings, OperationSettings defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTable loaded = OperationTable.load(mapping,
 				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
@@ -53,7 +53,7 @@ public final class IdempotentOperations {
 		Assert.state(loaded != null, "The operations must be loaded first");
 		loaded.annotated().forEach((handler, operation) -> {
 			if (operation.keyExpression() == null && operation.keySource() == KeySource.FINGERPRINT) {
-				throw OperationTerms.mistake(
+				throw OperationSettings.mistake(
 						IdempotentConfigurationException.describe(handler.type(), handler.method()),
 						"takes its key from the fingerprint, and without Spring Security its callers cannot be "
 								+ "distinguished: equal requests of two callers would count as one",

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the header that carries the key: a string of
  * <a href="https://www.rfc-editor.org/rfc/rfc8941#section-3.3.3">RFC 8941</a> or the same
- * characters bare, 1 to 255 visible ASCII characters. A bare key has no comma: with one,
- * it could be two headers that a proxy has merged.
+ * characters without quotes, 1 to 255 visible ASCII characters. An unquoted key has no
+ * comma: with one, it could be two headers that a proxy has merged.
  */
 final class KeyHeader {
 
@@ -22,7 +22,7 @@ final class KeyHeader {
 	}
 
 	/**
-	 * Reads the key, which is the same in its quoted and its bare form.
+	 * Reads the key, which is the same with and without quotes.
 	 * @return the key, or {@code null} if the header was not sent
 	 * @throws RefusedRequestException if it was sent twice or is malformed
 	 */
@@ -77,7 +77,7 @@ final class KeyHeader {
 	private RefusedRequestException malformed() {
 		return new RefusedRequestException(Problem.KEY_MALFORMED,
 				"The value of the header " + this.name + " must be 1 to " + MAX_LENGTH
-						+ " visible ASCII characters: bare and without a comma, or as a quoted string."
+						+ " visible ASCII characters: without quotes and without a comma, or as a quoted string."
 						+ " Two headers that were merged into one have a comma between them.");
 	}
 

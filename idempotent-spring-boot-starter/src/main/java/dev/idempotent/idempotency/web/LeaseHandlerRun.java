@@ -35,12 +35,13 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 	private final AsyncWorkTracker work = new AsyncWorkTracker();
 
 	/**
-	 * Whether an error page is expected, which may never come.
+	 * Whether an error page is expected, which may never be written.
 	 */
 	private volatile boolean failed;
 
 	/**
-	 * Whether the key waits for work that continues after its request has ended.
+	 * Whether the key remains claimed for work that continues after its request has
+	 * ended.
 	 */
 	private volatile boolean outlived;
 
@@ -74,7 +75,7 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 	@Override
 	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered, FilterChain chain)
 			throws IOException, ServletException {
-		// In the error page for asynchronous work that the container has given up.
+		// In the error page for asynchronous work that has failed or timed out.
 		boolean abandoned = request.isAsyncStarted();
 		boolean returned = false;
 		boolean completed;

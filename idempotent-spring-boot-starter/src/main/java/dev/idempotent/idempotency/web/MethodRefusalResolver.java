@@ -15,8 +15,8 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Answers a request in which an annotated method of another bean was refused, as the
- * filter answers a request that it refuses. Exception handlers of the application take
+ * Sends the problem details of an annotated method of another bean that was refused, as
+ * the filter does for a refused request. Exception handlers of the application take
  * precedence.
  */
 final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
@@ -44,12 +44,12 @@ final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
 		}
 		else if (ex instanceof IdempotencyMismatchException) {
 			Problem.KEY_REUSED.send(response,
-					"A part of this request was carried out before with other data. Send the same data as before, or "
-							+ "a new request.");
+					"A part of this request was processed before with different data. Send the same data as before, "
+							+ "or a new request.");
 		}
 		else if (ex instanceof IdempotencyResultException) {
 			Problem.RESPONSE_NOT_KEPT.send(response,
-					"A part of this request has been carried out before, and its result was not kept.");
+					"A part of this request was processed before, but its result could not be stored.");
 		}
 		else if (ex instanceof IdempotencyStoreUnavailableException) {
 			Problem.STORE_UNREACHABLE.sendRetryable(response, "Send the request again.");

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
@@ -44,7 +44,7 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	 * applied to its handler
 	 */
 	static OperationTable load(RequestMappingHandlerMapping mapping, RequiredKeyOperations required,
-			OperationTerms defaults, @Nullable IdempotencyTransactionSource transactionSource) {
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		Map<Handler, IdempotentOperation> annotated = new HashMap<>();
 		Map<Handler, Set<String>> pathVariables = new HashMap<>();
 		List<RequestMappingInfo> patterns = new ArrayList<>();
@@ -113,7 +113,7 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 			return this.mapping.getHandler(request);
 		}
 		catch (Exception ex) {
-			// The dispatcher servlet will answer it (405, 415, ...).
+			// The dispatcher servlet will reject it (405, 415, ...).
 			return null;
 		}
 	}

@@ -21,7 +21,7 @@ record ReadRequest(HttpServletRequest request, Content content) {
 	}
 
 	/**
-	 * The content of a request, as far as its fingerprint is concerned.
+	 * The content of a request that is part of its fingerprint.
 	 */
 	sealed interface Content {
 

@@ -39,9 +39,10 @@ final class RequestKeys {
 			String value = expression.evaluate(request, read.body());
 			if (value == null) {
 				throw new RefusedRequestException(Problem.KEY_MISSING,
-						"This operation derives its idempotency key from the request, and this request lacks what it needs.");
+						"This operation derives its idempotency key from the request, and this request lacks the "
+								+ "value of the key.");
 			}
-			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.terms().name(), value);
+			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.settings().name(), value);
 		}
 		String value = (operation.keySource() != KeySource.FINGERPRINT) ? this.header.read(request) : null;
 		if (value != null) {
@@ -54,13 +55,13 @@ final class RequestKeys {
 	}
 
 	/**
-	 * A fingerprint is a key only for a known caller: equal requests of two callers are
-	 * two operations.
+	 * A fingerprint is used as a key only for a known caller: equal requests of two
+	 * callers are two operations.
 	 */
 	private IdempotencyKey fingerprintKey(IdempotentOperation operation, String scope, Fingerprint fingerprint) {
 		if (!scope.isEmpty()) {
-			return IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, this.namespace, scope, operation.terms().name(),
-					fingerprint.digest());
+			return IdempotencyKey.of(IdempotencyKey.Kind.FINGERPRINT, this.namespace, scope,
+					operation.settings().name(), fingerprint.digest());
 		}
 		if (operation.keySource() == KeySource.HEADER_OR_FINGERPRINT) {
 			throw this.header.missing();

@@ -12,7 +12,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -31,7 +31,7 @@ final class RequiredKeyOperations {
 
 	private final List<Rule> rules;
 
-	private final OperationTerms defaults;
+	private final OperationSettings defaults;
 
 	private final @Nullable IdempotencyTransactionSource transactionSource;
 
@@ -39,7 +39,7 @@ final class RequiredKeyOperations {
 
 	private final Map<Method, IdempotentOperation> inTransactions = new ConcurrentHashMap<>();
 
-	RequiredKeyOperations(List<String> requests, OperationTerms defaults,
+	RequiredKeyOperations(List<String> requests, OperationSettings defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
 		this.rules = requests.stream().map(Rule::parse).toList();
 		this.defaults = defaults;

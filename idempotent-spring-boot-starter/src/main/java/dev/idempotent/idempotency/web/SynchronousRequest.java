@@ -7,7 +7,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 
 /**
- * A request that must be answered on its thread, to which its transaction is bound.
+ * A request that does not support asynchronous processing, because its transaction is
+ * bound to the thread.
  */
 final class SynchronousRequest extends HttpServletRequestWrapper {
 
@@ -26,8 +27,8 @@ final class SynchronousRequest extends HttpServletRequestWrapper {
 	}
 
 	private static IllegalStateException refusal() {
-		return new IllegalStateException("A handler under Guarantee.TRANSACTION cannot answer asynchronously: its "
-				+ "transaction is bound to the thread. Answer before the method returns, or use Guarantee.LEASE.");
+		return new IllegalStateException("A handler under Guarantee.TRANSACTION cannot respond asynchronously: its "
+				+ "transaction is bound to the thread. Respond before the method returns, or use Guarantee.LEASE.");
 	}
 
 }

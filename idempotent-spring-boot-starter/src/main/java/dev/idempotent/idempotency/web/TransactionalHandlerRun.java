@@ -125,11 +125,11 @@ final class TransactionalHandlerRun extends HandlerRun {
 		this.rolledBack = true;
 		if (buffered.isTooLong()) {
 			release(request);
-			answerInstead(request, buffered).refuseTooLong(this.policy.maxBuffered());
+			respondInstead(request, buffered).refuseTooLong(this.policy.maxBuffered());
 		}
 		else if (asHandlerReturned && isEntered() && buffered.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
 			release(request);
-			answerInstead(request, buffered).refuseRolledBack();
+			respondInstead(request, buffered).refuseRolledBack();
 		}
 		else {
 			answerRolledBack(request, buffered);
@@ -150,14 +150,14 @@ final class TransactionalHandlerRun extends HandlerRun {
 				buffered.sendBuffered();
 			}
 			else {
-				answerInstead(request, buffered).replay(stored);
+				respondInstead(request, buffered).replay(stored);
 			}
 		}
 		catch (WorkRolledBackException ex) {
 			this.rolledBack = true;
 			if (ex.getCause() instanceof IdempotencyClaimLostException lost) {
 				release(request);
-				answerInstead(request, buffered).refuse(lost);
+				respondInstead(request, buffered).refuse(lost);
 				return;
 			}
 			this.start.restore(request, buffered);
@@ -167,7 +167,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			close(request);
-			answerInstead(request, buffered).refuseOutcomeUnknown(ex);
+			respondInstead(request, buffered).refuseOutcomeUnknown(ex);
 		}
 	}
 
@@ -194,21 +194,21 @@ final class TransactionalHandlerRun extends HandlerRun {
 		try {
 			Claim claim = this.claimant.completeAfterRollback(toStore);
 			close(request);
-			Answer toSend = claim.<Answer, RuntimeException>fold((acquired) -> {
+			Reply toSend = claim.<Reply, RuntimeException>fold((acquired) -> {
 				throw new IllegalStateException("The key is still claimed after its response was stored");
-			}, (pending) -> () -> answerInstead(request, buffered).refuseInProgress(),
+			}, (pending) -> () -> respondInstead(request, buffered).refuseInProgress(),
 					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
-							: () -> answerInstead(request, buffered).replay(completed.response()),
-					(mismatched) -> () -> answerInstead(request, buffered).refuseReusedKey(false));
+							: () -> respondInstead(request, buffered).replay(completed.response()),
+					(mismatched) -> () -> respondInstead(request, buffered).refuseReusedKey(false));
 			toSend.send();
 		}
 		catch (WorkRolledBackException ex) {
 			release(request);
-			answerInstead(request, buffered).refuse(ex);
+			respondInstead(request, buffered).refuse(ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			close(request);
-			answerInstead(request, buffered).refuse(ex);
+			respondInstead(request, buffered).refuse(ex);
 		}
 	}
 
@@ -231,9 +231,9 @@ final class TransactionalHandlerRun extends HandlerRun {
 	/**
 	 * Discards the buffered response for another one.
 	 */
-	private AnswerWriter answerInstead(HttpServletRequest request, BufferedResponse buffered) {
+	private ResponseWriter respondInstead(HttpServletRequest request, BufferedResponse buffered) {
 		this.start.restore(request, buffered);
-		return new AnswerWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors);
+		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors);
 	}
 
 	private void release(HttpServletRequest request) {
@@ -241,7 +241,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		close(request);
 	}
 
-	private interface Answer {
+	private interface Reply {
 
 		void send() throws IOException;
 

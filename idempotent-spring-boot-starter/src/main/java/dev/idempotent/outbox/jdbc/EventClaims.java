@@ -51,8 +51,8 @@ final class EventClaims {
 	}
 
 	/**
-	 * The last row above another one.
-	 * @return the other one if there is none
+	 * Returns the last row above another one.
+	 * @return the last row, or the given one if there is none
 	 */
 	long lastRow(Connection connection, long above) {
 		String sql = "select id from " + this.tables.event() + " where id > ? order by id desc limit 1";

@@ -47,7 +47,7 @@ enum EventColumn {
 	CREATED_AT;
 
 	/**
-	 * The columns that an append writes. The other ones have defaults.
+	 * The columns that an append writes. The others have defaults.
 	 */
 	static final List<EventColumn> APPENDED = Stream.of(values()).filter((column) -> column.value != null).toList();
 

@@ -64,7 +64,8 @@ final class EventInsert {
 	}
 
 	/**
-	 * The end of a statement that begins with an event and has at least that one.
+	 * Returns the end of the statement that begins with an event and has at least that
+	 * one.
 	 */
 	private static int end(List<SerializedEvent> events, int from) {
 		int to = from + 1;
@@ -77,7 +78,8 @@ final class EventInsert {
 	}
 
 	/**
-	 * The largest size: drivers of MySQL may escape bytes, and a character takes up to 4.
+	 * The upper limit of the size: drivers of MySQL may escape bytes, and a character
+	 * takes up to 4 bytes.
 	 */
 	private static long bytes(SerializedEvent event) {
 		long characters = (long) event.topic().length() + event.type().length()

@@ -48,7 +48,8 @@ final class EventMoves {
 	}
 
 	/**
-	 * Moves events of one table to the waiting ones, until their delays have passed.
+	 * Moves events of one table to the table of waiting events, until their delays have
+	 * passed.
 	 * @return how many were still leased
 	 */
 	int toWaiting(Connection connection, boolean waiting, List<FailedEvent> events) {
@@ -68,7 +69,7 @@ final class EventMoves {
 	}
 
 	/**
-	 * Moves events of one table to the dead ones.
+	 * Moves events of one table to the table of dead events.
 	 * @return how many were still leased
 	 */
 	int toDead(Connection connection, boolean waiting, List<FailedEvent> events) {
@@ -79,9 +80,9 @@ final class EventMoves {
 	}
 
 	/**
-	 * Moves pending events to the waiting ones that other programs have inserted for
-	 * later.
-	 * @return how many
+	 * Moves pending events that other programs have inserted for later to the table of
+	 * waiting events.
+	 * @return how many were moved
 	 */
 	int delayedToWaiting(Connection connection, int limit) {
 		List<Long> rows = Statements.query(connection,
@@ -94,7 +95,8 @@ final class EventMoves {
 	}
 
 	/**
-	 * Moves locked rows of dead events to the waiting ones, due now and without attempts.
+	 * Moves locked rows of dead events to the table of waiting events, due now and
+	 * without attempts.
 	 */
 	void deadToWaiting(Connection connection, List<Long> rows) {
 		copyAll(connection, new Copy(this.tables.dead(), this.tables.waiting(), "attempts, available_at",
@@ -145,7 +147,7 @@ final class EventMoves {
 	}
 
 	/**
-	 * The row itself, or the one behind the last if it is taken.
+	 * Returns the row itself, or the one after the last row if it is taken.
 	 */
 	private static String freeRow(Connection connection, String table, long row) {
 		String sql = "select max(id) from " + table + " where exists (select 1 from " + table
@@ -155,7 +157,8 @@ final class EventMoves {
 	}
 
 	/**
-	 * What a column can hold of a reason: PostgreSQL has no text with a NUL.
+	 * Returns the reason as a column can store it: PostgreSQL does not support text with
+	 * a NUL.
 	 */
 	private static String reason(FailedEvent event) {
 		String reason = event.reason().replace('\0', ' ');

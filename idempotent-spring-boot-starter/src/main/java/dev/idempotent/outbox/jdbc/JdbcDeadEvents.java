@@ -30,7 +30,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 
 	/**
 	 * Creates the dead events of a store.
-	 * @param dataSource the one of the store
+	 * @param dataSource the data source of the store
 	 * @param tables the tables of the store
 	 */
 	public JdbcDeadEvents(DataSource dataSource, OutboxTables tables) {
@@ -94,7 +94,7 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	/**
-	 * In the order of the rows: an event that dies again comes back to its own row.
+	 * In the order of the rows: an event that becomes dead again returns to its own row.
 	 */
 	private static int eachBatch(LongFunction<List<Long>> step) {
 		int done = 0;

@@ -24,7 +24,7 @@ public final class JdbcOutboxReader {
 
 	private static final int MAX_COUNT = 10_000;
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration RECHECK_INTERVAL = Duration.ofMinutes(1);
 
 	private final OutboxDatabase database;
 
@@ -34,7 +34,7 @@ public final class JdbcOutboxReader {
 
 	/**
 	 * Creates a reader.
-	 * @param dataSource the one of the store
+	 * @param dataSource the data source of the store
 	 * @param tables the tables of the store
 	 */
 	public JdbcOutboxReader(DataSource dataSource, OutboxTables tables) {
@@ -52,7 +52,7 @@ public final class JdbcOutboxReader {
 	 */
 	public OutboxSummary read() {
 		Missing known = this.missing;
-		if (known != null && System.nanoTime() - known.since() < PATIENCE.toNanos()) {
+		if (known != null && System.nanoTime() - known.since() < RECHECK_INTERVAL.toNanos()) {
 			throw new InvalidDataAccessResourceUsageException("The tables of the outbox do not exist", known.failure());
 		}
 		try {
@@ -103,7 +103,7 @@ public final class JdbcOutboxReader {
 	}
 
 	/**
-	 * An application without an outbox should not fill the log of its database.
+	 * Avoids repeated errors in the log of a database without the tables.
 	 */
 	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
 	}

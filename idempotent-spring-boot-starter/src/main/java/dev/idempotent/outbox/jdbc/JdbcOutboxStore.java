@@ -65,7 +65,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public boolean leasesAtBirth() {
+	public boolean leasesAtAppend() {
 		return joined((connection) -> this.database.kind(connection)) != Database.H2;
 	}
 

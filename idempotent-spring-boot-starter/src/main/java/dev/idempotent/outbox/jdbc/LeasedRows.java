@@ -15,7 +15,7 @@ import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 
 /**
- * The rows of one table that are still leased by the given claims.
+ * Statements on the rows that are still leased by the given claims.
  */
 final class LeasedRows {
 
@@ -37,7 +37,7 @@ final class LeasedRows {
 	}
 
 	/**
-	 * Deletes rows that are still leased. All are of one table.
+	 * Deletes rows that are still leased. All are in one table.
 	 * @return how many
 	 */
 	int delete(Connection connection, boolean waiting, List<LeasedEvent> events) {
@@ -47,7 +47,7 @@ final class LeasedRows {
 
 	/**
 	 * Locks rows that are still leased, until the end of the caller's transaction. All
-	 * are of one table.
+	 * are in one table.
 	 * @return by row
 	 */
 	Map<Long, LeasedEvent> lock(Connection connection, boolean waiting, List<LeasedEvent> events) {

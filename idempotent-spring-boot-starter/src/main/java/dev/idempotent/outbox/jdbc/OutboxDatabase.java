@@ -26,7 +26,7 @@ final class OutboxDatabase {
 	/**
 	 * For locks that are not granted in time: MySQL waits up to 50 seconds for each.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
 	private final NonTransactionalConnections connections;
 
@@ -79,7 +79,7 @@ final class OutboxDatabase {
 			}
 			catch (PessimisticLockingFailureException ex) {
 				boolean waited = ex instanceof CannotAcquireLockException;
-				if (attempt++ == ATTEMPTS || (waited && System.nanoTime() - begun >= PATIENCE.toNanos())) {
+				if (attempt++ == ATTEMPTS || (waited && System.nanoTime() - begun >= MAX_WAIT.toNanos())) {
 					throw ex;
 				}
 			}
@@ -88,7 +88,7 @@ final class OutboxDatabase {
 
 	/**
 	 * Moves rows between tables in one transaction, to new rows where the old ones are
-	 * taken: rows come again when a table was truncated with its sequence.
+	 * taken: a sequence repeats row ids after its table was truncated.
 	 */
 	<T> T move(EventMoves moves, BiFunction<EventMoves, Connection, T> work) {
 		try {

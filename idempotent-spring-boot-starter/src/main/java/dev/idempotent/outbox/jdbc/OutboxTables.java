@@ -50,7 +50,7 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
-	 * A condition on the column before it.
+	 * The condition that the preceding column has one of the given values.
 	 * @param rows at least one
 	 */
 	static String in(Collection<Long> rows) {

@@ -22,7 +22,7 @@ final class PacketLimit {
 
 	/**
 	 * Rejects an event that exceeds the limit.
-	 * @throws DataIntegrityViolationException if it is
+	 * @throws DataIntegrityViolationException if it does
 	 */
 	static void check(Connection connection, SerializedEvent event) {
 		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(SQL)) {
@@ -40,7 +40,7 @@ final class PacketLimit {
 	}
 
 	/**
-	 * Drivers escape some bytes.
+	 * Returns the size on the wire: drivers escape some bytes.
 	 */
 	private static long written(byte[] payload) {
 		long length = payload.length;

@@ -43,7 +43,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 	static EventMapping of(AnnotatedMethod method, TransactionalOutbox annotation, List<String> parameterNames,
 			OutboxTopics topics) {
 		if (annotation.type().isBlank()) {
-			throw method.invalid("states no type", "State one, such as type = \"order.created\".", null);
+			throw method.invalid("has no type", "Set one, such as type = \"order.created\".", null);
 		}
 		Set<String> variables = new HashSet<>(parameterNames);
 		variables.add(RESULT);
@@ -80,7 +80,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 
 	private OutboxEvent event(Map<String, @Nullable Object> variables, @Nullable Object payload) {
 		if (payload == null) {
-			throw invalidValue("payload", "yields null; state a condition if a call may have no event");
+			throw invalidValue("payload", "yields null; set a condition if a call may have no event");
 		}
 		OutboxEvent event = OutboxEvent.of(this.type, payload).toTopic(this.topic);
 		return (this.key == null) ? event : event.withKey(keyOf(value("key", this.key, variables)));
@@ -138,7 +138,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		}
 		catch (IllegalArgumentException ex) {
 			throw method.invalid("has no topic to send to: " + ex.getMessage(),
-					"State a topic that a publisher serves, or set idempotent.outbox.default-topic.", ex);
+					"Set a topic that a publisher serves, or set idempotent.outbox.default-topic.", ex);
 		}
 	}
 

@@ -78,7 +78,7 @@ final class OutboxMethod {
 		Class<?> returned = method.method().getReturnType();
 		if (returned == void.class || returned == Void.class) {
 			throw method.invalid("returns nothing, and an expression refers to #result",
-					"State a payload, such as payload = \"#order\".", null);
+					"Set a payload, such as payload = \"#order\".", null);
 		}
 		if (isAsynchronous(returned)) {
 			throw method.invalid(

@@ -17,8 +17,9 @@ import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Appends the events of {@code @TransactionalOutbox} methods. Has to be innermost: within
- * the method's transaction, and within any advice that answers a call without running it.
+ * Appends the events of {@code @TransactionalOutbox} methods. Must be innermost: within
+ * the method's transaction, and within any advice that may return without calling the
+ * method.
  */
 public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMethod> {
 

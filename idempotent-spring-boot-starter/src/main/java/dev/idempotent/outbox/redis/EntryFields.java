@@ -16,8 +16,8 @@ final class EntryFields {
 	}
 
 	/**
-	 * Passes on the fields in their order. Skips a header named {@code payload}, which
-	 * would hide the event's own.
+	 * Passes the fields in their order to a consumer. Skips a header named
+	 * {@code payload}, which would hide the payload of the event.
 	 */
 	static void forEach(SerializedEvent event, BiConsumer<byte[], byte[]> field) {
 		event.headers().forEach((name, value) -> {

@@ -19,7 +19,7 @@ final class FailureOutcomes {
 			"NOREPLICAS", "MISCONF", "BUSY", "UNKILLABLE", "TRYAGAIN", "MOVED", "ASK", "NOAUTH", "WRONGPASS", "NOPERM");
 
 	/**
-	 * Those of them that may affect some keys only.
+	 * The server errors that may affect only some keys.
 	 */
 	private static final Set<String> KEY_ERRORS = Set.of("NOPERM", "TRYAGAIN", "MOVED", "ASK");
 
@@ -43,7 +43,7 @@ final class FailureOutcomes {
 	}
 
 	static Outcome unreachable(Throwable failure, Scope scope) {
-		return new Outcome.Unavailable("Redis did not answer (" + failure.getClass().getSimpleName() + ")", scope);
+		return new Outcome.Unavailable("Redis did not respond (" + failure.getClass().getSimpleName() + ")", scope);
 	}
 
 	static String codeOrClass(Throwable failure) {
@@ -52,8 +52,8 @@ final class FailureOutcomes {
 	}
 
 	/**
-	 * Whether the connection can be reused: the server replied with an error that it
-	 * would repeat on another connection.
+	 * Returns whether the connection can be reused: the server replied with an error that
+	 * it would repeat on another connection.
 	 */
 	static boolean isConnectionReusable(Throwable failure) {
 		return ErrorReply.codeOf(failure) != null && !ErrorReply.requiresReconnect(failure);

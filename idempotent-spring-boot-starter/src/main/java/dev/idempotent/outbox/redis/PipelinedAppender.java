@@ -70,7 +70,8 @@ final class PipelinedAppender implements StreamAppender {
 	}
 
 	/**
-	 * A failure of one connection often affects all, and each would cost a timeout.
+	 * Closes idle connections after a failure: it often affects all of them, and each
+	 * would cost a timeout.
 	 */
 	private void closeIdle() {
 		for (DedicatedRedisConnection kept = this.idle.poll(); kept != null; kept = this.idle.poll()) {

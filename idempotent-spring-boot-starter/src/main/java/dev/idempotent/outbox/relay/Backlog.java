@@ -64,14 +64,14 @@ final class Backlog {
 	}
 
 	/**
-	 * Ensures that the next search includes a row.
+	 * Makes the next claim include a row.
 	 */
 	void lookFrom(long row) {
 		this.requested.accumulateAndGet(row - 1, Math::min);
 	}
 
 	/**
-	 * Records a row that need not be searched for.
+	 * Records a row that need not be claimed.
 	 */
 	void skip(long row) {
 		this.known.accumulateAndGet(row, Math::max);
@@ -121,7 +121,8 @@ final class Backlog {
 	 */
 	private synchronized List<LeasedEvent> claimPending(int limit) {
 		startFullScanIfDue();
-		// A request from now on is for the next claim: this one may not see its row.
+		// A request that arrives from now on is for the next claim: this one may not see
+		// its row.
 		this.watermark = Math.min(this.watermark, this.requested.getAndSet(Long.MAX_VALUE));
 		long skipped = this.known.get();
 		List<LeasedEvent> pending = claim(false, this.watermark, this.circuit.unavailable(), null, limit);

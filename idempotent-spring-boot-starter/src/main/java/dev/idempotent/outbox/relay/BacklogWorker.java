@@ -7,14 +7,14 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Delivers the backlog: without a pause while there are due events, then with growing
- * ones.
+ * Delivers the backlog: without pauses while there are due events, then with growing
+ * pauses.
  */
 final class BacklogWorker implements RepeatingTask.Step {
 
 	/**
 	 * An event with more unfinished attempts may crash the process. It and the events
-	 * claimed with it are tried in ever smaller groups.
+	 * claimed with it are published in ever smaller groups.
 	 */
 	private static final int TRUSTED_ATTEMPTS = 2;
 

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Publishes a batch so that a single event cannot block the others. If the publisher
  * throws, the batch is halved until the event at fault is alone. Events suspected of
- * making the destination seem unavailable are published alone, behind the others.
+ * making the destination seem unavailable are published alone, after the others.
  */
 final class BatchPublisher {
 
@@ -60,8 +60,9 @@ final class BatchPublisher {
 	}
 
 	/**
-	 * Adds the outcomes of the suspects. Tries only one that gets no answer, because the
-	 * lease of the batch is limited, and none where the others got no answer either.
+	 * Adds the outcomes of the suspects. Stops after the first one that gets no response,
+	 * because the lease of the batch is limited, and publishes none if the others got no
+	 * response either.
 	 */
 	private List<Outcome> publishSuspects(List<SerializedEvent> events, List<SerializedEvent> others,
 			List<Outcome> published) {
@@ -83,9 +84,9 @@ final class BatchPublisher {
 	}
 
 	/**
-	 * An event that gets no answer alone, while others of its topic do, is at fault: the
-	 * attempt counts, and the destination stays available. Otherwise only its destination
-	 * may be unavailable.
+	 * An event that gets no response when it is published alone, while others of its
+	 * topic do, is at fault: the attempt counts, and the destination stays available.
+	 * Otherwise only its destination may be unavailable.
 	 */
 	private Outcome publishAlone(SerializedEvent event) {
 		boolean evidence = this.suspects.hasEvidence(event);

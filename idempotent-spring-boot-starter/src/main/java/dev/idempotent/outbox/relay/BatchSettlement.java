@@ -67,8 +67,8 @@ final class BatchSettlement {
 	}
 
 	/**
-	 * A random delay between half the first one and the first one doubled for each
-	 * further failure, so that events that fail together are not retried together.
+	 * Returns a random delay, so that events that fail together are not retried together.
+	 * Its upper limit is the first delay, doubled for each further failure.
 	 * @param failures at least 1
 	 */
 	static Duration delay(Duration first, Duration longest, int failures) {

@@ -32,7 +32,7 @@ final class HandOffQueue {
 
 	/**
 	 * Reserves space for events that are to be added.
-	 * @return whether there is enough
+	 * @return whether there was enough space
 	 */
 	boolean reserve(List<SerializedEvent> events) {
 		if (!this.freeSlots.tryAcquire(events.size())) {
@@ -61,7 +61,7 @@ final class HandOffQueue {
 	}
 
 	/**
-	 * Whether nothing is queued or reserved.
+	 * Returns whether nothing is queued or reserved.
 	 */
 	boolean isEmpty() {
 		return this.freeSlots.availablePermits() == this.settings.queueCapacity();
@@ -72,8 +72,8 @@ final class HandOffQueue {
 	}
 
 	/**
-	 * Takes a batch, waiting for its first event.
-	 * @return empty after the timeout
+	 * Takes a batch, and waits for its first event.
+	 * @return the batch, empty after the timeout
 	 */
 	List<QueuedEvent> take(long timeoutMillis) throws InterruptedException {
 		List<QueuedEvent> taken = new ArrayList<>();

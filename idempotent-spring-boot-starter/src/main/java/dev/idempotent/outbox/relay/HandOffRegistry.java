@@ -29,8 +29,8 @@ final class HandOffRegistry implements HandOffs {
 	private volatile boolean open;
 
 	/**
-	 * Creates a registry that is closed.
-	 * @param relays by publisher
+	 * Creates a closed registry.
+	 * @param relays the relays by publisher
 	 * @param onUse called when there are events that were not handed over
 	 */
 	HandOffRegistry(String owner, Duration leaseTime, Map<String, PublisherRelay> relays, Runnable onUse) {

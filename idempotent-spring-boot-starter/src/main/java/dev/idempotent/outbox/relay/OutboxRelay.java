@@ -61,7 +61,7 @@ public final class OutboxRelay {
 
 	/**
 	 * Hands events of this process over to this relay at commit.
-	 * @return accepts nothing while the relay is not running
+	 * @return hand-offs that accept nothing while the relay is not running
 	 */
 	public HandOffs handOffs() {
 		return this.handOffs;
@@ -108,7 +108,7 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * Makes the relay look for due events now, starting from the first row.
+	 * Makes the relay query for due events now, starting from the first row.
 	 */
 	public void wake() {
 		startUnlessStopped();

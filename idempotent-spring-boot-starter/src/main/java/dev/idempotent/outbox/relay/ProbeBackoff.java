@@ -32,24 +32,24 @@ final class ProbeBackoff {
 	private long end;
 
 	/**
-	 * Whether the last attempt failed.
+	 * Returns whether the last attempt failed.
 	 */
 	boolean isOpen() {
 		return this.failures != null;
 	}
 
 	/**
-	 * Whether the next probe is due.
+	 * Returns whether the next probe is due.
 	 */
-	boolean isOver() {
+	boolean isDue() {
 		return System.nanoTime() - this.end >= 0;
 	}
 
 	/**
-	 * Whether there may be an event to probe with.
+	 * Returns whether there may be an event to probe with.
 	 */
-	boolean isPromising() {
-		return !this.idle || isOver();
+	boolean mayFindEvent() {
+		return !this.idle || isDue();
 	}
 
 	long end() {
@@ -70,7 +70,7 @@ final class ProbeBackoff {
 	}
 
 	/**
-	 * There is no event to probe with. Another instance may hold it.
+	 * Records that there is no event to probe with. Another instance may have leased it.
 	 * @return whether this is so for the first time in a row
 	 */
 	boolean startIdle() {
@@ -81,7 +81,7 @@ final class ProbeBackoff {
 	}
 
 	/**
-	 * There is an event to probe with.
+	 * Records that there is an event to probe with.
 	 */
 	void endIdle() {
 		if (this.idle) {

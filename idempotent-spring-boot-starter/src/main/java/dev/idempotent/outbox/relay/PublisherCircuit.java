@@ -39,7 +39,7 @@ final class PublisherCircuit {
 	private final Map<String, Destination> destinations = new HashMap<>();
 
 	/**
-	 * Creates a circuit that is closed.
+	 * Creates a closed circuit.
 	 * @param publisher the prefix
 	 * @param onRecovery called when events that were kept can be sent again
 	 */
@@ -71,7 +71,8 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * Records the outcomes of a batch. Any answer shows that the publisher is available.
+	 * Records the outcomes of a batch. Any response shows that the publisher is
+	 * available.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
@@ -102,9 +103,9 @@ final class PublisherCircuit {
 	 */
 	synchronized @Nullable Probe nextProbe() {
 		if (this.publisherBackoff.isOpen()) {
-			return this.publisherBackoff.isOver() ? new Probe(null, 0) : null;
+			return this.publisherBackoff.isDue() ? new Probe(null, 0) : null;
 		}
-		return longest().filter((entry) -> entry.getValue().backoff.isOver()).map(PublisherCircuit::probe).orElse(null);
+		return longest().filter((entry) -> entry.getValue().backoff.isDue()).map(PublisherCircuit::probe).orElse(null);
 	}
 
 	/**
@@ -140,8 +141,8 @@ final class PublisherCircuit {
 	}
 
 	/**
-	 * Makes the next probe start behind a row, since the rows up to it cannot show
-	 * whether the destination is available.
+	 * Makes the next probe start after a row, since the rows up to it cannot show whether
+	 * the destination is available.
 	 */
 	synchronized void probeBehind(Probe probe, long row) {
 		Destination destination = destination(probe);
@@ -158,7 +159,7 @@ final class PublisherCircuit {
 		long now = System.nanoTime();
 		return this.destinations.entrySet()
 			.stream()
-			.filter((entry) -> entry.getValue().backoff.isPromising())
+			.filter((entry) -> entry.getValue().backoff.mayFindEvent())
 			.min(Comparator.comparingLong((entry) -> entry.getValue().backoff.end() - now));
 	}
 

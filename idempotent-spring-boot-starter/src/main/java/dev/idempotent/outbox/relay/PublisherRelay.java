@@ -83,9 +83,9 @@ final class PublisherRelay {
 
 	/**
 	 * Starts the workers.
-	 * @param running whether to look for events
+	 * @param running whether to query for events
 	 * @param delivering whether to wait for events that are handed over
-	 * @param threads starts a worker in a thread of the given name
+	 * @param threads runs a worker on a new thread of the given name
 	 */
 	void start(BooleanSupplier running, BooleanSupplier delivering, BiConsumer<String, Runnable> threads) {
 		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running,

@@ -40,7 +40,7 @@ public interface RelaySettings {
 	int workers();
 
 	/**
-	 * How long this instance holds an event before another may claim it.
+	 * How long this instance leases an event before another may claim it.
 	 * @return the lease
 	 */
 	Duration lease();
@@ -52,7 +52,7 @@ public interface RelaySettings {
 	Duration pollInterval();
 
 	/**
-	 * The limit of that wait, which doubles while there are no events.
+	 * The limit of the poll interval, which doubles while there are no events.
 	 * @return the longest interval
 	 */
 	Duration idlePollInterval();
@@ -83,7 +83,7 @@ public interface RelaySettings {
 	Duration maxBackoff();
 
 	/**
-	 * How long to go on delivering handed-over events when the application stops.
+	 * How long to continue delivering handed-over events when the application stops.
 	 * @return the timeout of a graceful stop
 	 */
 	Duration drainTimeout();

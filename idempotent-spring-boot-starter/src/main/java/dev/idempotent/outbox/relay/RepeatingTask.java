@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a step while a condition holds. Survives any exception or error of the step,
- * which would otherwise end its thread unnoticed.
+ * Repeats a step while a condition holds. Continues after any exception or error of the
+ * step, which would otherwise end its thread unnoticed.
  */
 final class RepeatingTask implements Runnable {
 

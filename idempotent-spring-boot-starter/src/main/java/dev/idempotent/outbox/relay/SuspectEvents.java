@@ -12,8 +12,8 @@ import dev.idempotent.outbox.SerializedEvent;
 
 /**
  * Events that may themselves be the reason why their destination seemed unavailable, such
- * as one that is too large to be sent within a timeout: the first of a batch that got no
- * answer. Each is published alone, behind the others.
+ * as one that is too large to be sent within a timeout: the first event of a batch that
+ * got no response. Each is published alone, after the others.
  */
 final class SuspectEvents {
 
@@ -40,9 +40,9 @@ final class SuspectEvents {
 	}
 
 	/**
-	 * Records the outcomes of a batch. The first event of each topic that got no answer
-	 * becomes a suspect. Each answer is evidence against the suspects of its topic, until
-	 * another event of the topic gets no answer: then the destination may be at fault.
+	 * Records the outcomes of a batch. The first event of each topic that got no response
+	 * becomes a suspect. Each response is evidence against the suspects of its topic, until
+	 * another event of the topic gets no response: then the destination may be at fault.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();
@@ -70,7 +70,8 @@ final class SuspectEvents {
 	}
 
 	/**
-	 * Whether other events of the same topic were answered since this one got no answer.
+	 * Returns whether other events of the same topic got a response since this one got
+	 * none.
 	 */
 	synchronized boolean hasEvidence(SerializedEvent event) {
 		Suspect suspect = this.suspects.get(event.id());

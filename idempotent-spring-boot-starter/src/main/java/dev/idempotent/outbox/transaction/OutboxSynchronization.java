@@ -58,7 +58,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Registers with a transaction elsewhere, which cannot take events.
+	 * Registers with a transaction on another database, which does not support events.
 	 */
 	static void beginElsewhere(OutboxStore store) {
 		new OutboxSynchronization(store, HandOffs.none(), Phase.ELSEWHERE).register();
@@ -108,7 +108,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	/**
-	 * Runs first: from then on other synchronizations may append.
+	 * Runs first, because other synchronizations may append.
 	 */
 	@Override
 	public int getOrder() {
@@ -194,7 +194,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		if (events.isEmpty()) {
 			return;
 		}
-		HandOffs.HandOff handOff = (this.reserves && this.store.leasesAtBirth()) ? this.handOffs.reserve(events) : null;
+		HandOffs.HandOff handOff = (this.reserves && this.store.leasesAtAppend()) ? this.handOffs.reserve(events)
+				: null;
 		boolean done = false;
 		try {
 			List<SerializedEvent> rows = this.store.append(events, (handOff != null) ? handOff.lease() : null);

@@ -13,8 +13,8 @@ import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Prepares each transaction on the outbox's database to take events, whichever manager
- * begins it.
+ * Prepares each transaction on the outbox's database for events, whichever manager begins
+ * it.
  */
 public final class OutboxTransactionListener implements TransactionExecutionListener {
 
@@ -35,7 +35,8 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 * @param handOffs takes them when they are committed; obtained with the first
 	 * transaction
 	 * @param joinable whether what the calling thread inserts now commits with its
-	 * transaction; asked for a transaction that began before this listener was registered
+	 * transaction; evaluated for a transaction that began before this listener was
+	 * registered
 	 */
 	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<HandOffs> handOffs,
 			BooleanSupplier joinable) {
@@ -73,7 +74,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	/**
 	 * Finds the synchronization of the calling thread's transaction. One that began
 	 * before this listener was registered is joined.
-	 * @return {@code null} if the transaction cannot take events
+	 * @return {@code null} if events cannot be appended to the transaction
 	 */
 	@Nullable OutboxSynchronization current() {
 		OutboxSynchronization known = OutboxSynchronization.current();

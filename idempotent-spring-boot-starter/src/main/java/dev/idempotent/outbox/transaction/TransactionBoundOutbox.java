@@ -46,9 +46,8 @@ public final class TransactionBoundOutbox implements Outbox {
 	 * @param payloads serializes payloads
 	 * @param source the {@code source} of the CloudEvents, a URI reference
 	 * @param moreHeaders adds headers to each event, such as those of a trace
-	 * @param clock the time of the append, for the consumers of an event; it decides
-	 * nothing
-	 * @param transactions knows which transactions can take events
+	 * @param clock the time of the append, for the consumers of an event only
+	 * @param transactions finds the synchronizations of transactions
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
 			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock,

@@ -61,7 +61,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 
 		@Test
 		void beginsALeaseAtTheAppendEvenInAnOldTransaction() {
-			assertThat(store().leasesAtBirth()).isTrue();
+			assertThat(store().leasesAtAppend()).isTrue();
 			inTransaction(() -> {
 				tested().template().update("set @begin = utc_timestamp(6)");
 				tested().template().queryForList("select sleep(0.3)");

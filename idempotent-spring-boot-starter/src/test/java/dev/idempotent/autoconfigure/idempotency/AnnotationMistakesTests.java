@@ -90,13 +90,13 @@ class AnnotationMistakesTests {
 
 	@Test
 	void includeIgnoringEverythingWithoutAKey() {
-		assertStops(MistakenHandlers.EverythingIgnored.class, "ignores everything and states no key",
+		assertStops(MistakenHandlers.EverythingIgnored.class, "ignores everything and has no key",
 				"key = \"#body.id\"");
 	}
 
 	@Test
 	void includeAFingerprintWithoutARetention() {
-		assertStops(MistakenHandlers.FingerprintWithoutRetention.class, "states no retention", "retention = \"1m\"");
+		assertStops(MistakenHandlers.FingerprintWithoutRetention.class, "has no retention", "retention = \"1m\"");
 	}
 
 	@Test

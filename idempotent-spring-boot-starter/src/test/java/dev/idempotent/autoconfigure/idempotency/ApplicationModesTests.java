@@ -56,7 +56,7 @@ class ApplicationModesTests {
 	@Test
 	void checkTheOtherMethodsOfAJob() {
 		assertThatException().isThrownBy(() -> start("spring.main.web-application-type=none", "keyless=true"))
-			.withMessageContaining("states no key, and is not a web handler");
+			.withMessageContaining("has no key, and is not a web handler");
 	}
 
 	private static ConfigurableApplicationContext start(String... properties) {

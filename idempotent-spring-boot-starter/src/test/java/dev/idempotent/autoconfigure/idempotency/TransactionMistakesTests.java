@@ -96,7 +96,7 @@ class TransactionMistakesTests {
 	@ValueSource(classes = { UnfitHandlers.Future.class, UnfitHandlers.Call.class, UnfitHandlers.Event.class,
 			UnfitHandlers.Entity.class })
 	void itNeedsAnAnswerWhenTheMethodReturns(Class<?> handler) {
-		assertStops(this.withDatabase, handler, "answers asynchronously", "Guarantee.LEASE");
+		assertStops(this.withDatabase, handler, "responds asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test
@@ -112,7 +112,7 @@ class TransactionMistakesTests {
 	@Test
 	void itMayBeTheDefault() {
 		assertStops(this.withDatabase.withPropertyValues("idempotent.guarantee=transaction"),
-				UnfitHandlers.ByDefault.class, "answers asynchronously", "Guarantee.LEASE");
+				UnfitHandlers.ByDefault.class, "responds asynchronously", "Guarantee.LEASE");
 		assertStops(this.application.withPropertyValues("idempotent.guarantee=transaction"),
 				UnfitHandlers.UnderLease.class,
 				"has Guarantee.TRANSACTION (from its annotation or idempotent.guarantee), and",
@@ -123,7 +123,7 @@ class TransactionMistakesTests {
 	void itHoldsForHandlersThatNeedAKeyByARule() {
 		WebApplicationContextRunner ruled = this.withDatabase.withPropertyValues("idempotent.guarantee=transaction",
 				"idempotent.web.required-for=POST /plain/**");
-		assertStops(ruled, UnfitHandlers.WithoutAnnotation.class, "answers asynchronously", "Guarantee.LEASE");
+		assertStops(ruled, UnfitHandlers.WithoutAnnotation.class, "responds asynchronously", "Guarantee.LEASE");
 	}
 
 	@Test

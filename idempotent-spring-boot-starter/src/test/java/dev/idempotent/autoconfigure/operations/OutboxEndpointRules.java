@@ -121,17 +121,17 @@ abstract class OutboxEndpointRules {
 	void refusesInvalidRequests() {
 		deadLetter("order.created");
 		assertThat(json(post("retry", "{}"), 400).get("problem").asString())
-			.isEqualTo("The request does not say which events");
+			.isEqualTo("The request does not specify which events");
 		assertThat(json(post("discard", "{\"all\":false}"), 400).get("action").asString()).contains("all=true");
 		assertThat(json(post("discard", "{\"all\":true,\"type\":\"order.created\"}"), 400).get("problem").asString())
-			.isEqualTo("The request asks for all events and for some of them");
+			.isEqualTo("The request specifies both all events and some of them");
 		assertThat(json(post("discard", "{\"type\":\"\"}"), 400).get("problem").asString())
 			.isEqualTo("The parameter 'type' is empty");
 		assertThat(json(post("retry", "{\"id\":\"1\"}"), 400).get("problem").asString()).contains("UUID");
 		assertThat(json(post("explode", "{\"all\":true}"), 400).get("action").asString()).contains("outbox/retry");
 		assertThat(json(get("/actuator/outbox/living"), 400).get("action").asString()).contains("outbox/dead");
 		assertThat(json(get("/actuator/outbox/dead?limit=501"), 400).get("action").asString())
-			.isEqualTo("State a number of at least 1 and at most 500");
+			.isEqualTo("Specify a number of at least 1 and at most 500");
 		assertThat(json(get("/actuator/outbox/dead?after=x"), 400).get("problem").asString()).contains("'after'");
 		assertThat(json(get("/actuator/outbox/dead"), 200).get("dead")).hasSize(1);
 	}

@@ -136,7 +136,7 @@ class OutboxOnDemandTests {
 			.run((context) -> {
 				assertThat(output).contains("Outbox: off");
 				context.getBean(Appender.class);
-				assertThat(output).contains("Outbox: on from now on, because the Outbox has been requested");
+				assertThat(output).contains("Outbox: switched on, because the Outbox has been requested");
 				assertThat(manager(context).getTransactionExecutionListeners()).hasSize(1);
 			});
 	}

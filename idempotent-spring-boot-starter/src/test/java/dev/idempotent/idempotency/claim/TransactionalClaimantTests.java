@@ -34,24 +34,24 @@ class TransactionalClaimantTests {
 
 	private final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(new ManualClock());
 
-	private final FaultyStore front = new FaultyStore(this.memory);
+	private final FaultyStore store = new FaultyStore(this.memory);
 
 	private final PresetTransactions database = new PresetTransactions();
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.front, OnStoreFailure.REJECT,
+	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(10));
 
 	private final IdempotencyKey key = Samples.key();
 
 	@AfterEach
 	void close() {
-		this.front.mended();
+		this.store.mended();
 		this.guard.close();
 	}
 
 	@Test
 	void probesAnUnreachableStoreOncePerSecond() {
-		this.front.failing(Fault.UNREACHABLE, Verb.CLAIM);
+		this.store.failing(Fault.UNREACHABLE, Verb.CLAIM);
 		long start = System.nanoTime();
 		for (int i = 0; i < 200; i++) {
 			TransactionalClaimant claimant = claimant(Samples.key());
@@ -59,24 +59,24 @@ class TransactionalClaimantTests {
 			claimant.commitAndComplete(RESPONSE);
 		}
 		long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
-		assertThat(this.front.calls().stream().filter((call) -> call.verb() == Verb.CLAIM))
+		assertThat(this.store.calls().stream().filter((call) -> call.verb() == Verb.CLAIM))
 			.hasSizeLessThan((int) (3 + seconds));
 	}
 
 	@Test
 	void usesTheStoreAgainOnceItAnswers() {
-		this.front.failing(Fault.UNREACHABLE, Verb.CLAIM);
+		this.store.failing(Fault.UNREACHABLE, Verb.CLAIM);
 		claimant(Samples.key()).claim();
-		this.front.mended();
+		this.store.mended();
 		await().untilAsserted(() -> {
 			IdempotencyKey fresh = Samples.key();
 			claimant(fresh).claim();
-			assertThat(this.front.count(Verb.CLAIM, fresh)).isOne();
+			assertThat(this.store.count(Verb.CLAIM, fresh)).isOne();
 		});
 	}
 
 	@Test
-	void completesTheKeyInFrontAfterTheCommit() {
+	void completesTheKeyInTheStoreAfterTheCommit() {
 		TransactionalClaimant claimant = claimant(this.key);
 		claimant.claim();
 		claimant.commitAndComplete(RESPONSE);
@@ -86,7 +86,7 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
-	void releasesTheKeyInFrontWhenTheDatabaseIsUnreachable() {
+	void releasesTheKeyInTheStoreWhenTheDatabaseIsUnreachable() {
 		this.database.unreachable = true;
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 			.isThrownBy(() -> claimant(this.key).claim());
@@ -110,7 +110,7 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
-	void completesTheKeyInFrontFromTheRecordInTheDatabase() {
+	void completesTheKeyInTheStoreFromTheRecordInTheDatabase() {
 		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
@@ -129,7 +129,7 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
-	void leavesTheKeyInFrontToItsLeaseWhileTheOutcomeIsUnknown() {
+	void leavesTheKeyInTheStoreClaimedWhileTheOutcomeIsUnknown() {
 		TransactionalClaimant claimant = claimant(this.key);
 		claimant.claim();
 		this.database.failsToCommit = true;
@@ -165,7 +165,7 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
-	void completesTheKeyInFrontOnceTheTransactionOfTheCallerHasEnded() {
+	void completesTheKeyInTheStoreOnceTheTransactionOfTheCallerHasEnded() {
 		TransactionalClaimant claimant = claimant(this.key);
 		claimant.claim();
 		claimant.commit(RESPONSE);

@@ -116,8 +116,8 @@ class IdempotencyTemplateTests {
 			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
 			assertThatIllegalArgumentException().isThrownBy(() -> template.execute(" ", "k", String.class, () -> ""));
 			assertThatIllegalArgumentException().isThrownBy(() -> template.execute("o", "", String.class, () -> ""));
-			assertThatIllegalArgumentException().isThrownBy(() -> template.withTimes(MINUTE, Duration.ofSeconds(1)));
-			assertThatIllegalArgumentException().isThrownBy(() -> template.withTimes(Duration.ZERO, MINUTE));
+			assertThatIllegalArgumentException().isThrownBy(() -> template.withLeaseAndRetention(MINUTE, Duration.ofSeconds(1)));
+			assertThatIllegalArgumentException().isThrownBy(() -> template.withLeaseAndRetention(Duration.ZERO, MINUTE));
 		});
 	}
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.operation.OperationTerms;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.ReflectionUtils;
 
@@ -22,7 +22,7 @@ class IdempotentMethodAdvisorTests {
 		advisor.set(new IdempotentMethodAdvisor(Guarantee.LEASE, () -> {
 			ReflectionUtils.doWithMethods(String.class,
 					(other) -> assertThat(advisor.get().matches(other, String.class)).isFalse());
-			return OperationTerms.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
+			return OperationSettings.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofHours(1));
 		}, () -> {
 			throw new IllegalStateException("No call is run here");
 		}, (type, method) -> false));

@@ -55,7 +55,7 @@ class MethodMistakesTests {
 	}
 
 	private static Stream<Arguments> misstated() {
-		return Stream.of(arguments(UnfitMethods.NoKey.class, "states no key", "key = \"#event.id\""),
+		return Stream.of(arguments(UnfitMethods.NoKey.class, "has no key", "key = \"#event.id\""),
 				arguments(UnfitMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
 				arguments(UnfitMethods.Malformed.class, "key expression '#id['", "SpEL"),
 				arguments(UnfitMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]", "names of parameters"),

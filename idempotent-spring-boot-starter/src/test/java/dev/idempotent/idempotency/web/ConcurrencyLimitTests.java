@@ -51,7 +51,7 @@ class ConcurrencyLimitTests {
 	@Test
 	void answersARefusalWithRetryAfter() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new AnswerWriter(new MockHttpServletRequest(), response, null)
+		new ResponseWriter(new MockHttpServletRequest(), response, null)
 			.refuse(new RefusedRequestException(Problem.OVERLOADED, "Later."));
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");

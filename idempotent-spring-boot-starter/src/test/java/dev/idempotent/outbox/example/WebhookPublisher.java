@@ -43,16 +43,16 @@ public class WebhookPublisher implements OutboxPublisher {
 		return this.client.sendAsync(request.build(), BodyHandlers.discarding()).handle(WebhookPublisher::outcome);
 	}
 
-	private static Outcome outcome(@Nullable HttpResponse<?> answer, @Nullable Throwable failure) {
-		if (answer == null) {
-			return new Outcome.Unavailable("No answer", Scope.DESTINATION);
+	private static Outcome outcome(@Nullable HttpResponse<?> response, @Nullable Throwable failure) {
+		if (response == null) {
+			return new Outcome.Unavailable("No response", Scope.DESTINATION);
 		}
-		int status = answer.statusCode();
+		int status = response.statusCode();
 		if (status < 300) {
 			return new Outcome.Delivered();
 		}
 		boolean later = status >= 500 || status == 408 || status == 429;
-		return later ? new Outcome.Retry("Answered " + status, null) : new Outcome.Reject("Answered " + status);
+		return later ? new Outcome.Retry("Status " + status, null) : new Outcome.Reject("Status " + status);
 	}
 
 }

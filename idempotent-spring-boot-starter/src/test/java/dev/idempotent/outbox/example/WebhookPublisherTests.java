@@ -55,8 +55,8 @@ class WebhookPublisherTests {
 	@Test
 	void tellsWhatBecameOfEachEvent() {
 		assertThat(this.publisher.publish(List.of(event(204), event(503), event(429), event(410)))).containsExactly(
-				new Outcome.Delivered(), new Outcome.Retry("Answered 503", null),
-				new Outcome.Retry("Answered 429", null), new Outcome.Reject("Answered 410"));
+				new Outcome.Delivered(), new Outcome.Retry("Status 503", null), new Outcome.Retry("Status 429", null),
+				new Outcome.Reject("Status 410"));
 		assertThat(this.received).hasSize(4).containsOnly("order.created {}");
 	}
 
@@ -65,7 +65,7 @@ class WebhookPublisherTests {
 		SerializedEvent event = event(204);
 		this.server.stop(0);
 		assertThat(this.publisher.publish(List.of(event)))
-			.containsExactly(new Outcome.Unavailable("No answer", Scope.DESTINATION));
+			.containsExactly(new Outcome.Unavailable("No response", Scope.DESTINATION));
 	}
 
 	@Test

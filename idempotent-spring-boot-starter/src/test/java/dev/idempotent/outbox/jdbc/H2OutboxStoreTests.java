@@ -31,7 +31,7 @@ class H2OutboxStoreTests extends JdbcOutboxStoreContract {
 		 */
 		@Test
 		void declaresThatALeaseBeginsWithTheTransaction() {
-			assertThat(store().leasesAtBirth()).isFalse();
+			assertThat(store().leasesAtAppend()).isFalse();
 			inTransaction(() -> {
 				Object begin = tested().template().queryForObject("select current_timestamp(6)", Object.class);
 				long row = store().append(List.of(event("one")), lease()).get(0).sequence();

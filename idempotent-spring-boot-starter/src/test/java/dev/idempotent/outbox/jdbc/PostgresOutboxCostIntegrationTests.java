@@ -31,7 +31,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 
 	private static final StatementCount count = new StatementCount();
 
-	private static final int PARKED = 100_000;
+	private static final int ROWS = 100_000;
 
 	/**
 	 * Far more than a claim needs, which also reads leased rows.
@@ -112,7 +112,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 
 	@Test
 	void readsNoWaitingEventThatIsNotDue() {
-		fill(Place.WAITING, PARKED, "interval '1 hour'");
+		fill(Place.WAITING, ROWS, "interval '1 hour'");
 		append(types(100));
 		moveToWaiting(claim(), Duration.ZERO);
 		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting(10)).hasSize(10), 10);
@@ -124,13 +124,13 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 
 	@Test
 	void readsNoMoreThanItClaimsOfManyRows() {
-		fill(Place.EVENT, PARKED, "interval '-1 hour'");
+		fill(Place.EVENT, ROWS, "interval '-1 hour'");
 		readsAtMost(MANY, Place.EVENT, () -> assertThat(claimAbove(0, 10)).hasSize(10), 12);
 	}
 
 	@Test
 	void readsNoRowBelowTheGivenOne() {
-		fill(Place.EVENT, PARKED, "interval '1 hour'");
+		fill(Place.EVENT, ROWS, "interval '1 hour'");
 		long above = append("last of them").get(0).sequence();
 		append(types(100));
 		readsAtMost(MANY, Place.EVENT, () -> assertThat(claimAbove(above, 10)).hasSize(10), 10);

@@ -43,7 +43,7 @@ class PostgresOutboxStoreIntegrationTests extends JdbcOutboxStoreContract {
 
 		@Test
 		void beginsALeaseAtTheAppendEvenInAnOldTransaction() {
-			assertThat(store().leasesAtBirth()).isTrue();
+			assertThat(store().leasesAtAppend()).isTrue();
 			inTransaction(() -> {
 				tested().template().queryForList("select pg_sleep(0.3)");
 				long row = store().append(List.of(event("one")), lease()).get(0).sequence();

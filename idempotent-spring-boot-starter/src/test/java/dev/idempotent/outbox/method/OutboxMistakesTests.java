@@ -54,7 +54,7 @@ class OutboxMistakesTests {
 	@Test
 	void refusesAMethodThatCannotBeAdvised() {
 		assertStops(Hidden.class, "is private or static");
-		assertStops(NoType.class, "states no type");
+		assertStops(NoType.class, "has no type");
 	}
 
 	@Test

@@ -128,7 +128,7 @@ final class Shop implements AutoCloseable {
 	 * Whether events are handed over at their commit.
 	 */
 	boolean handsOver() {
-		return this.context.getBean(OutboxStore.class).leasesAtBirth();
+		return this.context.getBean(OutboxStore.class).leasesAtAppend();
 	}
 
 	/**
@@ -170,7 +170,7 @@ final class Shop implements AutoCloseable {
 
 		@Override
 		public void published(String publisher, BatchResult batch, Duration took) {
-			this.lost.addAndGet(batch.lost());
+			this.lost.addAndGet(batch.leaseLost());
 		}
 
 	}

@@ -21,7 +21,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /**
  * Every kind of handler in every flavour of application, over real HTTP: the first answer
  * is that of the same application without this library, and a retry gets what
- * docs/answers.md says.
+ * docs/responses.md says.
  */
 @ParameterizedClass
 @EnumSource(Flavour.class)

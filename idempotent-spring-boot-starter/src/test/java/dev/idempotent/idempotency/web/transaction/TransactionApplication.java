@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Import;
 class TransactionApplication {
 
 	private static final String[] SETTINGS = { "idempotent.jdbc.initialize-schema=always",
-			"idempotent.web.max-response-body=10KB", "idempotent.web.max-held-response=100KB" };
+			"idempotent.web.max-response-body=10KB", "idempotent.web.max-buffered-response=100KB" };
 
 	/**
 	 * Starts the application with small limits.

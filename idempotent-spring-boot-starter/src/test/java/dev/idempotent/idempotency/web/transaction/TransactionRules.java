@@ -140,7 +140,7 @@ abstract class TransactionRules {
 		Attempt attempt = new Attempt("huge");
 		HttpResponse<byte[]> first = attempt.send();
 		assertThat(first.statusCode()).isEqualTo(500);
-		assertThat(text(first)).contains("idempotent.web.max-held-response");
+		assertThat(text(first)).contains("idempotent.web.max-buffered-response");
 		assertThat(attempt.rows()).isZero();
 	}
 

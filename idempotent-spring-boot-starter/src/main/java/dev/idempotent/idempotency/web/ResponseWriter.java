@@ -17,13 +17,13 @@ import org.springframework.web.cors.CorsProcessor;
 import org.springframework.web.cors.DefaultCorsProcessor;
 
 /**
- * Sends the responses for which no handler runs: a replay, or the problem for which the
- * request is refused. Applies the CORS configuration of the handler, or a browser would
- * hide these responses from the page.
+ * Sends the responses that do not come from a handler: replays and problem details.
+ * Applies the CORS configuration of the handler, because a browser would otherwise hide
+ * these responses from the page.
  */
-final class AnswerWriter {
+final class ResponseWriter {
 
-	private static final Logger logger = LoggerFactory.getLogger(AnswerWriter.class);
+	private static final Logger logger = LoggerFactory.getLogger(ResponseWriter.class);
 
 	private static final CorsProcessor corsProcessor = new DefaultCorsProcessor();
 
@@ -33,14 +33,14 @@ final class AnswerWriter {
 
 	private final @Nullable CorsConfiguration cors;
 
-	AnswerWriter(HttpServletRequest request, HttpServletResponse response, @Nullable CorsConfiguration cors) {
+	ResponseWriter(HttpServletRequest request, HttpServletResponse response, @Nullable CorsConfiguration cors) {
 		this.request = request;
 		this.response = response;
 		this.cors = cors;
 	}
 
 	/**
-	 * Replays a stored response, or reports that the response was not kept.
+	 * Replays a stored response, or reports that it was not stored.
 	 */
 	void replay(StoredResponse stored) throws IOException {
 		if (!mayAnswer()) {
@@ -52,8 +52,8 @@ final class AnswerWriter {
 		}
 		else {
 			Problem.RESPONSE_NOT_KEPT.send(this.response,
-					"The first request with this idempotency key has been carried "
-							+ "out, and its response was not kept. Do not send it again.");
+					"The first request with this idempotency key was processed, but its response could not be "
+							+ "stored. Do not send it again.");
 		}
 	}
 
@@ -63,15 +63,16 @@ final class AnswerWriter {
 	}
 
 	/**
-	 * Refuses a key of another request.
+	 * Refuses a request whose key was used for a different request.
 	 * @param derived whether the key was derived from the request, so that the client
-	 * cannot send another one
+	 * cannot choose another one
 	 */
 	void refuseReusedKey(boolean derived) throws IOException {
 		refuse(Problem.KEY_REUSED, derived
-				? "This operation derives its idempotency key from the request, and a request with the same key and "
-						+ "other content came before. Nothing was done for this one: sending it again does not help."
-				: "This idempotency key was sent with another request before. Send a new key with a new request.");
+				? "This operation derives its idempotency key from the request, and an earlier request had the same "
+						+ "key but different content. Nothing was done. Do not send this request again."
+				: "This idempotency key was already used for a different request. Send a new key with each new "
+						+ "request.");
 	}
 
 	/**
@@ -79,7 +80,7 @@ final class AnswerWriter {
 	 */
 	void refuse(RefusedRequestException ex) throws IOException {
 		if (ex.problem() == Problem.CALLER_UNKNOWN) {
-			// The advice for the operator is in the log only.
+			// Only the log contains the advice for the operator.
 			logger.warn("A {} request was refused. {}", this.request.getMethod(), ex.detail());
 			refuse(ex.problem(), "The service cannot determine the caller. Nothing was done. Contact the operator.");
 		}
@@ -100,13 +101,15 @@ final class AnswerWriter {
 		}
 		else {
 			logger.error("A request was refused because its idempotency key cannot be stored", ex);
-			refuse(Problem.STORE_FAILED, "Nothing was done. The log of this service has the cause.");
+			refuse(Problem.STORE_FAILED, "Nothing was done. The cause is in the log of this service.");
 		}
 	}
 
 	void refuseTooLong(int limit) throws IOException {
-		refuse(Problem.RESPONSE_TOO_LARGE, "Nothing was done: the response is longer than " + limit
-				+ " bytes, the most that is buffered until its transaction has committed (idempotent.web.max-held-response).");
+		refuse(Problem.RESPONSE_TOO_LARGE,
+				"Nothing was done: the response is longer than " + limit
+						+ " bytes, the most that is buffered until its transaction has committed "
+						+ "(idempotent.web.max-buffered-response).");
 	}
 
 	/**
@@ -140,7 +143,7 @@ final class AnswerWriter {
 	 * Reports that it is unknown whether the work was committed.
 	 */
 	void refuseOutcomeUnknown(IdempotencyStoreUnavailableException ex) throws IOException {
-		logger.warn("A request was answered 503 because it is unknown whether its work was committed", ex);
+		logger.warn("The response to a request is 503, because it is unknown whether its work was committed", ex);
 		refuseRetryable(Problem.OUTCOME_UNKNOWN, "It is not yet known whether the work was done. "
 				+ "Send the request again with the same key: it will not be done twice.");
 	}

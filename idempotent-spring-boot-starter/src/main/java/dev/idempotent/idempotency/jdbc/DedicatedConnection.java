@@ -14,10 +14,10 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.support.JdbcUtils;
 
 /**
- * One connection that is kept open for one task, so that the task never waits for an
- * exhausted pool. Opened at the first use, and again after it was lost.
+ * A connection outside the pool that stays open for one task, so that the task never
+ * waits for an exhausted pool. Opened at the first use, and again after it was lost.
  */
-final class KeptConnection implements AutoCloseable {
+final class DedicatedConnection implements AutoCloseable {
 
 	/**
 	 * Longer than any batch takes. Bounds the wait for a server that does not answer.
@@ -36,7 +36,7 @@ final class KeptConnection implements AutoCloseable {
 	 * Creates a connection that is not yet open.
 	 * @param dataSource opens connections that are not pooled
 	 */
-	KeptConnection(DataSource dataSource) {
+	DedicatedConnection(DataSource dataSource) {
 		this.dataSource = dataSource;
 	}
 

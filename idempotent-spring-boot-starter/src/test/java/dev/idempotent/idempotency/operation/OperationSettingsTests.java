@@ -12,36 +12,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link OperationTerms}.
+ * Tests for {@link OperationSettings}.
  */
-class OperationTermsTests {
+class OperationSettingsTests {
 
-	private static final OperationTerms DEFAULTS = OperationTerms.defaults(Guarantee.LEASE, Duration.ofSeconds(30),
-			Duration.ofHours(24));
+	private static final OperationSettings DEFAULTS = OperationSettings.defaults(Guarantee.LEASE,
+			Duration.ofSeconds(30), Duration.ofHours(24));
 
 	@Test
 	void letAnUnstatedLeaseBeAsShortAsTheRetention() throws Exception {
-		OperationTerms terms = termsOf("clickedTwice");
-		assertThat(terms.lease()).isEqualTo(Duration.ofSeconds(2));
-		assertThat(terms.retention()).isEqualTo(Duration.ofSeconds(2));
+		OperationSettings settings = settingsOf("clickedTwice");
+		assertThat(settings.lease()).isEqualTo(Duration.ofSeconds(2));
+		assertThat(settings.retention()).isEqualTo(Duration.ofSeconds(2));
 	}
 
 	@Test
 	void leaveAnUnstatedLeaseAsItIsBelowALongerRetention() throws Exception {
-		assertThat(termsOf("keptForAMinute").lease()).isEqualTo(DEFAULTS.lease());
+		assertThat(settingsOf("keptForAMinute").lease()).isEqualTo(DEFAULTS.lease());
 	}
 
 	@Test
 	void refuseAStatedLeaseThatIsLongerThanTheRetention() {
-		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> termsOf("heldForTooLong"))
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> settingsOf("heldForTooLong"))
 			.withMessageContaining("retention of PT2S, shorter than its lease of PT3S");
-		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> termsOf("heldForDays"))
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> settingsOf("heldForDays"))
 			.withMessageContaining("retention of PT24H, shorter than its lease of PT48H");
 	}
 
-	private static OperationTerms termsOf(String name) throws NoSuchMethodException {
+	private static OperationSettings settingsOf(String name) throws NoSuchMethodException {
 		Method method = Methods.class.getDeclaredMethod(name);
-		return OperationTerms.of(Methods.class, method, method.getAnnotation(Idempotent.class), DEFAULTS);
+		return OperationSettings.of(Methods.class, method, method.getAnnotation(Idempotent.class), DEFAULTS);
 	}
 
 	static class Methods {

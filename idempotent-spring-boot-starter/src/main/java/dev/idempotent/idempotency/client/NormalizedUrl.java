@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param path the path, still encoded; at least a slash
  */
-record CalledUrl(String scheme, String host, int port, String path) {
+record NormalizedUrl(String scheme, String host, int port, String path) {
 
 	/**
 	 * Normalizes a URI.
 	 * @return the URL, or {@code null} without a host or with a scheme other than HTTP's
 	 */
-	static @Nullable CalledUrl of(URI uri) {
+	static @Nullable NormalizedUrl of(URI uri) {
 		String scheme = (uri.getScheme() != null) ? uri.getScheme().toLowerCase(Locale.ROOT) : "";
 		int defaultPort = defaultPort(scheme);
 		if (uri.getHost() == null || defaultPort < 0) {
@@ -25,7 +25,7 @@ record CalledUrl(String scheme, String host, int port, String path) {
 		}
 		int port = (uri.getPort() >= 0) ? uri.getPort() : defaultPort;
 		String path = uri.normalize().getRawPath();
-		return new CalledUrl(scheme, uri.getHost().toLowerCase(Locale.ROOT), port, path.isEmpty() ? "/" : path);
+		return new NormalizedUrl(scheme, uri.getHost().toLowerCase(Locale.ROOT), port, path.isEmpty() ? "/" : path);
 	}
 
 	private static int defaultPort(String scheme) {

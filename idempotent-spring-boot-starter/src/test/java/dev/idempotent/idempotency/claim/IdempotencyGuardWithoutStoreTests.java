@@ -24,7 +24,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link IdempotencyGuard} on a store in the database that decides under
  * {@code Guarantee.TRANSACTION}, so that no store is in front of it.
  */
-class IdempotencyGuardWithoutFrontTests {
+class IdempotencyGuardWithoutStoreTests {
 
 	private static final Duration LEASE = Duration.ofMillis(60);
 

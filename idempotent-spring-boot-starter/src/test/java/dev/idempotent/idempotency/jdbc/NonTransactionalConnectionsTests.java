@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for {@link JdbcIdempotencyStore} and {@link NonTransactionalConnections} within
  * the transactions and with the settings of an application.
  */
-class OwnConnectionsTests {
+class NonTransactionalConnectionsTests {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 

@@ -25,18 +25,18 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Bounds the wait of threads that already hold a connection of the same pool: as many
  * such threads as the pool has connections would block each other.
  */
-final class SecondConnections extends DelegatingDataSource {
+final class SecondConnectionDataSource extends DelegatingDataSource {
 
 	/**
 	 * Far below the timeout of a pool, which is 30 seconds for HikariCP.
 	 */
-	static final Duration PATIENCE = Duration.ofSeconds(2);
+	static final Duration MAX_WAIT = Duration.ofSeconds(2);
 
 	private static final int MAX_WAITING = 64;
 
 	private static final Executor waiting = threads();
 
-	SecondConnections(DataSource pool) {
+	SecondConnectionDataSource(DataSource pool) {
 		super(pool);
 	}
 
@@ -50,7 +50,7 @@ final class SecondConnections extends DelegatingDataSource {
 		@Nullable CompletableFuture<Connection> second = null;
 		try {
 			second = CompletableFuture.supplyAsync(() -> open(pool), waiting);
-			return second.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+			return second.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw (ex.getCause() instanceof SQLException cause) ? cause : new SQLException(ex.getCause());
@@ -83,7 +83,7 @@ final class SecondConnections extends DelegatingDataSource {
 
 	private static SQLException none(Exception ex) {
 		return new SQLTransientConnectionException(
-				"No second connection within " + PATIENCE + " for a thread that holds one in its transaction: "
+				"No second connection within " + MAX_WAIT + " for a thread that holds one in its transaction: "
 						+ "increase the size of the pool (spring.datasource.hikari.maximum-pool-size)",
 				ex);
 	}

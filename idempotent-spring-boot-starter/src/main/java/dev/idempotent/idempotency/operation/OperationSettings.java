@@ -20,20 +20,20 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param retention how long a response is kept
  * @param onPending how to handle a duplicate while the first run is in progress
  */
-public record OperationTerms(String name, Guarantee guarantee, Duration lease, Duration retention,
+public record OperationSettings(String name, Guarantee guarantee, Duration lease, Duration retention,
 		OnPending onPending) {
 
 	private static final Duration MIN_DURATION = Duration.ofMillis(1);
 
 	/**
-	 * Creates the terms of an operation that states none: duplicates are refused.
+	 * Creates the default settings of operations: duplicates are refused.
 	 * @param guarantee the guarantee, never {@link Guarantee#DEFAULT}
 	 * @param lease how long a claim holds without renewal
 	 * @param retention how long a response is kept
-	 * @return the terms, without a name
+	 * @return the settings, without a name
 	 */
-	public static OperationTerms defaults(Guarantee guarantee, Duration lease, Duration retention) {
-		return new OperationTerms("", guarantee, lease, retention, OnPending.REJECT);
+	public static OperationSettings defaults(Guarantee guarantee, Duration lease, Duration retention) {
+		return new OperationSettings("", guarantee, lease, retention, OnPending.REJECT);
 	}
 
 	/**
@@ -42,10 +42,11 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	 * @param method the method
 	 * @param annotation its annotation
 	 * @param defaults the defaults for unset attributes
-	 * @return the terms
+	 * @return the settings
 	 * @throws IdempotentConfigurationException if an attribute is invalid
 	 */
-	public static OperationTerms of(Class<?> type, Method method, Idempotent annotation, OperationTerms defaults) {
+	public static OperationSettings of(Class<?> type, Method method, Idempotent annotation,
+			OperationSettings defaults) {
 		String described = IdempotentConfigurationException.describe(type, method);
 		Duration retention = duration(described, "retention", annotation.retention(), defaults.retention());
 		Duration lease = duration(described, "lease", annotation.lease(), shorter(defaults.lease(), retention));
@@ -55,7 +56,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 		}
 		Guarantee guarantee = (annotation.guarantee() != Guarantee.DEFAULT) ? annotation.guarantee()
 				: defaults.guarantee();
-		return new OperationTerms(annotation.name().isEmpty() ? described : annotation.name(), guarantee, lease,
+		return new OperationSettings(annotation.name().isEmpty() ? described : annotation.name(), guarantee, lease,
 				retention, annotation.onPending());
 	}
 
@@ -96,7 +97,7 @@ public record OperationTerms(String name, Guarantee guarantee, Duration lease, D
 	}
 
 	/**
-	 * Tells whether a duplicate waits for the first run.
+	 * Returns whether a duplicate waits for the first run.
 	 * @return {@code false} if it is refused
 	 */
 	public boolean waits() {

@@ -9,9 +9,9 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 
 /**
- * Grants every claim and stores nothing: used in front of a database that decides alone.
+ * Grants every claim and stores nothing. Used where the database decides alone.
  */
-final class NoStore implements IdempotencyStore {
+final class NoOpIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {

@@ -25,11 +25,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * One connection for all threads, opened in the background, so that all of them wait
  * concurrently for an unreachable Redis: Spring Data connects under a lock, where
- * timeouts would add up. Replaces a connection that stopped answering, which the
+ * timeouts would add up. Replaces a connection that no longer responds, which the
  * operating system takes 15 minutes to detect, and one whose server became a replica,
  * because the same address may lead to the new master.
  */
-final class PromptConnectionFactory extends LettuceConnectionFactory {
+final class SharedConnectionFactory extends LettuceConnectionFactory {
 
 	private final Duration timeout;
 
@@ -39,7 +39,7 @@ final class PromptConnectionFactory extends LettuceConnectionFactory {
 
 	private @Nullable CompletableFuture<Void> probe;
 
-	PromptConnectionFactory(RedisConfiguration servers, LettuceClientConfiguration client, Duration timeout) {
+	SharedConnectionFactory(RedisConfiguration servers, LettuceClientConfiguration client, Duration timeout) {
 		super(servers, client);
 		this.timeout = timeout;
 		this.connector = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {

@@ -13,7 +13,7 @@ import org.springframework.util.ReflectionUtils;
  * driver prepares a statement on the server after a few executions, and the server caches
  * the plan.
  */
-final class ServerPlans {
+final class PostgresPlanCache {
 
 	/**
 	 * The interface of the driver, without a dependency on the driver.
@@ -23,7 +23,7 @@ final class ServerPlans {
 	private static final @Nullable Method THRESHOLD = (STATEMENT != null)
 			? ReflectionUtils.findMethod(STATEMENT, "setPrepareThreshold", int.class) : null;
 
-	private ServerPlans() {
+	private PostgresPlanCache() {
 	}
 
 	/**
@@ -31,15 +31,15 @@ final class ServerPlans {
 	 * @param statement a statement of any driver
 	 * @throws SQLException if the driver fails
 	 */
-	static void avoid(PreparedStatement statement) throws SQLException {
+	static void bypass(PreparedStatement statement) throws SQLException {
 		if (STATEMENT != null && THRESHOLD != null && statement.isWrapperFor(STATEMENT)) {
 			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(STATEMENT), 0);
 		}
 	}
 
 	private static @Nullable Class<?> find(String name) {
-		return ClassUtils.isPresent(name, ServerPlans.class.getClassLoader())
-				? ClassUtils.resolveClassName(name, ServerPlans.class.getClassLoader()) : null;
+		return ClassUtils.isPresent(name, PostgresPlanCache.class.getClassLoader())
+				? ClassUtils.resolveClassName(name, PostgresPlanCache.class.getClassLoader()) : null;
 	}
 
 }

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link DedicatedClientSettings}.
  */
-class OwnClientSettingsTests {
+class DedicatedClientSettingsTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(200);
 
