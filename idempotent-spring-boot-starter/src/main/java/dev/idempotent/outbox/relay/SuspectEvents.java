@@ -41,8 +41,9 @@ final class SuspectEvents {
 
 	/**
 	 * Records the outcomes of a batch. The first event of each topic that got no response
-	 * becomes a suspect. Each response is evidence against the suspects of its topic, until
-	 * another event of the topic gets no response: then the destination may be at fault.
+	 * becomes a suspect. Each response is evidence against the suspects of its topic,
+	 * until another event of the topic gets no response: then the destination may be at
+	 * fault.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
 		Set<String> answered = new HashSet<>();

@@ -116,8 +116,10 @@ class IdempotencyTemplateTests {
 			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
 			assertThatIllegalArgumentException().isThrownBy(() -> template.execute(" ", "k", String.class, () -> ""));
 			assertThatIllegalArgumentException().isThrownBy(() -> template.execute("o", "", String.class, () -> ""));
-			assertThatIllegalArgumentException().isThrownBy(() -> template.withLeaseAndRetention(MINUTE, Duration.ofSeconds(1)));
-			assertThatIllegalArgumentException().isThrownBy(() -> template.withLeaseAndRetention(Duration.ZERO, MINUTE));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.withLeaseAndRetention(MINUTE, Duration.ofSeconds(1)));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.withLeaseAndRetention(Duration.ZERO, MINUTE));
 		});
 	}
 
