@@ -36,9 +36,11 @@ public final class OutboxTopics {
 						publisher.getClass().getName() + " has the prefix '" + publisher.prefix() + "'.",
 						"Give it a prefix of letters, digits and hyphens.", null);
 			}
-			if (this.publishers.put(publisher.prefix(), publisher) != null) {
+			OutboxPublisher other = this.publishers.put(publisher.prefix(), publisher);
+			if (other != null) {
 				throw new IdempotentConfigurationException(
-						"There are two outbox publishers for '" + publisher.prefix() + ":'.",
+						"There are two outbox publishers for '" + publisher.prefix() + ":': "
+								+ other.getClass().getName() + " and " + publisher.getClass().getName() + ".",
 						"Keep one OutboxPublisher bean for each prefix.", null);
 			}
 		}

@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -35,9 +37,22 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 			throw new IdempotentConfigurationException("idempotent.outbox.table-prefix is not a valid table prefix.",
 					"Set it to letters, digits and underscores, optionally with a schema.", null);
 		}
+		if (source != null && !isUriReference(source)) {
+			throw new IdempotentConfigurationException("idempotent.outbox.source is not a URI reference.",
+					"Set it to a URI or a path, such as /shop, or omit it.", null);
+		}
 		if (deadRetention != null && deadRetention.toMillis() < 1) {
 			throw new IdempotentConfigurationException("idempotent.outbox.dead-retention is " + deadRetention + ".",
 					"Set it to a duration of at least 1 ms, such as 30d, or omit it.", null);
+		}
+	}
+
+	private static boolean isUriReference(String source) {
+		try {
+			return !new URI(source).toString().isEmpty();
+		}
+		catch (URISyntaxException ex) {
+			return false;
 		}
 	}
 

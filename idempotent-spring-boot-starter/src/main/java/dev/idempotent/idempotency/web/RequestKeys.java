@@ -51,7 +51,7 @@ final class RequestKeys {
 		if (operation.keySource() == KeySource.HEADER) {
 			throw this.header.missing();
 		}
-		return fingerprintKey(operation, this.scopeResolver.resolveScope(request), fingerprint);
+		return fingerprintKey(operation, scope(request), fingerprint);
 	}
 
 	/**
@@ -73,7 +73,17 @@ final class RequestKeys {
 	}
 
 	private IdempotencyKey key(IdempotencyKey.Kind kind, HttpServletRequest request, String operation, String value) {
-		return IdempotencyKey.of(kind, this.namespace, this.scopeResolver.resolveScope(request), operation, value);
+		return IdempotencyKey.of(kind, this.namespace, scope(request), operation, value);
+	}
+
+	private String scope(HttpServletRequest request) {
+		String scope = this.scopeResolver.resolveScope(request);
+		if (scope == null) {
+			throw new RefusedRequestException(Problem.CALLER_UNKNOWN, "Nothing was done: the IdempotencyScopeResolver "
+					+ this.scopeResolver.getClass().getName()
+					+ " returned null for this request. Let it return an empty string for a caller that it does not know.");
+		}
+		return scope;
 	}
 
 }

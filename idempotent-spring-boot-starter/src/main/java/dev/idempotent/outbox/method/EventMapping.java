@@ -138,7 +138,9 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		}
 		catch (IllegalArgumentException ex) {
 			throw method.invalid("has no topic to send to: " + ex.getMessage(),
-					"Set a topic that a publisher serves, or set idempotent.outbox.default-topic.", ex);
+					"Set a topic that a publisher serves, set idempotent.outbox.default-topic, or add the library that brings "
+							+ "the publisher (spring-boot-starter-data-redis for redis-stream).",
+					ex);
 		}
 	}
 

@@ -99,6 +99,18 @@ class CallerScopeIntegrationTests {
 	}
 
 	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void refusesARequestWhoseResolverReturnsNull(CapturedOutput output) {
+		try (WebApplication open = WebApplication.start(NullScopeApplication.class, redis)) {
+			HttpResponse<byte[]> refused = open.post("/answers/200", "", KEY, this.key);
+			assertThat(refused.statusCode()).isEqualTo(500);
+			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown");
+			assertThat(output).contains(NullScopeApplication.class.getName(), "returned null");
+			assertThat(open.bean(Operations.class).runs()).isZero();
+		}
+	}
+
+	@Test
 	void letsCallersWithoutAPrincipalShareTheKeysThatTheySend() {
 		try (WebApplication open = WebApplication.start(OperationsApplication.class, redis)) {
 			assertThat(text(open.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
@@ -165,6 +177,17 @@ class CallerScopeIntegrationTests {
 			return new InMemoryUserDetailsManager(
 					User.withUsername("ada").password("{noop}secret").roles("USER").build(),
 					User.withUsername("bob").password("{noop}secret").roles("USER").build());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(OperationsApplication.class)
+	static class NullScopeApplication {
+
+		@Bean
+		IdempotencyScopeResolver nullScopes() {
+			return (request) -> request.getHeader("X-Tenant");
 		}
 
 	}
