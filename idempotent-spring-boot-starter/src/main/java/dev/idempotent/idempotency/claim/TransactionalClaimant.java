@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * Claims a key under {@link Guarantee#TRANSACTION}: its record commits with the work. The
  * database decides; a store in front of it refuses duplicates. An acquired claim leaves a
  * transaction open and bound to the calling thread, which must use this claimant alone.
- * <p>
  * The transaction is ended first, by {@link #commitAndComplete}, {@link #commit} or
  * {@link #rollback}; the key in the store is then completed or released.
  */

@@ -204,14 +204,10 @@ final class PublisherCircuit {
 	}
 
 	private void open(String topic, Failure failure) {
-		Destination destination = this.destinations.get(topic);
-		if (destination == null) {
-			if (this.destinations.size() >= MAX_DESTINATIONS) {
-				return;
-			}
-			destination = new Destination(failure.row());
-			this.destinations.put(topic, destination);
+		if (!this.destinations.containsKey(topic) && this.destinations.size() >= MAX_DESTINATIONS) {
+			return;
 		}
+		Destination destination = this.destinations.computeIfAbsent(topic, (key) -> new Destination(failure.row()));
 		destination.firstRow = Math.min(destination.firstRow, failure.row());
 		destination.backoff.failed();
 		if (!this.publisherBackoff.isOpen() && !destination.logged) {

@@ -196,16 +196,15 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		}
 		HandOffs.HandOff handOff = (this.reserves && this.store.leasesAtAppend()) ? this.handOffs.reserve(events)
 				: null;
-		boolean done = false;
 		try {
 			List<SerializedEvent> rows = this.store.append(events, (handOff != null) ? handOff.lease() : null);
 			this.written.add(new Written(rows, handOff));
-			done = true;
 		}
-		finally {
-			if (!done && handOff != null) {
+		catch (RuntimeException | Error ex) {
+			if (handOff != null) {
 				handOff.cancel();
 			}
+			throw ex;
 		}
 	}
 
