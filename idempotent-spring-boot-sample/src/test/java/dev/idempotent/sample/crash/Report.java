@@ -113,7 +113,8 @@ final class Report {
 	 * Whether every promise was kept.
 	 */
 	boolean isClean() {
-		return this.violations.total() == 0 && this.census.isExact() && this.events.isClean();
+		return this.violations.total() == 0 && this.census.isExact(this.settings.hasStoreInFront())
+				&& this.events.isClean();
 	}
 
 	/**
