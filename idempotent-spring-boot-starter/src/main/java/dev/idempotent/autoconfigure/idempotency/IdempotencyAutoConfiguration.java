@@ -1,7 +1,9 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
+import dev.idempotent.idempotency.claim.CurrentTrace;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -44,14 +46,20 @@ public final class IdempotencyAutoConfiguration {
 	static class OwnGuard {
 
 		@Bean
-		IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
-				ReplayCacheProperties cache) {
+		EffectiveStore idempotencyEffectiveStore(ObjectProvider<IdempotencyStore> stores,
+				IdempotencyProperties properties, ReplayCacheProperties cache) {
 			IdempotencyStore store = stores.getIfAvailable();
 			if (store == null) {
 				throw RequiredStore.missing(properties.store());
 			}
-			return new IdempotencyGuard(cache.isOn() ? cached(store, cache) : store, properties.onStoreFailure(),
-					properties.maxRun());
+			return new EffectiveStore(cache.isOn() ? cached(store, cache) : store);
+		}
+
+		@Bean
+		IdempotencyGuard idempotencyGuard(EffectiveStore store, IdempotencyProperties properties,
+				ObjectProvider<IdempotencyObserver> observers, ObjectProvider<CurrentTrace> trace) {
+			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(),
+					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 		}
 
 		@Bean
