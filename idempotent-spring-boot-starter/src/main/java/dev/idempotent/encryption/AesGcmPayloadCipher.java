@@ -49,14 +49,15 @@ public final class AesGcmPayloadCipher implements PayloadCipher {
 	 * Creates a cipher.
 	 * @param keys 32 bytes by id; copied
 	 * @param activeKey the id of the key that encrypts; the others only decrypt
-	 * @throws IllegalArgumentException if an id is not valid, a key does not have 32 bytes,
-	 * or the active key is missing
+	 * @throws IllegalArgumentException if an id is not valid, a key does not have 32
+	 * bytes, or the active key is missing
 	 */
 	public AesGcmPayloadCipher(Map<String, byte[]> keys, String activeKey) {
 		keys.forEach(AesGcmPayloadCipher::check);
 		this.keys = keys.entrySet()
 			.stream()
-			.collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, (key) -> new SecretKeySpec(key.getValue(), "AES")));
+			.collect(
+					Collectors.toUnmodifiableMap(Map.Entry::getKey, (key) -> new SecretKeySpec(key.getValue(), "AES")));
 		SecretKey active = this.keys.get(activeKey);
 		if (active == null) {
 			throw new IllegalArgumentException("There is no key with the id of the active key");

@@ -11,8 +11,8 @@ public interface PayloadCipher {
 	 * Encrypts data. It is called once for each record that is stored, for events within
 	 * the transaction that appends them.
 	 * @param plain the data, of any length; not changed
-	 * @param context identifies the record, and must be authenticated with the data; it is
-	 * not stored with the result
+	 * @param context identifies the record, and must be authenticated with the data; it
+	 * is not stored with the result
 	 * @return a new array that {@link #decrypt} understands, also after a change of the
 	 * active key
 	 * @throws PayloadCipherException if the data cannot be encrypted; nothing is stored

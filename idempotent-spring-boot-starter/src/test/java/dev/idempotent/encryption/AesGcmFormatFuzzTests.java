@@ -21,8 +21,9 @@ class AesGcmFormatFuzzTests {
 			Map.of("k", new byte[AesGcmPayloadCipher.KEY_BYTES]), "k");
 
 	static Stream<byte[]> seeds() {
-		return Stream.of("", "\1", "\1\1", "\1\1k", "\1\0", "\1\u00ffk", "\2\1k" + "x".repeat(28), "\1\1k" + "x".repeat(27),
-				"\1\1k" + "x".repeat(28), "\1\1K" + "x".repeat(28), "\1\1m" + "x".repeat(28))
+		return Stream
+			.of("", "\1", "\1\1", "\1\1k", "\1\0", "\1\u00ffk", "\2\1k" + "x".repeat(28), "\1\1k" + "x".repeat(27),
+					"\1\1k" + "x".repeat(28), "\1\1K" + "x".repeat(28), "\1\1m" + "x".repeat(28))
 			.map((seed) -> seed.getBytes(StandardCharsets.ISO_8859_1));
 	}
 

@@ -147,8 +147,7 @@ class AesGcmPayloadCipherTests {
 
 	@Test
 	void takesOnlyKeysOf256Bits() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AesGcmPayloadCipher(Map.of("k1", new byte[16]), "k1"))
+		assertThatIllegalArgumentException().isThrownBy(() -> new AesGcmPayloadCipher(Map.of("k1", new byte[16]), "k1"))
 			.withMessage("The key k1 must have 32 bytes");
 	}
 

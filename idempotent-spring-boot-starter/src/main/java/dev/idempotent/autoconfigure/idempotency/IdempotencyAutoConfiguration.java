@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
@@ -24,7 +25,7 @@ import org.springframework.context.annotation.Import;
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
-@Import({ RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
+@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean

@@ -9,6 +9,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
@@ -59,7 +60,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
-@Import(OutboxRedisConfiguration.class)
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class })
 public final class OutboxAutoConfiguration {
 
 	@Bean
