@@ -11,6 +11,7 @@ import javax.sql.DataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.HandOffs;
@@ -82,8 +83,8 @@ public final class OutboxAutoConfiguration {
 
 	@Bean
 	@DependsOn("outboxSchema")
-	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables) {
-		return new JdbcOutboxStore(dataSource, tables);
+	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		return new JdbcOutboxStore(dataSource, tables, encryption);
 	}
 
 	@Bean
