@@ -91,6 +91,15 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	}
 
 	/**
+	 * How long Redis has been unreachable for the listeners.
+	 * @return {@code null} if it is reachable or the container does not run
+	 */
+	public @Nullable Duration unreachableFor() {
+		WorkerGroup running = this.workers;
+		return (running != null) ? running.unreachableFor() : null;
+	}
+
+	/**
 	 * Waits for the calls in progress.
 	 */
 	@Override
