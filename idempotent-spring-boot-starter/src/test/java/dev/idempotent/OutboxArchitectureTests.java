@@ -88,7 +88,7 @@ class OutboxArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, "java..",
+	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, STREAM, "java..",
 			"org.slf4j..", "org.jspecify..", "io.micrometer.core..");
 
 	@ArchTest

@@ -28,12 +28,12 @@ final class WorkerGroup {
 	private final OutageLog outageLog = new OutageLog();
 
 	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
-			int maxDeliveries, RedeliveryPolicy redelivery) {
+			int maxDeliveries, RedeliveryPolicy redelivery, EntryObservers observers) {
 		List<Worker> workers = new ArrayList<>();
 		for (Subscription subscription : subscriptions) {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
-						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery), minIdleTime,
+						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery, observers), minIdleTime,
 						this.outageLog, this.stop);
 				workers.add(worker);
 				this.threads.add(new Thread(worker, "stream-" + subscription.stream() + "-" + (i + 1)));
