@@ -44,6 +44,10 @@ class OutboxArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
+	static final ArchRule tracesOfStreamsKnowMicrometersObservationsAlone = ArchitectureTests.room(STREAM + ".tracing",
+			STREAM, "java..", "org.jspecify..", "io.micrometer.observation..");
+
+	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");

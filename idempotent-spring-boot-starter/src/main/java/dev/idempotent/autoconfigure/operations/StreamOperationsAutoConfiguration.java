@@ -6,6 +6,7 @@ import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
 import dev.idempotent.metrics.StreamMetrics;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.stream.StreamInspector;
+import dev.idempotent.stream.tracing.ReceiverObservation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -19,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Auto-configuration for operating stream listeners: metrics.
+ * Auto-configuration for operating stream listeners: metrics and tracing.
  */
 @AutoConfiguration(after = RedisStreamAutoConfiguration.class,
 		afterName = {
@@ -48,6 +49,19 @@ public final class StreamOperationsAutoConfiguration {
 				StreamInspector inspector = container.inspector();
 				return (inspector != null) ? inspector.backlogs() : Map.of();
 			}, !observed);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	static class ObservationConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnSingleCandidate(ObservationRegistry.class)
+		ReceiverObservation streamObservation(ObservationRegistry registry) {
+			return new ReceiverObservation(registry);
 		}
 
 	}
