@@ -1,16 +1,21 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
 import dev.idempotent.metrics.StreamMetrics;
+import dev.idempotent.stream.RedeliveryPolicy;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.stream.StreamInspector;
 import dev.idempotent.stream.tracing.ReceiverObservation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -20,7 +25,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Auto-configuration for operating stream listeners: metrics and tracing.
+ * Auto-configuration for operating stream listeners: actuator endpoint, metrics and
+ * tracing.
  */
 @AutoConfiguration(after = RedisStreamAutoConfiguration.class,
 		afterName = {
@@ -28,6 +34,18 @@ import org.springframework.context.annotation.Lazy;
 				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBean(RedisStreamListenerContainer.class)
 public final class StreamOperationsAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, Endpoint.class })
+	static class EndpointConfiguration {
+
+		@Bean
+		@ConditionalOnAvailableEndpoint
+		StreamEndpoint streamEndpoint(RedisStreamListenerContainer container, ListableBeanFactory beans) {
+			return new StreamEndpoint(container, List.of(beans.getBeanNamesForType(RedeliveryPolicy.class)));
+		}
+
+	}
 
 	/**
 	 * The beans are created with the first listener.
