@@ -171,7 +171,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	@Override
 	public void close() {
 		if (this.inspector != null) {
-			this.inspector.disconnect();
+			this.inspector.close();
 		}
 		if (this.connections != null) {
 			this.connections.close();

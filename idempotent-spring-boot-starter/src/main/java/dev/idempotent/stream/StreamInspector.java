@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 import dev.idempotent.lettuce.DedicatedRedisConnection;
@@ -19,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the state of the consumer groups that this process listens to, on a connection of
+ * Reads the state of the consumer groups that this process listens to, on connections of
  * its own. Does not throw: what Redis does not answer in time is missing.
  */
 public final class StreamInspector {
@@ -39,6 +38,8 @@ public final class StreamInspector {
 
 	private @Nullable DedicatedRedisConnection connection;
 
+	private boolean closed;
+
 	StreamInspector(List<Subscription> subscriptions, DedicatedRedisConnections connections) {
 		this.subscriptions = subscriptions;
 		this.connections = connections;
@@ -49,23 +50,55 @@ public final class StreamInspector {
 	 * @return without the groups whose backlog is not known
 	 */
 	public synchronized Map<ConsumerGroup, GroupBacklog> backlogs() {
-		Map<ConsumerGroup, GroupBacklog> backlogs = inquire(QUICK, this::backlogs);
-		return (backlogs != null) ? backlogs : Map.of();
+		if (this.closed) {
+			return Map.of();
+		}
+		try {
+			if (this.connection == null || !this.connection.isOpen()) {
+				disconnect();
+				this.connection = this.connections.connect(QUICK);
+			}
+			Inquiry inquiry = new Inquiry(this.connection, QUICK);
+			Map<ConsumerGroup, GroupBacklog> backlogs = backlogs(inquiry);
+			if (inquiry.isConnectionBroken()) {
+				disconnect();
+			}
+			return backlogs;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The backlogs of the streams could not be read", ex);
+			disconnect();
+			return Map.of();
+		}
 	}
 
 	/**
-	 * Reads everything that an operator needs; waits for up to ten seconds.
+	 * Reads everything that an operator needs, on another connection; waits for up to ten
+	 * seconds.
 	 * @return one element for each group
 	 */
-	public synchronized List<GroupDetails> details() {
-		List<GroupDetails> details = inquire(this.connections.timeout(), this::details);
-		return (details != null) ? details : this.subscriptions.stream().map(StreamInspector::unknown).toList();
+	public List<GroupDetails> details() {
+		Duration timeout = this.connections.timeout();
+		try (DedicatedRedisConnection own = this.connections.connect(timeout)) {
+			Inquiry inquiry = new Inquiry(own, timeout);
+			List<Inquired> inquired = this.subscriptions.stream().map((each) -> new Inquired(inquiry, each)).toList();
+			return inquired.stream().map(Inquired::details).toList();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The state of the streams could not be read", ex);
+			return this.subscriptions.stream().map(StreamInspector::unknown).toList();
+		}
 	}
 
 	/**
-	 * Closes the connection until it is needed again.
+	 * Forgets the connection, which the container closes with all others.
 	 */
-	synchronized void disconnect() {
+	synchronized void close() {
+		this.closed = true;
+		this.connection = null;
+	}
+
+	private void disconnect() {
 		if (this.connection != null) {
 			this.connections.discard(this.connection);
 			this.connection = null;
@@ -85,35 +118,6 @@ public final class StreamInspector {
 			}
 		}
 		return backlogs;
-	}
-
-	private List<GroupDetails> details(Inquiry inquiry) {
-		return this.subscriptions.stream()
-			.map((each) -> new Inquired(inquiry, each))
-			.toList()
-			.stream()
-			.map(Inquired::details)
-			.toList();
-	}
-
-	private <T> @Nullable T inquire(Duration timeout, Function<Inquiry, T> questions) {
-		try {
-			if (this.connection == null || !this.connection.isOpen()) {
-				disconnect();
-				this.connection = this.connections.connect(timeout);
-			}
-			Inquiry inquiry = new Inquiry(this.connection, timeout);
-			T answers = questions.apply(inquiry);
-			if (inquiry.isConnectionBroken()) {
-				disconnect();
-			}
-			return answers;
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The state of the streams could not be read", ex);
-			disconnect();
-			return null;
-		}
 	}
 
 	private static GroupDetails unknown(Subscription subscription) {

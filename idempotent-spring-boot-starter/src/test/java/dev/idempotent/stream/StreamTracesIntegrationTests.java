@@ -20,6 +20,7 @@ import io.micrometer.tracing.Tracer;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.sdk.trace.data.SpanData;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ class StreamTracesIntegrationTests {
 
 	private final List<TraceContext> current = new CopyOnWriteArrayList<>();
 
+	@SuppressWarnings("NullAway.Init")
 	private volatile ConfigurableApplicationContext instance;
 
 	private final Calls calls = new Calls((order, headers) -> {
@@ -120,10 +122,14 @@ class StreamTracesIntegrationTests {
 	private TraceContext append(String id) {
 		Tracer tracer = this.instance.getBean(Tracer.class);
 		Span span = tracer.nextSpan().name("place order").start();
-		try (Tracer.SpanInScope scope = tracer.withSpan(span)) {
+		Tracer.SpanInScope scope = tracer.withSpan(span);
+		try {
 			new TransactionTemplate(this.instance.getBean(PlatformTransactionManager.class))
 				.executeWithoutResult((status) -> this.instance.getBean(Outbox.class)
 					.append(OutboxEvent.of("order.created", new Order(id, 1))));
+		}
+		finally {
+			scope.close();
 		}
 		return span.context();
 	}
@@ -137,7 +143,7 @@ class StreamTracesIntegrationTests {
 		return ended;
 	}
 
-	private static String tag(SpanData span, String name) {
+	private static @Nullable String tag(SpanData span, String name) {
 		return span.getAttributes().get(AttributeKey.stringKey(name));
 	}
 

@@ -66,11 +66,10 @@ final class StreamEndpoint {
 
 		static Group of(GroupDetails details) {
 			GroupBacklog backlog = details.backlog();
-			boolean known = backlog != null;
 			return new Group(details.group().stream(), details.group().group(), details.concurrency(), details.length(),
-					known ? backlog.pending() : null, known ? backlog.lag() : null,
-					known ? backlog.lastDeliveredId() : null,
-					new Consumers(known ? backlog.consumers() : null,
+					(backlog != null) ? backlog.pending() : null, (backlog != null) ? backlog.lag() : null,
+					(backlog != null) ? backlog.lastDeliveredId() : null,
+					new Consumers((backlog != null) ? backlog.consumers() : null,
 							details.consumers().stream().map(Consumer::of).toList()),
 					new DeadLetters(details.deadStream(), details.deadLength()), details.problem());
 		}

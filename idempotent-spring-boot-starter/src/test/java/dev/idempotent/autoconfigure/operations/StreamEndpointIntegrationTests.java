@@ -11,6 +11,7 @@ import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
 import dev.idempotent.testing.WebApplication;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -171,7 +172,7 @@ class StreamEndpointIntegrationTests {
 			return new RedeliveryPolicy() {
 
 				@Override
-				public Duration redeliveryDelay(Throwable failure) {
+				public @Nullable Duration redeliveryDelay(Throwable failure) {
 					return null;
 				}
 

@@ -18,6 +18,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for stream listeners where a library that could observe them is not on the class
@@ -53,6 +54,23 @@ class StreamLibrariesTests {
 				assertThat(context.getBean(MeterRegistry.class).getMeters()).isEmpty();
 				assertThat(context.getBeanFactory().containsSingleton("streamMetrics")).isFalse();
 				assertThat(context.getBeanFactory().containsSingleton("streamObservation")).isFalse();
+			});
+	}
+
+	@Test
+	void startsWhileRedisIsAwayAndHasNoValuesThen() {
+		new ApplicationContextRunner().withUserConfiguration(Application.class)
+			.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+			.withPropertyValues("management.endpoints.web.exposure.include=stream", REDIS_IS_AWAY)
+			.run((context) -> {
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				assertThat(registry.get("stream.lag").gauge().value()).isNaN();
+				assertThat(registry.get("stream.pending").gauge().value()).isNaN();
+				assertThat(registry.get("stream.dead").counter().count()).isZero();
+				context.getBean(RedisStreamListenerContainer.class).start();
+				await().until(() -> context.getBean(StreamEndpoint.class).overview().unreachableFor() != null);
+				assertThat(context.getBean(StreamEndpoint.class).overview().groups()).singleElement()
+					.satisfies((group) -> assertThat(group.problem()).isEqualTo("Redis did not respond"));
 			});
 	}
 
