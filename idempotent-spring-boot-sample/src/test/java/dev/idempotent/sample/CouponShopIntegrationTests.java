@@ -31,6 +31,11 @@ class CouponShopIntegrationTests {
 	}
 
 	@Test
+	void offersItsMetersToPrometheus() {
+		assertThat(this.shop.get("/actuator/prometheus").body()).contains("outbox_delivered", "http_server_requests");
+	}
+
+	@Test
 	void servesItsPage() {
 		HttpResponse<String> page = this.shop.get("/");
 		assertThat(page.statusCode()).isEqualTo(200);
