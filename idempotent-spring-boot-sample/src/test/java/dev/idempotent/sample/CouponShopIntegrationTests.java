@@ -32,7 +32,8 @@ class CouponShopIntegrationTests {
 
 	@Test
 	void offersItsMetersToPrometheus() {
-		assertThat(this.shop.get("/actuator/prometheus").body()).contains("outbox_delivered", "http_server_requests");
+		assertThat(this.shop.get("/actuator/prometheus").body()).contains("http_server_requests_seconds_count",
+				"outbox_delivered_total", "outbox_events_dead ");
 	}
 
 	@Test
