@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Stores the state of keys:
  * {@code absent -> PENDING(token, fingerprint, lease) -> COMPLETED(token, fingerprint, response, retention)},
@@ -62,6 +64,31 @@ public interface IdempotencyStore {
 	 * @return {@code false} if the token does not hold a claim on the key
 	 */
 	boolean renew(IdempotencyKey key, String token, Duration lease);
+
+	/**
+	 * Looks a key up for an operator, without waiting for locks or changing the key. A
+	 * row that a running transaction has not committed is not found.
+	 * @param key the key
+	 * @return the key, or {@code null} if it is absent or has expired
+	 * @throws UnsupportedOperationException if the store cannot look keys up, as by
+	 * default
+	 */
+	default @Nullable StoredKey find(IdempotencyKey key) {
+		throw new UnsupportedOperationException(getClass().getName() + " does not implement IdempotencyStore.find");
+	}
+
+	/**
+	 * Deletes a COMPLETED key, so that its next request runs again.
+	 * @param key the key
+	 * @param token the token that has completed it, as {@link #find} returned it
+	 * @return {@code true} if the key is absent now, {@code false} if it is pending or
+	 * was completed by another token
+	 * @throws UnsupportedOperationException if the store cannot delete completed keys, as
+	 * by default
+	 */
+	default boolean forget(IdempotencyKey key, String token) {
+		throw new UnsupportedOperationException(getClass().getName() + " does not implement IdempotencyStore.forget");
+	}
 
 	/**
 	 * Renews many leases in one step. Only called on a store that {@link #isDatabase()}.

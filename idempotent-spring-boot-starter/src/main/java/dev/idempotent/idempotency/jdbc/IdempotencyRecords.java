@@ -173,8 +173,38 @@ final class IdempotencyRecords {
 	 * the key
 	 */
 	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
+		RecordRow row = find(connection, key);
+		return (row != null) ? row.toClaim(fingerprint) : null;
+	}
+
+	/**
+	 * Looks a key up without waiting for locks.
+	 * @return its unexpired row, or {@code null}
+	 */
+	@Nullable RecordRow find(Connection connection, IdempotencyKey key) {
 		RecordRow row = new RecordStatements(connection, sql(connection)).find(key);
-		return (row != null && !row.isExpired()) ? row.toClaim(fingerprint) : null;
+		return (row != null && !row.isExpired()) ? row : null;
+	}
+
+	/**
+	 * Deletes a COMPLETED key that the token has completed.
+	 */
+	boolean forget(Connection connection, IdempotencyKey key, String token, Duration lockTimeout) {
+		RecordSql sql = sql(connection);
+		RecordStatements statements = new RecordStatements(connection, sql);
+		for (int i = 0; i < ATTEMPTS; i++) {
+			if (statements.change(sql.forget(), lockTimeout, key.digest(), token)) {
+				return true;
+			}
+			RecordRow row = statements.find(key);
+			if (row == null || row.isExpired()) {
+				return true;
+			}
+			if (!row.completed() || !row.token().equals(token)) {
+				return false;
+			}
+		}
+		throw contended(key);
 	}
 
 	/**

@@ -80,6 +80,16 @@ abstract class RecordLocksContract {
 	}
 
 	@Test
+	void boundsTheWaitForACompletedKeyThatAnotherTransactionHasDeleted() throws SQLException {
+		this.records.complete(this.first, this.key, REQUEST, "owner", Samples.response("response"), MINUTE);
+		this.first.commit();
+		assertThat(this.records.forget(this.first, this.key, "owner", shortTime())).isTrue();
+		assertThat(this.records.find(this.second, this.key)).isNotNull();
+		assertThatExceptionOfType(CannotAcquireLockException.class)
+			.isThrownBy(() -> this.records.forget(this.second, this.key, "owner", shortTime()));
+	}
+
+	@Test
 	void grantsAKeyAfterARollbackOfItsTransaction() throws Exception {
 		claim(this.first, "owner", null);
 		CompletableFuture<Claim> rival = CompletableFuture.supplyAsync(() -> claim(this.second, "rival", MINUTE));
