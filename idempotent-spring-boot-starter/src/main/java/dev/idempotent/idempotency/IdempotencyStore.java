@@ -91,6 +91,16 @@ public interface IdempotencyStore {
 	}
 
 	/**
+	 * Counts unexpired keys for an operator.
+	 * @param atMost how many keys to read at most
+	 * @return the numbers, or {@code null} if the store cannot count cheaply, as by
+	 * default
+	 */
+	default @Nullable KeyCount count(int atMost) {
+		return null;
+	}
+
+	/**
 	 * Renews many leases in one step. Only called on a store that {@link #isDatabase()}.
 	 * @param renewals the renewals
 	 * @return the renewals that are known to have succeeded; {@link #renew} is called for
@@ -115,6 +125,16 @@ public interface IdempotencyStore {
 	 */
 	default String describe() {
 		return getClass().getSimpleName();
+	}
+
+	/**
+	 * The number of unexpired keys.
+	 *
+	 * @param pending claimed keys
+	 * @param completed completed keys
+	 * @param exact {@code false} if there are more keys
+	 */
+	record KeyCount(long pending, long completed, boolean exact) {
 	}
 
 	/**

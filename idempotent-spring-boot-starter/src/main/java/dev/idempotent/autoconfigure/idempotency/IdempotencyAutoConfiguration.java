@@ -1,8 +1,13 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.List;
+
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -39,19 +44,40 @@ public final class IdempotencyAutoConfiguration {
 				properties.retention());
 	}
 
+	@Bean
+	KeySettings idempotencyKeySettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
+			ReplayCacheProperties cache) {
+		return new KeySettings(namespace.name(), properties.maxRun(),
+				properties.onStoreFailure() == OnStoreFailure.PROCEED, cache.isOn() ? cache.ttl() : null);
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(IdempotencyGuard.class)
 	static class OwnGuard {
 
 		@Bean
-		IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
+		ClaimStore idempotencyClaimStore(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
 				ReplayCacheProperties cache) {
 			IdempotencyStore store = stores.getIfAvailable();
 			if (store == null) {
 				throw RequiredStore.missing(properties.store());
 			}
-			return new IdempotencyGuard(cache.isOn() ? cached(store, cache) : store, properties.onStoreFailure(),
-					properties.maxRun());
+			return new ClaimStore(cache.isOn() ? cached(store, cache) : store);
+		}
+
+		@Bean
+		IdempotencyGuard idempotencyGuard(ClaimStore store, IdempotencyProperties properties) {
+			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun());
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		KeyAdministration idempotencyKeyAdministration(ClaimStore store,
+				ObjectProvider<IdempotencyTransactionSource> transactionSource) {
+			return new KeyAdministration(store.store(), () -> {
+				IdempotencyTransactionSource source = transactionSource.getIfAvailable();
+				return (source != null) ? source.records() : List.of();
+			});
 		}
 
 		@Bean

@@ -101,6 +101,11 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	}
 
 	@Override
+	public @Nullable KeyCount count(int atMost) {
+		return this.store.count(atMost);
+	}
+
+	@Override
 	public Set<Renewal> renewAll(List<Renewal> held) {
 		return this.store.renewAll(held);
 	}

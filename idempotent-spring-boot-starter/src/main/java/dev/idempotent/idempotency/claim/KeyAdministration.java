@@ -6,10 +6,13 @@ import java.util.Objects;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
+import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredKey;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,11 @@ import org.jspecify.annotations.Nullable;
  * {@link IdempotencyStoreUnavailableException} if its outcome is unknown.
  */
 public final class KeyAdministration {
+
+	/**
+	 * A key that no request has.
+	 */
+	private static final IdempotencyKey PROBE = new IdempotencyKey("0".repeat(64));
 
 	private final IdempotencyStore store;
 
@@ -55,6 +63,39 @@ public final class KeyAdministration {
 			}
 			return new FoundKey(inDatabase, null, false);
 		}
+	}
+
+	/**
+	 * Counts the keys in the database, or in a store that can count cheaply.
+	 * @param atMost how many keys to read at most in each of them
+	 * @return the numbers of each place that can count; the store comes first
+	 */
+	public List<KeyCount> count(int atMost) {
+		return Stream.concat(Stream.of(this.store), this.records.get().stream())
+			.map((place) -> place.count(atMost))
+			.filter(Objects::nonNull)
+			.toList();
+	}
+
+	/**
+	 * Calls the store once.
+	 * @throws IdempotencyStoreException if it is unreachable or unusable
+	 */
+	public void checkStore() {
+		StoredKey unused = this.store.find(PROBE);
+	}
+
+	/**
+	 * Calls each database that decides on keys once.
+	 * @return how many there are besides the store
+	 * @throws IdempotencyStoreException if one of them is unreachable or unusable
+	 */
+	public int checkDatabases() {
+		List<IdempotencyStore> databases = this.records.get();
+		databases.forEach((database) -> {
+			StoredKey unused = database.find(PROBE);
+		});
+		return databases.size();
 	}
 
 	/**

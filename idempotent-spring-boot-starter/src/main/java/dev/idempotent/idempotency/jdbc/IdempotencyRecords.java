@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -205,6 +206,13 @@ final class IdempotencyRecords {
 			}
 		}
 		throw contended(key);
+	}
+
+	/**
+	 * Counts unexpired rows, up to one more than the limit.
+	 */
+	KeyCount count(Connection connection, int atMost) {
+		return new RecordStatements(connection, sql(connection)).count(atMost);
 	}
 
 	/**

@@ -45,6 +45,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
+	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
+
 	private final NonTransactionalConnections connections;
 
 	private final BatchedRenewals renewals;
@@ -133,6 +135,11 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	@Override
+	public KeyCount count(int atMost) {
+		return run(ANY, (connection) -> this.records.count(connection, atMost));
+	}
+
+	@Override
 	public Set<Renewal> renewAll(List<Renewal> held) {
 		return this.renewals.renew(held);
 	}
@@ -158,7 +165,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	public void verify() {
 		try {
-			find(new IdempotencyKey("0".repeat(64)), Fingerprint.of(List.of()));
+			find(ANY);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked", this.table, ex);

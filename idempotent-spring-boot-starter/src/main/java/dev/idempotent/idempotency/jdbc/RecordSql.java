@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param release key, token
  * @param find key
  * @param forget key, token
+ * @param count the number of rows to read
  */
 record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String lock,
-		String extend, String release, String find, Change forget) {
+		String extend, String release, String find, Change forget, String count) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
 			+ "response, expires_at";
@@ -41,7 +42,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
 		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
 				renew(database, update), lock(database, table),
-				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table));
+				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
+				count(database, table));
 	}
 
 	private static Change insert(Database database, String table) {
@@ -84,6 +86,11 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	private static String lock(Database database, String table) {
 		return "select key_digest, token from " + table + " where not completed and expires_at > " + database.now()
 				+ " and key_digest in (%s) for update skip locked";
+	}
+
+	private static String count(Database database, String table) {
+		return "select completed, count(*) from (select completed from " + table + " where expires_at > "
+				+ database.nowForIndexes() + " limit ?) counted group by completed";
 	}
 
 	private static Change forget(Database database, String table) {
