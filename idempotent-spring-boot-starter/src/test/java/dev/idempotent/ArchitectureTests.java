@@ -67,6 +67,8 @@ class ArchitectureTests {
 
 	private static final String SECURITY = ROOT + ".security";
 
+	private static final String TRACING = ROOT + ".tracing";
+
 	private static final String WEB = ROOT + ".web";
 
 	// A new room states below what it may know.
@@ -75,7 +77,7 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, LETTUCE, METRICS, OUTBOX, OUTBOX + ".relay",
 				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".tracing",
 				OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
-				OPERATION, PROPAGATION, REDIS, SECURITY, WEB);
+				OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -141,6 +143,10 @@ class ArchitectureTests {
 			"io.micrometer.context..");
 
 	@ArchTest
+	static final ArchRule tracingKnowsMicrometersTracesAlone = room(TRACING, ROOT, CLAIM, "java..", "org.jspecify..",
+			"io.micrometer.common..", "io.micrometer.observation..", "io.micrometer.tracing..");
+
+	@ArchTest
 	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, LETTUCE, "java..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.core..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");
@@ -171,7 +177,10 @@ class ArchitectureTests {
 		.resideInAPackage(AUTOCONFIGURE + "..");
 
 	@ArchTest
-	static final ArchRule nobodyReadsTheClockOfThisMachine = noClasses().should()
+	static final ArchRule noClassDecidesByTheClockOfThisMachine = noClasses().that()
+		// Its time is for operators.
+		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
+		.should()
 		.callMethod(System.class, "currentTimeMillis")
 		.orShould()
 		.callMethod(Instant.class, "now")
@@ -183,7 +192,7 @@ class ArchitectureTests {
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
 		.should()
 		.notDependOnEachOther()
-		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, WEB), resideInAPackage(CLAIM))
+		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, TRACING, WEB), resideInAPackage(CLAIM))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
 		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
 

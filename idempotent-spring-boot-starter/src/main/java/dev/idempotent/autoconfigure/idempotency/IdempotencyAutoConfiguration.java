@@ -2,9 +2,11 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.List;
 
+import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
+import dev.idempotent.idempotency.claim.CurrentTrace;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.KeyAdministration;
@@ -56,23 +58,25 @@ public final class IdempotencyAutoConfiguration {
 	static class OwnGuard {
 
 		@Bean
-		ClaimStore idempotencyClaimStore(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
-				ReplayCacheProperties cache) {
+		EffectiveStore idempotencyEffectiveStore(ObjectProvider<IdempotencyStore> stores,
+				IdempotencyProperties properties, ReplayCacheProperties cache) {
 			IdempotencyStore store = stores.getIfAvailable();
 			if (store == null) {
 				throw RequiredStore.missing(properties.store());
 			}
-			return new ClaimStore(cache.isOn() ? cached(store, cache) : store);
+			return new EffectiveStore(cache.isOn() ? cached(store, cache) : store);
 		}
 
 		@Bean
-		IdempotencyGuard idempotencyGuard(ClaimStore store, IdempotencyProperties properties) {
-			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun());
+		IdempotencyGuard idempotencyGuard(EffectiveStore store, IdempotencyProperties properties,
+				ObjectProvider<IdempotencyObserver> observers, ObjectProvider<CurrentTrace> trace) {
+			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(),
+					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 		}
 
 		@Bean
 		@ConditionalOnMissingBean
-		KeyAdministration idempotencyKeyAdministration(ClaimStore store,
+		KeyAdministration idempotencyKeyAdministration(EffectiveStore store,
 				ObjectProvider<IdempotencyTransactionSource> transactionSource) {
 			return new KeyAdministration(store.store(), () -> {
 				IdempotencyTransactionSource source = transactionSource.getIfAvailable();

@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -56,7 +57,8 @@ final class IdempotencyEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> overview() {
-		return answer(() -> new Overview(this.guard.storeName(), this.keys.count(MAX_COUNT)));
+		return answer(() -> new Overview(this.guard.storeName(), this.guard.running(), this.guard.settlementsWaiting(),
+				this.guard.oldestUnsettled(), this.keys.count(MAX_COUNT)));
 	}
 
 	@ReadOperation
@@ -154,10 +156,14 @@ final class IdempotencyEndpoint {
 	 * The state of an instance and of its store.
 	 *
 	 * @param store the name of the store
+	 * @param running how many runs this instance has in progress
+	 * @param waiting how many keys of this instance wait for the store, to be completed
+	 * or released
+	 * @param oldestUnsettledAge the age of the oldest of both
 	 * @param counts the numbers of keys, the same for all instances; empty if the store
 	 * cannot count
 	 */
-	record Overview(String store, List<KeyCount> counts) {
+	record Overview(String store, int running, int waiting, Duration oldestUnsettledAge, List<KeyCount> counts) {
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.time.Duration;
 import java.util.Set;
 
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
@@ -14,7 +15,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Reports DOWN if no request with a key can be served.
+ * Reports DOWN if no request with a key can be served, or if a run of this instance
+ * hangs.
  */
 final class IdempotencyHealthIndicator implements HealthIndicator {
 
@@ -26,13 +28,21 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 
 	private final KeySettings settings;
 
+	private final Duration maxUnsettledAge;
+
 	private final EvictionCheck eviction;
 
+	/**
+	 * Creates the indicator.
+	 * @param maxUnsettledAge the age of the oldest unsettled key from which the instance
+	 * is down
+	 */
 	IdempotencyHealthIndicator(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings,
-			EvictionCheck eviction) {
+			Duration maxUnsettledAge, EvictionCheck eviction) {
 		this.guard = guard;
 		this.keys = keys;
 		this.settings = settings;
+		this.maxUnsettledAge = maxUnsettledAge;
 		this.eviction = eviction;
 	}
 
@@ -40,6 +50,7 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	public Health health() {
 		Health.Builder health = Health.up().withDetail("store", this.guard.storeName());
 		checkStore(health, checkDatabases(health));
+		checkAge(health, this.guard.oldestUnsettled());
 		return health.build();
 	}
 
@@ -100,6 +111,14 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 		catch (RuntimeException ex) {
 			logger.debug("The idempotency health indicator could not read the eviction policy", ex);
 			health.withDetail("warning", "The maxmemory-policy of Redis could not be read; it must be noeviction");
+		}
+	}
+
+	private void checkAge(Health.Builder health, Duration age) {
+		health.withDetail("oldestUnsettledAge", age.toString())
+			.withDetail("maxUnsettledAge", this.maxUnsettledAge.toString());
+		if (age.compareTo(this.maxUnsettledAge) > 0) {
+			health.down();
 		}
 	}
 

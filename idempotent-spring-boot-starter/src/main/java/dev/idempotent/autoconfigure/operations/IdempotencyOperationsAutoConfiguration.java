@@ -1,71 +1,100 @@
 package dev.idempotent.autoconfigure.operations;
 
-import java.util.Set;
-
+import com.github.benmanes.caffeine.cache.Cache;
+import dev.idempotent.autoconfigure.idempotency.EffectiveStore;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
-import dev.idempotent.idempotency.claim.KeyAdministration;
-import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
+import dev.idempotent.idempotency.tracing.ClaimTraces;
+import dev.idempotent.idempotency.tracing.ObservedDecisions;
+import dev.idempotent.idempotency.tracing.ReplayLink;
+import dev.idempotent.metrics.IdempotencyMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
-import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Auto-configuration for operating idempotency keys: actuator endpoint and health
- * indicator.
+ * Auto-configuration for operating idempotency: metrics and traces.
  */
-@AutoConfiguration(after = IdempotencyAutoConfiguration.class,
-		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration")
-@ConditionalOnBean({ IdempotencyGuard.class, KeyAdministration.class, KeySettings.class })
+@AutoConfiguration(before = IdempotencyAutoConfiguration.class, afterName = {
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+		"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration",
+		"org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
+		"org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration" })
+@ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 public final class IdempotencyOperationsAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, WebEndpoint.class, AuditApplicationEvent.class })
-	static class EndpointConfiguration {
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnSingleCandidate(MeterRegistry.class)
+	static class MetricsConfiguration {
 
 		@Bean
-		@ConditionalOnAvailableEndpoint
-		IdempotencyEndpoint idempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings,
-				ApplicationEventPublisher publisher) {
-			return new IdempotencyEndpoint(guard, keys, settings, new KeyAudit(publisher));
+		IdempotencyMetrics idempotencyMetrics(MeterRegistry registry) {
+			return new IdempotencyMetrics(registry);
+		}
+
+		@Bean
+		MeterBinder idempotencyGauges(IdempotencyGuard guard) {
+			return IdempotencyMetrics.gauges(guard::running, guard::settlementsWaiting, guard::oldestUnsettled);
 		}
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
-	@ConditionalOnEnabledHealthIndicator("idempotency")
-	static class HealthConfiguration {
+	@ConditionalOnClass({ MeterRegistry.class, Cache.class })
+	@ConditionalOnSingleCandidate(MeterRegistry.class)
+	static class CacheMetricsConfiguration {
 
 		@Bean
-		@ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
-		IdempotencyHealthIndicator idempotencyHealthIndicator(IdempotencyGuard guard, KeyAdministration keys,
-				KeySettings settings, ObjectProvider<EvictionCheck> eviction) {
-			return new IdempotencyHealthIndicator(guard, keys, settings, eviction.getIfAvailable(() -> Set::of));
+		MeterBinder idempotencyReplayCacheMeters(ObjectProvider<EffectiveStore> store) {
+			return (registry) -> {
+				EffectiveStore effective = store.getIfAvailable();
+				if (effective != null && effective.store() instanceof CachingIdempotencyStore caching) {
+					new CaffeineCacheMetrics<>(caching.cache(), "idempotency-replays", Tags.empty()).bindTo(registry);
+				}
+			};
 		}
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ HealthIndicator.class, RedisConnectionFactory.class })
-	@ConditionalOnBean(IdempotencyRedisConnection.class)
-	static class RedisConfiguration {
+	@ConditionalOnClass(ObservationRegistry.class)
+	@ConditionalOnBean(ObservationRegistry.class)
+	static class ObservationConfiguration {
 
 		@Bean
-		EvictionCheck idempotencyEvictionCheck(IdempotencyRedisConnection connection) {
-			return connection::evictionPolicies;
+		ObservedDecisions idempotencyObservedDecisions(ObservationRegistry registry, ObjectProvider<ReplayLink> link) {
+			return new ObservedDecisions(registry, link.getIfAvailable());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Tracer.class)
+	@ConditionalOnBean(Tracer.class)
+	static class TracingConfiguration {
+
+		@Bean
+		ClaimTraces idempotencyClaimTraces(Tracer tracer) {
+			return new ClaimTraces(tracer);
+		}
+
+		@Bean
+		ReplayLink idempotencyReplayLink(Tracer tracer) {
+			return new ReplayLink(tracer);
 		}
 
 	}

@@ -1,11 +1,9 @@
 package dev.idempotent.autoconfigure.operations;
 
-import java.util.Objects;
-
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredKey;
-import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.FoundKey;
+import dev.idempotent.idempotency.claim.KeyState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 record KeyAnswer(String digest, String place, KeyFacts key, @Nullable KeyFacts store, String meaning) {
 
 	static KeyAnswer of(IdempotencyKey key, FoundKey found) {
-		StoredKey inStore = (found.inDatabase() != null) ? found.inStore() : null;
+		KeyState inStore = (found.inDatabase() != null) ? found.inStore() : null;
 		boolean differs = inStore != null && inStore.state() != found.deciding().state();
 		return new KeyAnswer(key.digest(), (found.inDatabase() != null) ? "database" : "store",
 				KeyFacts.of(found.deciding()), (differs && inStore != null) ? KeyFacts.of(inStore) : null,
@@ -34,14 +32,12 @@ record KeyAnswer(String digest, String place, KeyFacts key, @Nullable KeyFacts s
 		if (differs) {
 			return "The work is done. The claim in the store ends with its lease; requests then get the stored response";
 		}
-		StoredKey deciding = found.deciding();
-		if (deciding.state() == StoredKey.State.PENDING) {
+		if (found.deciding().state() == StoredKey.State.PENDING) {
 			return "A run has claimed the key. While its process lives, it renews the lease; if it died, the key is free "
 					+ "when the remaining time has passed";
 		}
-		StoredResponse response = Objects.requireNonNull(deciding.response());
-		return response.isKept() ? "The work is done: retries get the stored response"
-				: "The work is done, but its response was not kept: retries get 409";
+		return found.deciding().replayable() ? "The work is done: retries get the stored response"
+				: "The work is done, but its response was not kept or cannot be read: retries get an error";
 	}
 
 }

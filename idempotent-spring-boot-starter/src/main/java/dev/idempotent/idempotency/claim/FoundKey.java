@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.claim;
 
 import java.util.Objects;
 
-import dev.idempotent.idempotency.StoredKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * @param storeAnswered {@code false} if that store was unreachable, so that it may have
  * the key
  */
-public record FoundKey(@Nullable StoredKey inDatabase, @Nullable StoredKey inStore, boolean storeAnswered) {
+public record FoundKey(@Nullable KeyState inDatabase, @Nullable KeyState inStore, boolean storeAnswered) {
 
 	/**
 	 * The key where it is decided.
 	 * @return the record in the database if there is one, else the key in the store
 	 */
-	public StoredKey deciding() {
+	public KeyState deciding() {
 		return (this.inDatabase != null) ? this.inDatabase : Objects.requireNonNull(this.inStore);
 	}
 
@@ -29,11 +28,8 @@ public record FoundKey(@Nullable StoredKey inDatabase, @Nullable StoredKey inSto
 	 * @return {@code true} also if the database has its response already
 	 */
 	public boolean isPending() {
-		return is(this.inDatabase, StoredKey.State.PENDING) || is(this.inStore, StoredKey.State.PENDING);
-	}
-
-	private static boolean is(@Nullable StoredKey found, StoredKey.State state) {
-		return found != null && found.state() == state;
+		return (this.inDatabase != null && this.inDatabase.isPending())
+				|| (this.inStore != null && this.inStore.isPending());
 	}
 
 }

@@ -6,6 +6,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
@@ -31,15 +34,19 @@ final class GuardedStore {
 
 	private final Outage outage;
 
-	private GuardedStore(IdempotencyStore store, OnStoreFailure onFailure, boolean decides, Outage outage) {
+	private final IdempotencyObserver observer;
+
+	private GuardedStore(IdempotencyStore store, OnStoreFailure onFailure, boolean decides, Outage outage,
+			IdempotencyObserver observer) {
 		this.store = store;
 		this.onFailure = onFailure;
 		this.decides = decides;
 		this.outage = outage;
+		this.observer = observer;
 	}
 
-	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure) {
-		return new GuardedStore(store, onFailure, true, new Outage());
+	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure, IdempotencyObserver observer) {
+		return new GuardedStore(store, onFailure, true, new Outage(), observer);
 	}
 
 	/**
@@ -48,29 +55,47 @@ final class GuardedStore {
 	 */
 	GuardedStore inFrontOfDatabase() {
 		return this.store.isDatabase()
-				? new GuardedStore(new NoOpIdempotencyStore(), this.onFailure, false, new Outage())
-				: new GuardedStore(this.store, this.onFailure, false, this.outage);
+				? new GuardedStore(new NoOpIdempotencyStore(), this.onFailure, false, new Outage(),
+						new ObserverList(List.of()))
+				: new GuardedStore(this.store, this.onFailure, false, this.outage, this.observer);
 	}
 
 	Claim claim(ClaimRequest request) {
-		return guarded(() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
+		return guarded(StoreVerb.CLAIM,
+				() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
 	}
 
 	boolean complete(ClaimRequest request, StoredResponse response, Duration retention) {
-		return guarded(
+		return guarded(StoreVerb.COMPLETE,
 				() -> this.store.complete(request.key(), request.fingerprint(), request.token(), response, retention));
 	}
 
 	boolean release(ClaimRequest request) {
-		return guarded(() -> this.store.release(request.key(), request.token()));
+		return guarded(StoreVerb.RELEASE, () -> this.store.release(request.key(), request.token()));
 	}
 
 	boolean renew(ClaimRequest request) {
-		return guarded(() -> this.store.renew(request.key(), request.token(), request.lease()));
+		boolean renewed = guarded(StoreVerb.RENEW,
+				() -> this.store.renew(request.key(), request.token(), request.lease()));
+		if (renewed) {
+			this.observer.leasesRenewed(1);
+		}
+		return renewed;
 	}
 
 	Set<Renewal> renewAll(List<Renewal> renewals) {
-		return this.store.renewAll(renewals);
+		Set<Renewal> renewed = this.store.renewAll(renewals);
+		if (!renewed.isEmpty()) {
+			this.observer.leasesRenewed(renewed.size());
+		}
+		return renewed;
+	}
+
+	/**
+	 * Reports that the claim was lost before it was settled.
+	 */
+	void leaseLost(ClaimRequest request) {
+		this.observer.leaseLost(request.key());
 	}
 
 	/**
@@ -113,15 +138,22 @@ final class GuardedStore {
 		return this.store.describe();
 	}
 
-	private <T> T guarded(Supplier<T> verb) {
+	private <T> T guarded(StoreVerb verb, Supplier<T> step) {
+		long start = System.nanoTime();
+		StoreResult result = StoreResult.FAILED;
 		try {
-			T result = verb.get();
+			T reply = step.get();
+			result = StoreResult.ANSWERED;
 			answered();
-			return result;
+			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
 			failed(ex);
 			throw ex;
+		}
+		finally {
+			this.observer.storeCalled(describe(), verb, result, Duration.ofNanos(System.nanoTime() - start));
 		}
 	}
 

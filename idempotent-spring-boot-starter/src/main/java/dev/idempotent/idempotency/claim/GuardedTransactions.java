@@ -3,6 +3,9 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import org.slf4j.Logger;
@@ -16,6 +19,11 @@ final class GuardedTransactions {
 
 	private static final Logger logger = LoggerFactory.getLogger(GuardedTransactions.class);
 
+	/**
+	 * The name in observations, as of the store that is a database.
+	 */
+	private static final String DATABASE = "Database";
+
 	private static final int INQUIRIES = 5;
 
 	private static final long INQUIRY_NANOS = Duration.ofSeconds(1).toNanos();
@@ -24,29 +32,39 @@ final class GuardedTransactions {
 
 	private final Outage outage;
 
+	private final IdempotencyObserver observer;
+
 	/**
 	 * Guards transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	GuardedTransactions(IdempotencyTransactions transactions, Outage outage) {
+	GuardedTransactions(IdempotencyTransactions transactions, Outage outage, IdempotencyObserver observer) {
 		this.transactions = transactions;
 		this.outage = outage;
+		this.observer = observer;
 	}
 
 	Transaction begin(ClaimRequest request, boolean contended) {
+		long start = System.nanoTime();
+		StoreResult result = StoreResult.FAILED;
 		try {
 			Transaction begun = beginUnguarded(request, contended);
+			result = StoreResult.ANSWERED;
 			if (this.outage.end()) {
 				logger.info("The database is reachable again");
 			}
 			return begun;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
 			if (this.outage.begin()) {
 				logger.warn("The database is unreachable; until it is reachable again, requests under "
 						+ "Guarantee.TRANSACTION are refused with 503", ex);
 			}
 			throw ex;
+		}
+		finally {
+			this.observer.storeCalled(DATABASE, StoreVerb.CLAIM, result, Duration.ofNanos(System.nanoTime() - start));
 		}
 	}
 

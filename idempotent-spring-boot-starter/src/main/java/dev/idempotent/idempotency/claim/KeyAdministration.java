@@ -34,6 +34,8 @@ public final class KeyAdministration {
 
 	private final Supplier<List<IdempotencyStore>> records;
 
+	private final ResponseEnvelope envelope = new ResponseEnvelope();
+
 	/**
 	 * Creates an administration.
 	 * @param store the store of claims
@@ -55,13 +57,13 @@ public final class KeyAdministration {
 	public @Nullable FoundKey find(IdempotencyKey key) {
 		StoredKey inDatabase = findInDatabases(key);
 		try {
-			return found(inDatabase, findInFront(key));
+			return found(key, inDatabase, findInFront(key));
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			if (inDatabase == null) {
 				throw ex;
 			}
-			return new FoundKey(inDatabase, null, false);
+			return new FoundKey(KeyState.of(this.envelope, key, inDatabase), null, false);
 		}
 	}
 
@@ -131,7 +133,7 @@ public final class KeyAdministration {
 	 * unreachable: its key would outlive the others.
 	 */
 	private KeyChange change(IdempotencyKey key, Predicate<FoundKey> allowed, Predicate<IdempotencyStore> step) {
-		FoundKey before = found(findInDatabases(key), findInFront(key));
+		FoundKey before = found(key, findInDatabases(key), findInFront(key));
 		if (before == null) {
 			return new KeyChange(KeyChange.Outcome.ABSENT, null, null);
 		}
@@ -170,8 +172,12 @@ public final class KeyAdministration {
 		return this.store.isDatabase() ? null : this.store.find(key);
 	}
 
-	private static @Nullable FoundKey found(@Nullable StoredKey inDatabase, @Nullable StoredKey inStore) {
-		return (inDatabase != null || inStore != null) ? new FoundKey(inDatabase, inStore, true) : null;
+	private @Nullable FoundKey found(IdempotencyKey key, @Nullable StoredKey inDatabase, @Nullable StoredKey inStore) {
+		if (inDatabase == null && inStore == null) {
+			return null;
+		}
+		return new FoundKey((inDatabase != null) ? KeyState.of(this.envelope, key, inDatabase) : null,
+				(inStore != null) ? KeyState.of(this.envelope, key, inStore) : null, true);
 	}
 
 	private List<IdempotencyStore> databases() {

@@ -7,6 +7,7 @@ import java.util.function.Function;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -22,17 +23,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TransactionalClaimant implements Claimant {
 
-	private final Function<ClaimRequest, LeaseClaimant> storeClaimants;
+	private final Function<ClaimRequest, StoreClaim> storeClaims;
 
 	private final RunningClaims running;
 
 	private final GuardedTransactions transactions;
 
+	private final ObservedClaim observed;
+
 	private ClaimRequest request;
 
-	private LeaseClaimant storeClaimant;
+	private StoreClaim storeClaim;
 
 	private @Nullable Transaction open;
+
+	/**
+	 * The response that was committed, in its stored form.
+	 */
+	private @Nullable StoredResponse committed;
 
 	private boolean reserved;
 
@@ -40,27 +48,27 @@ public final class TransactionalClaimant implements Claimant {
 
 	/**
 	 * Creates a claimant.
-	 * @param storeClaimants creates a claimant in the store, for one claim each
+	 * @param storeClaims creates a claim in the store, for one attempt each
 	 */
-	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, LeaseClaimant> storeClaimants,
-			RunningClaims running, GuardedTransactions transactions) {
-		this.storeClaimants = storeClaimants;
+	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, StoreClaim> storeClaims, RunningClaims running,
+			GuardedTransactions transactions, ObservedClaim observed) {
+		this.storeClaims = storeClaims;
 		this.running = running;
 		this.transactions = transactions;
+		this.observed = observed;
 		this.request = request;
-		this.storeClaimant = storeClaimants.apply(request);
+		this.storeClaim = storeClaims.apply(request);
 	}
 
 	@Override
 	public Claim claim() {
-		Claim claim = this.storeClaimant.claim();
-		return claim.fold((acquired) -> claimReserved(), (pending) -> this.transactions.find(this.request, pending),
-				(completed) -> claim, (mismatched) -> claim);
+		return this.observed.claim(this::claimOnce);
 	}
 
 	@Override
 	public Claim claimOrWait(Duration timeout) {
-		return this.running.await(this.request.key(), claim(), this::claimAgain, timeout);
+		return this.observed
+			.claim(() -> this.running.await(this.request.key(), claimOnce(), this::claimAgain, timeout));
 	}
 
 	@Override
@@ -85,9 +93,11 @@ public final class TransactionalClaimant implements Claimant {
 	 * outcome is unknown until the next claim
 	 */
 	public void commit(StoredResponse response) {
+		StoredResponse closed = this.observed.close(this.request, response);
 		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
-		ended.commit(response, this.request.retention());
+		this.committed = closed;
+		ended.commit(closed, this.request.retention());
 	}
 
 	/**
@@ -137,7 +147,7 @@ public final class TransactionalClaimant implements Claimant {
 	public Claim completeAfterRollback(StoredResponse response) {
 		Claim claim = claimInTransaction(false);
 		if (!claim.isAcquired()) {
-			return claim;
+			return this.observed.claim(() -> claim);
 		}
 		StoredResponse onRecord = commitAndComplete(response);
 		return new Claim.Completed((onRecord != null) ? onRecord : response, this.request.retention());
@@ -150,7 +160,9 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	@Override
 	public void complete(StoredResponse response) {
-		complete(response, this.request.retention());
+		StoredResponse closed = this.committed;
+		complete((closed != null) ? closed : this.observed.close(this.request, response), this.request.retention());
+		this.observed.decide(response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
 	}
 
 	/**
@@ -159,30 +171,42 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	@Override
 	public void release() {
-		this.storeClaimant.release();
-		endReservation();
+		free();
+		this.observed.decide(Outcome.RELEASED);
+	}
+
+	@Override
+	public void settleUnknown() {
+		free();
+		this.observed.decide(Outcome.UNKNOWN);
 	}
 
 	@Override
 	public void stopRenewal() {
-		this.storeClaimant.stopRenewal();
+		this.storeClaim.stopRenewal();
 		endReservation();
 	}
 
+	private Claim claimOnce() {
+		Claim claim = this.storeClaim.claim();
+		return claim.fold((acquired) -> claimReserved(), (pending) -> this.transactions.find(this.request, pending),
+				(completed) -> claim, (mismatched) -> claim);
+	}
+
 	private Claim claimAgain() {
-		// A claimant settles only one claim.
+		// A claim is settled only once.
 		this.request = this.request.withNewToken();
-		this.storeClaimant = this.storeClaimants.apply(this.request);
-		return claim();
+		this.storeClaim = this.storeClaims.apply(this.request);
+		return claimOnce();
 	}
 
 	private Claim claimReserved() {
 		this.reserved = this.running.reserve(this.request.key());
 		if (!this.reserved) {
-			this.storeClaimant.release();
+			this.storeClaim.release();
 			return new Claim.Pending(this.request.lease());
 		}
-		return claimInTransaction(!this.storeClaimant.isGrantedByStore());
+		return claimInTransaction(!this.storeClaim.isGrantedByStore());
 	}
 
 	/**
@@ -196,7 +220,7 @@ public final class TransactionalClaimant implements Claimant {
 			return keepOpenOrSettle(begun);
 		}
 		catch (RuntimeException | Error ex) {
-			release();
+			free();
 			throw ex;
 		}
 	}
@@ -207,13 +231,13 @@ public final class TransactionalClaimant implements Claimant {
 			this.open = begun;
 			return claim;
 		}, (pending) -> {
-			release();
+			free();
 			return claim;
 		}, (completed) -> {
 			complete(completed.response(), completed.remainingRetention());
 			return claim;
 		}, (mismatched) -> {
-			release();
+			free();
 			return claim;
 		});
 	}
@@ -222,21 +246,30 @@ public final class TransactionalClaimant implements Claimant {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
 			complete(onRecord.response(), onRecord.remainingRetention());
-			return onRecord.response();
+			if (onRecord.response().equals(this.committed)) {
+				this.observed.decide(Outcome.RUN);
+			}
+			return this.observed.replay(onRecord).response();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			stopRenewal();
+			this.observed.decide(Outcome.UNKNOWN);
 			throw ex;
 		}
 	}
 
 	private void complete(StoredResponse response, Duration retention) {
 		if (this.provisional) {
-			this.storeClaimant.release();
+			this.storeClaim.release();
 		}
 		else {
-			this.storeClaimant.complete(response, retention);
+			this.storeClaim.complete(response, retention);
 		}
+		endReservation();
+	}
+
+	private void free() {
+		this.storeClaim.release();
 		endReservation();
 	}
 

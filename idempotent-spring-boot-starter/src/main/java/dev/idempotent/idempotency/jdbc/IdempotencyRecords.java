@@ -191,10 +191,9 @@ final class IdempotencyRecords {
 	 * Deletes a COMPLETED key that the token has completed.
 	 */
 	boolean forget(Connection connection, IdempotencyKey key, String token, Duration lockTimeout) {
-		RecordSql sql = sql(connection);
-		RecordStatements statements = new RecordStatements(connection, sql);
+		RecordStatements statements = new RecordStatements(connection, sql(connection));
 		for (int i = 0; i < ATTEMPTS; i++) {
-			if (statements.change(sql.forget(), lockTimeout, key.digest(), token)) {
+			if (statements.change(sql(connection).forget(), lockTimeout, key.digest(), token)) {
 				return true;
 			}
 			RecordRow row = statements.find(key);

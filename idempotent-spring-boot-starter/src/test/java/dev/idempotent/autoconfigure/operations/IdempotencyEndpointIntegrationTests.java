@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.operations;
 
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -13,6 +14,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
@@ -79,7 +81,11 @@ class IdempotencyEndpointIntegrationTests {
 		assertThat(found.at("/key/state").asString()).isEqualTo("PENDING");
 		assertThat(found.get("place").asString()).isEqualTo("store");
 		assertThat(Duration.parse(found.at("/key/remaining").asString())).isPositive();
+		assertOrigin(found.get("key"), path);
 		assertThat(text(response)).doesNotContain(this.key);
+		JsonNode overview = overview();
+		assertThat(overview.get("running").asInt()).isPositive();
+		assertThat(Duration.parse(overview.get("oldestUnsettledAge").asString())).isPositive();
 		assertThat(json(get(found.get("digest").asString()), 200).at("/key/state").asString()).isEqualTo("PENDING");
 		gate.open();
 		assertThat(run.get().statusCode()).isEqualTo(200);
@@ -94,6 +100,7 @@ class IdempotencyEndpointIntegrationTests {
 		assertThat(found.at("/key/state").asString()).isEqualTo("COMPLETED");
 		assertThat(found.get("place").asString()).isEqualTo(place);
 		assertThat(Duration.parse(found.at("/key/remaining").asString())).isGreaterThan(Duration.ofHours(23));
+		assertOrigin(found.get("key"), path);
 		assertThat(found.get("meaning").asString()).isEqualTo("The work is done: retries get the stored response");
 		assertThat(text(response)).doesNotContain("payment 1", "transfer 1");
 	}
@@ -207,6 +214,8 @@ class IdempotencyEndpointIntegrationTests {
 			assertThat(event.getPrincipal()).isEmpty();
 			assertThat(event.getData()).containsEntry("digest", digest)
 				.containsEntry("state", "COMPLETED")
+				.containsEntry("guarantee", "LEASE")
+				.containsKey("since")
 				.containsEntry("outcome", "DONE");
 		});
 		assertThat(output).containsOnlyOnce("An operator has requested to forget the key " + digest)
@@ -217,7 +226,8 @@ class IdempotencyEndpointIntegrationTests {
 	void showsTheInstance() {
 		pay();
 		application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString());
-		JsonNode overview = json(application.send(application.request("/actuator/idempotency").GET().build()), 200);
+		JsonNode overview = overview();
+		assertThat(overview.get("waiting").asInt()).isZero();
 		assertThat(overview.get("store").asString()).isEqualTo("Redis");
 		assertThat(overview.at("/counts/0/completed").asInt()).isPositive();
 		assertThat(overview.at("/counts/0/exact").asBoolean()).isTrue();
@@ -246,6 +256,16 @@ class IdempotencyEndpointIntegrationTests {
 		assertThat(answer.get("action").asString()).isNotBlank();
 		assertThat(text(response)).doesNotContain("secret");
 		json(get("not-a-digest"), 400);
+	}
+
+	private static void assertOrigin(JsonNode key, String path) {
+		assertThat(key.get("guarantee").asString()).isEqualTo(path.equals("/payments") ? "LEASE" : "TRANSACTION");
+		assertThat(Duration.between(Instant.parse(key.get("since").asString()), Instant.now())).isBetween(Duration.ZERO,
+				Patience.LIMIT);
+	}
+
+	private static JsonNode overview() {
+		return json(application.send(application.request("/actuator/idempotency").GET().build()), 200);
 	}
 
 	private HttpResponse<byte[]> pay() {

@@ -1,15 +1,18 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.h2.jdbcx.JdbcDataSource;
@@ -29,6 +32,8 @@ import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link IdempotencyHealthIndicator}.
@@ -113,6 +118,36 @@ class IdempotencyHealthIntegrationTests {
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
 			assertThat(health.getDetails().get("warning").toString()).contains("maxmemory-policy allkeys-lru");
 		}
+	}
+
+	@Test
+	void isDownWhileARunHangs() throws Exception {
+		try (WebApplication application = start(KeyApplication.class, WebApplication.WITH_DATABASE,
+				"spring.datasource.url=jdbc:h2:mem:hanging;DB_CLOSE_DELAY=-1",
+				"idempotent.jdbc.initialize-schema=always", "idempotent.health.max-unsettled-age=1ms")) {
+			Gate gate = application.bean(Payments.class).holdNextRun();
+			CompletableFuture<HttpResponse<byte[]>> run = application.postAsync("/payments", "", "Idempotency-Key",
+					UUID.randomUUID().toString());
+			gate.awaitEntry();
+			await().untilAsserted(() -> assertThat(health(application).getStatus()).isEqualTo(Status.DOWN));
+			assertThat(health(application).getDetails()).containsEntry("maxUnsettledAge", "PT0.001S");
+			gate.open();
+			assertThat(run.get().statusCode()).isEqualTo(200);
+			await().untilAsserted(() -> assertThat(health(application).getStatus()).isEqualTo(Status.UP));
+		}
+	}
+
+	@Test
+	void toleratesARunForAsLongAsItsLeaseIsRenewed() {
+		try (WebApplication application = start(LeaseApplication.class, "idempotent.max-run=7m")) {
+			assertThat(health(application).getDetails()).containsEntry("maxUnsettledAge", "PT7M");
+		}
+	}
+
+	@Test
+	void refusesAnAgeOfZero() {
+		assertThatThrownBy(() -> start(LeaseApplication.class, "idempotent.health.max-unsettled-age=0s"))
+			.hasRootCauseMessage("idempotent.health.max-unsettled-age is PT0S.");
 	}
 
 	@Test

@@ -1,16 +1,20 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.UUID;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
@@ -48,6 +52,26 @@ class KeyAdministrationTests {
 		assertThat(this.transactions.find(this.key)).isNull();
 		assertThat(this.transactions.release(this.key).outcome()).isEqualTo(KeyChange.Outcome.ABSENT);
 		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.ABSENT);
+	}
+
+	@Test
+	void findsTheOriginOfARun() {
+		RunOrigin origin = new RunOrigin(Instant.parse("2026-03-01T03:04:11.207Z"), Guarantee.TRANSACTION,
+				"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+		claimIn(this.store, origin.toToken(UUID.randomUUID().toString()));
+		FoundKey found = this.leases.find(this.key);
+		assertThat(found).isNotNull();
+		assertThat(found.deciding().origin()).isEqualTo(origin);
+	}
+
+	@Test
+	void forgetsAKeyWhoseResponseIsDamaged() {
+		this.store.complete(this.key, REQUEST, "owner", StoredResponse.of(new byte[] { (byte) 0xE1, 100 }), MINUTE);
+		FoundKey found = this.leases.find(this.key);
+		assertThat(found).isNotNull();
+		assertThat(found.deciding().replayable()).isFalse();
+		assertThat(this.leases.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
 	}
 
 	@Test
