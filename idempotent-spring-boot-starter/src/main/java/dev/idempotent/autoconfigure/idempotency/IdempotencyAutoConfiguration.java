@@ -2,6 +2,8 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.List;
 
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
@@ -31,7 +33,7 @@ import org.springframework.context.annotation.Import;
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
-@Import({ RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
+@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean
@@ -69,19 +71,20 @@ public final class IdempotencyAutoConfiguration {
 
 		@Bean
 		IdempotencyGuard idempotencyGuard(EffectiveStore store, IdempotencyProperties properties,
-				ObjectProvider<IdempotencyObserver> observers, ObjectProvider<CurrentTrace> trace) {
-			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(),
+				PayloadEncryption encryption, ObjectProvider<IdempotencyObserver> observers,
+				ObjectProvider<CurrentTrace> trace) {
+			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
 					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 		}
 
 		@Bean
 		@ConditionalOnMissingBean
-		KeyAdministration idempotencyKeyAdministration(EffectiveStore store,
+		KeyAdministration idempotencyKeyAdministration(EffectiveStore store, PayloadEncryption encryption,
 				ObjectProvider<IdempotencyTransactionSource> transactionSource) {
 			return new KeyAdministration(store.store(), () -> {
 				IdempotencyTransactionSource source = transactionSource.getIfAvailable();
 				return (source != null) ? source.records() : List.of();
-			});
+			}, encryption);
 		}
 
 		@Bean

@@ -8,6 +8,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -34,15 +35,19 @@ public final class KeyAdministration {
 
 	private final Supplier<List<IdempotencyStore>> records;
 
-	private final ResponseEnvelope envelope = new ResponseEnvelope();
+	private final ResponseEnvelope envelope;
 
 	/**
 	 * Creates an administration.
 	 * @param store the store of claims
 	 * @param records supplies the stores of the records that are committed with their
 	 * work
+	 * @param encryption protects the stored responses, which contain where a run comes
+	 * from
 	 */
-	public KeyAdministration(IdempotencyStore store, Supplier<List<IdempotencyStore>> records) {
+	public KeyAdministration(IdempotencyStore store, Supplier<List<IdempotencyStore>> records,
+			PayloadEncryption encryption) {
+		this.envelope = new ResponseEnvelope(encryption);
 		this.store = store;
 		this.records = records;
 	}

@@ -93,7 +93,7 @@ public final class TransactionalClaimant implements Claimant {
 	 * outcome is unknown until the next claim
 	 */
 	public void commit(StoredResponse response) {
-		StoredResponse closed = this.observed.close(this.request, response);
+		StoredResponse closed = closeOrRollBack(response);
 		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
 		this.committed = closed;
@@ -185,6 +185,16 @@ public final class TransactionalClaimant implements Claimant {
 	public void stopRenewal() {
 		this.storeClaim.stopRenewal();
 		endReservation();
+	}
+
+	private StoredResponse closeOrRollBack(StoredResponse response) {
+		try {
+			return this.observed.close(this.request, response);
+		}
+		catch (RuntimeException | Error ex) {
+			rollback();
+			throw ex;
+		}
 	}
 
 	private Claim claimOnce() {

@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
@@ -43,9 +44,10 @@ class KeyAdministrationTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final KeyAdministration leases = new KeyAdministration(this.store, List::of);
+	private final KeyAdministration leases = new KeyAdministration(this.store, List::of, PayloadEncryption.NONE);
 
-	private final KeyAdministration transactions = new KeyAdministration(this.store, () -> List.of(this.database));
+	private final KeyAdministration transactions = new KeyAdministration(this.store, () -> List.of(this.database),
+			PayloadEncryption.NONE);
 
 	@Test
 	void findsNothingOfAnAbsentKey() {
@@ -170,7 +172,7 @@ class KeyAdministrationTests {
 				return super.release(key, token);
 			}
 
-		}, List::of);
+		}, List::of, PayloadEncryption.NONE);
 		KeyChange change = late.release(this.key);
 		assertThat(change.outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
 		assertThat(change.now()).isNotNull();
@@ -194,7 +196,7 @@ class KeyAdministrationTests {
 				return forgotten;
 			}
 
-		}, List::of);
+		}, List::of, PayloadEncryption.NONE);
 		assertThat(contended.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
 	}
 
@@ -214,7 +216,7 @@ class KeyAdministrationTests {
 
 		};
 		completeIn(this.database, "owner");
-		KeyAdministration administration = new KeyAdministration(both, List::of);
+		KeyAdministration administration = new KeyAdministration(both, List::of, PayloadEncryption.NONE);
 		FoundKey found = administration.find(this.key);
 		assertThat(found).isNotNull();
 		assertThat(found.inDatabase()).isNotNull();
