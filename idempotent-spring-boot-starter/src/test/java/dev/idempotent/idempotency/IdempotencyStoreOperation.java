@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import org.junit.jupiter.api.Test;
 
@@ -38,8 +39,7 @@ interface IdempotencyStoreOperation {
 	default void findsAPendingKeyWithItsOwner() {
 		IdempotencyKey key = Samples.key();
 		store().claim(key, WORK, "owner", LEASE);
-		StoredKey found = store().find(key);
-		assertThat(found).isNotNull();
+		StoredKey found = Objects.requireNonNull(store().find(key));
 		assertThat(found.state()).isEqualTo(StoredKey.State.PENDING);
 		assertThat(found.token()).isEqualTo("owner");
 		assertThat(found.remaining()).isPositive().isLessThanOrEqualTo(LEASE);
@@ -51,8 +51,7 @@ interface IdempotencyStoreOperation {
 		IdempotencyKey key = Samples.key();
 		store().claim(key, WORK, "owner", LEASE);
 		store().complete(key, WORK, "owner", ANSWER, RETENTION);
-		StoredKey found = store().find(key);
-		assertThat(found).isNotNull();
+		StoredKey found = Objects.requireNonNull(store().find(key));
 		assertThat(found.state()).isEqualTo(StoredKey.State.COMPLETED);
 		assertThat(found.token()).isEqualTo("owner");
 		assertThat(found.remaining()).isGreaterThan(LEASE).isLessThanOrEqualTo(RETENTION);
@@ -108,8 +107,7 @@ interface IdempotencyStoreOperation {
 	default void releasesAFoundKeyUnlessItWasTakenOver() {
 		IdempotencyKey key = Samples.key();
 		store().claim(key, WORK, "owner", LEASE);
-		StoredKey found = store().find(key);
-		assertThat(found).isNotNull();
+		StoredKey found = Objects.requireNonNull(store().find(key));
 		store().release(key, "owner");
 		store().claim(key, WORK, "rival", LEASE);
 		assertThat(store().release(key, found.token())).isFalse();

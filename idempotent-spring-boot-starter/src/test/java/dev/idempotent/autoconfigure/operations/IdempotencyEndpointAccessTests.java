@@ -11,8 +11,10 @@ import java.util.List;
 import dev.idempotent.autoconfigure.operations.KeyApplication.Audits;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.Samples;
@@ -123,6 +125,19 @@ class IdempotencyEndpointAccessTests {
 	}
 
 	@Test
+	void auditsAChangeWhoseResultIsUnknown() {
+		try (WebApplication application = start(SilentStoreApplication.class, EXPOSED)) {
+			application.bean(IdempotencyStore.class)
+				.complete(this.key, Fingerprint.of(List.of()), "owner", Samples.response("response"), MINUTE);
+			HttpResponse<byte[]> response = post(application, "forget");
+			assertThat(response.statusCode()).isEqualTo(503);
+			assertThat(text(response)).contains("did not respond", "Repeat the request").doesNotContain("s3cret");
+			assertThat(application.bean(Audits.class).events()).singleElement()
+				.satisfies((event) -> assertThat(event.getData()).containsEntry("outcome", "UNKNOWN"));
+		}
+	}
+
+	@Test
 	void tellsHowLongTheReplayCachesOfOtherInstancesLast() {
 		try (WebApplication application = start(Application.class, EXPOSED, "idempotent.replay-cache.max-size=1MB",
 				"idempotent.replay-cache.ttl=30s")) {
@@ -217,6 +232,32 @@ class IdempotencyEndpointAccessTests {
 		@Bean
 		IdempotencyStore store() {
 			return new PlainStore();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Audits.class)
+	static class SilentStoreApplication {
+
+		@Bean
+		IdempotencyStore store() {
+			IdempotencyStore store = new InMemoryIdempotencyStore(InstantSource.system());
+			return new ForwardingStore() {
+
+				@Override
+				protected IdempotencyStore target() {
+					return store;
+				}
+
+				@Override
+				public boolean forget(IdempotencyKey key, String token) {
+					super.forget(key, token);
+					throw new IdempotencyStoreUnavailableException("No reply to s3cret", null);
+				}
+
+			};
 		}
 
 	}

@@ -11,8 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import dev.idempotent.autoconfigure.operations.KeyApplication.Audits;
 import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.Patience;
 import dev.idempotent.testing.RealPostgres;
@@ -108,8 +110,11 @@ class IdempotencyEndpointIntegrationTests {
 	@Test
 	void showsTheFallingLeaseOfAnOwnerThatDied() {
 		IdempotencyKey stuck = new IdempotencyKey(digest(this.key));
+		RunOrigin died = new RunOrigin(Instant.now(), Guarantee.LEASE,
+				"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 		application.bean(IdempotencyStore.class)
-			.claim(stuck, Fingerprint.of(List.of()), "of a process that died", Duration.ofMinutes(1));
+			.claim(stuck, Fingerprint.of(List.of()), died.toToken(UUID.randomUUID().toString()), Duration.ofMinutes(1));
+		assertThat(json(get(stuck.digest()), 200).at("/key/traceId").asString()).isEqualTo(died.traceId());
 		Duration first = remaining();
 		assertThat(first).isLessThanOrEqualTo(Duration.ofMinutes(1));
 		await().until(() -> remaining().compareTo(first) < 0);

@@ -68,7 +68,7 @@ class IdempotencyHealthIntegrationTests {
 			stopRedis();
 			Health health = health(application);
 			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat(health.getDetails().get("effect").toString()).contains("get 503");
+			assertThat(detail(health, "effect")).contains("get 503");
 			assertThat(health.toString()).doesNotContain(String.valueOf(redis.port()));
 		}
 	}
@@ -79,7 +79,7 @@ class IdempotencyHealthIntegrationTests {
 			stopRedis();
 			Health health = health(application);
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
-			assertThat(health.getDetails().get("effect").toString()).contains("run unprotected");
+			assertThat(detail(health, "effect")).contains("run unprotected");
 		}
 	}
 
@@ -90,7 +90,7 @@ class IdempotencyHealthIntegrationTests {
 			stopRedis();
 			Health health = health(application);
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
-			assertThat(health.getDetails().get("effect").toString())
+			assertThat(detail(health, "effect"))
 				.isEqualTo("The database serves operations under Guarantee.TRANSACTION alone; those under "
 						+ "Guarantee.LEASE get 503");
 			assertThat(application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
@@ -116,7 +116,7 @@ class IdempotencyHealthIntegrationTests {
 		try (WebApplication application = start(LeaseApplication.class)) {
 			Health health = health(application);
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
-			assertThat(health.getDetails().get("warning").toString()).contains("maxmemory-policy allkeys-lru");
+			assertThat(detail(health, "warning")).contains("maxmemory-policy allkeys-lru");
 		}
 	}
 
@@ -156,6 +156,10 @@ class IdempotencyHealthIntegrationTests {
 				"management.health.idempotency.enabled=false")) {
 			assertThatExceptionOfType(NoSuchBeanDefinitionException.class).isThrownBy(() -> health(application));
 		}
+	}
+
+	private static String detail(Health health, String name) {
+		return String.valueOf(health.getDetails().get(name));
 	}
 
 	private void stopRedis() {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 
 import dev.idempotent.encryption.PayloadEncryption;
@@ -61,16 +62,14 @@ class KeyAdministrationTests {
 		RunOrigin origin = new RunOrigin(Instant.parse("2026-03-01T03:04:11.207Z"), Guarantee.TRANSACTION,
 				"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 		claimIn(this.store, origin.toToken(UUID.randomUUID().toString()));
-		FoundKey found = this.leases.find(this.key);
-		assertThat(found).isNotNull();
+		FoundKey found = Objects.requireNonNull(this.leases.find(this.key));
 		assertThat(found.deciding().origin()).isEqualTo(origin);
 	}
 
 	@Test
 	void forgetsAKeyWhoseResponseIsDamaged() {
 		this.store.complete(this.key, REQUEST, "owner", StoredResponse.of(new byte[] { (byte) 0xE1, 100 }), MINUTE);
-		FoundKey found = this.leases.find(this.key);
-		assertThat(found).isNotNull();
+		FoundKey found = Objects.requireNonNull(this.leases.find(this.key));
 		assertThat(found.deciding().replayable()).isFalse();
 		assertThat(this.leases.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
@@ -80,11 +79,9 @@ class KeyAdministrationTests {
 	void letsTheRecordOfTheDatabaseDecide() {
 		claimIn(this.store, "a retry");
 		completeIn(this.database, "owner");
-		FoundKey found = this.transactions.find(this.key);
-		assertThat(found).isNotNull();
+		FoundKey found = Objects.requireNonNull(this.transactions.find(this.key));
 		assertThat(found.deciding().state()).isEqualTo(StoredKey.State.COMPLETED);
-		assertThat(found.inStore()).isNotNull();
-		assertThat(found.inStore().state()).isEqualTo(StoredKey.State.PENDING);
+		assertThat(Objects.requireNonNull(found.inStore()).state()).isEqualTo(StoredKey.State.PENDING);
 	}
 
 	@Test
@@ -147,8 +144,7 @@ class KeyAdministrationTests {
 	void findsTheRecordOfTheDatabaseWithoutTheStore() {
 		completeIn(this.database, "owner");
 		this.store.failing(Fault.UNREACHABLE, Verb.FIND);
-		FoundKey found = this.transactions.find(this.key);
-		assertThat(found).isNotNull();
+		FoundKey found = Objects.requireNonNull(this.transactions.find(this.key));
 		assertThat(found.deciding().state()).isEqualTo(StoredKey.State.COMPLETED);
 		assertThat(found.storeAnswered()).isFalse();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
@@ -217,8 +213,7 @@ class KeyAdministrationTests {
 		};
 		completeIn(this.database, "owner");
 		KeyAdministration administration = new KeyAdministration(both, List::of, PayloadEncryption.NONE);
-		FoundKey found = administration.find(this.key);
-		assertThat(found).isNotNull();
+		FoundKey found = Objects.requireNonNull(administration.find(this.key));
 		assertThat(found.inDatabase()).isNotNull();
 		assertThat(found.inStore()).isNull();
 		assertThat(administration.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
