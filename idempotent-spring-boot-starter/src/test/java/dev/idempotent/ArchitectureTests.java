@@ -41,6 +41,8 @@ class ArchitectureTests {
 
 	private static final String LETTUCE = "dev.idempotent.lettuce";
 
+	private static final String OUTAGE = "dev.idempotent.outage";
+
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	private static final String CLAIM = ROOT + ".claim";
@@ -74,14 +76,17 @@ class ArchitectureTests {
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, LETTUCE, METRICS, OUTBOX, OUTBOX + ".relay",
 				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".tracing",
-				OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
-				OPERATION, PROPAGATION, REDIS, SECURITY, WEB);
+				OUTBOX + ".transaction", OUTAGE, ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA,
+				METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, WEB);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ROOT, "java..", "org.slf4j..",
+	static final ArchRule theLogOfOutagesKnowsTheJdkAlone = room(OUTAGE, "java..", "org.slf4j..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ROOT, OUTAGE, "java..", "org.slf4j..",
 			"org.jspecify..");
 
 	@ArchTest
@@ -104,12 +109,13 @@ class ArchitectureTests {
 			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, "java..",
-			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, OUTAGE,
+			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction..",
+			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, "java..", "javax.sql..",
+	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, OUTAGE, "java..", "javax.sql..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..");
 
 	@ArchTest

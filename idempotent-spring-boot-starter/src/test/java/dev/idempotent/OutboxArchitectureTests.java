@@ -35,6 +35,8 @@ class OutboxArchitectureTests {
 
 	private static final String LETTUCE = "dev.idempotent.lettuce";
 
+	private static final String OUTAGE = "dev.idempotent.outage";
+
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	@ArchTest
@@ -44,8 +46,8 @@ class OutboxArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
-	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
+	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE,
+			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");
 
 	@ArchTest
@@ -60,7 +62,7 @@ class OutboxArchitectureTests {
 			"org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theRelayKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX,
+	static final ArchRule theRelayKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX, OUTAGE,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
 
 	@ArchTest

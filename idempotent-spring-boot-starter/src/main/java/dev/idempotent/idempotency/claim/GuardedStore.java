@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +40,7 @@ final class GuardedStore {
 	}
 
 	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure) {
-		return new GuardedStore(store, onFailure, true, new Outage());
+		return new GuardedStore(store, onFailure, true, new Outage(log(store, onFailure)));
 	}
 
 	/**
@@ -47,26 +48,29 @@ final class GuardedStore {
 	 * that database itself.
 	 */
 	GuardedStore inFrontOfDatabase() {
-		return this.store.isDatabase()
-				? new GuardedStore(new NoOpIdempotencyStore(), this.onFailure, false, new Outage())
-				: new GuardedStore(this.store, this.onFailure, false, this.outage);
+		if (!this.store.isDatabase()) {
+			return new GuardedStore(this.store, this.onFailure, false, this.outage);
+		}
+		IdempotencyStore none = new NoOpIdempotencyStore();
+		return new GuardedStore(none, this.onFailure, false, new Outage(log(none, this.onFailure)));
 	}
 
 	Claim claim(ClaimRequest request) {
-		return guarded(() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
+		return guarded(true,
+				() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
 	}
 
 	boolean complete(ClaimRequest request, StoredResponse response, Duration retention) {
-		return guarded(
+		return guarded(true,
 				() -> this.store.complete(request.key(), request.fingerprint(), request.token(), response, retention));
 	}
 
 	boolean release(ClaimRequest request) {
-		return guarded(() -> this.store.release(request.key(), request.token()));
+		return guarded(false, () -> this.store.release(request.key(), request.token()));
 	}
 
 	boolean renew(ClaimRequest request) {
-		return guarded(() -> this.store.renew(request.key(), request.token(), request.lease()));
+		return guarded(false, () -> this.store.renew(request.key(), request.token(), request.lease()));
 	}
 
 	Set<Renewal> renewAll(List<Renewal> renewals) {
@@ -113,34 +117,28 @@ final class GuardedStore {
 		return this.store.describe();
 	}
 
-	private <T> T guarded(Supplier<T> verb) {
+	private <T> T guarded(boolean write, Supplier<T> verb) {
+		long start = System.nanoTime();
 		try {
 			T result = verb.get();
-			answered();
+			this.outage.end(start, write);
 			return result;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			failed(ex);
+			this.outage.begin(start, write, ex);
 			throw ex;
 		}
 	}
 
-	private void answered() {
-		if (this.outage.end()) {
-			logger.info("The idempotency store ({}) is reachable again", describe());
-		}
-	}
-
-	private void failed(IdempotencyStoreUnavailableException ex) {
-		if (this.outage.begin()) {
-			logger.warn(
-					"The idempotency store ({}) is unreachable; until it is reachable again, requests with a key "
-							+ "{}, and under Guarantee.TRANSACTION the database decides alone",
-					describe(),
-					(this.onFailure == OnStoreFailure.PROCEED) ? "run unprotected (idempotent.on-store-failure=proceed)"
-							: "are refused with 503 (idempotent.on-store-failure=reject)",
-					ex);
-		}
+	private static OutageLog log(IdempotencyStore store, OnStoreFailure onFailure) {
+		String subject = "The idempotency store (" + store.describe() + ") is ";
+		String requests = (onFailure == OnStoreFailure.PROCEED)
+				? "run unprotected (idempotent.on-store-failure=proceed)"
+				: "are refused with 503 (idempotent.on-store-failure=reject)";
+		String transactions = store.isDatabase() ? "" : ", and under Guarantee.TRANSACTION the database decides alone";
+		return new OutageLog(logger,
+				subject + "unreachable; until it is reachable again, requests with a key " + requests + transactions,
+				subject + "reachable again");
 	}
 
 }

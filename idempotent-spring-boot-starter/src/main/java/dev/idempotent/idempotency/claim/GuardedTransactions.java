@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
+import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,30 +23,34 @@ final class GuardedTransactions {
 
 	private final IdempotencyTransactions transactions;
 
-	private final Outage outage;
+	private final OutageLog outage;
 
 	/**
 	 * Guards transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	GuardedTransactions(IdempotencyTransactions transactions, Outage outage) {
+	GuardedTransactions(IdempotencyTransactions transactions, OutageLog outage) {
 		this.transactions = transactions;
 		this.outage = outage;
 	}
 
+	/**
+	 * Creates the log of outages of the database.
+	 */
+	static OutageLog log() {
+		return new OutageLog(logger, "The database is unreachable; until it is reachable again, requests under "
+				+ "Guarantee.TRANSACTION are refused with 503", "The database is reachable again");
+	}
+
 	Transaction begin(ClaimRequest request, boolean contended) {
+		long start = System.nanoTime();
 		try {
 			Transaction begun = beginUnguarded(request, contended);
-			if (this.outage.end()) {
-				logger.info("The database is reachable again");
-			}
+			this.outage.succeeded(start);
 			return begun;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			if (this.outage.begin()) {
-				logger.warn("The database is unreachable; until it is reachable again, requests under "
-						+ "Guarantee.TRANSACTION are refused with 503", ex);
-			}
+			this.outage.failed(start, ex);
 			throw ex;
 		}
 	}

@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.outage.OutageLog;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
@@ -18,7 +19,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final GuardedStore storeInFront;
 
-	private final Outage databaseOutage = new Outage();
+	private final OutageLog databaseOutage = GuardedTransactions.log();
 
 	private final RunningClaims running = new RunningClaims();
 
