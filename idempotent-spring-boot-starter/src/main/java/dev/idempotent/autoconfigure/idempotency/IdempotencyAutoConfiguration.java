@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -37,6 +38,11 @@ public final class IdempotencyAutoConfiguration {
 	OperationSettings idempotencyDefaults(IdempotencyProperties properties) {
 		return OperationSettings.defaults(properties.guarantee().guarantee(), properties.lease(),
 				properties.retention());
+	}
+
+	@Bean
+	StartupReport idempotencyStartupReport(ApplicationContext context, IdempotencyGuard guard) {
+		return new StartupReport(context, guard);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -79,6 +79,15 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
+	 * Returns whether the keys are in the database that also has the records of
+	 * {@link Guarantee#TRANSACTION}.
+	 * @return {@code false} for a store in front of the database
+	 */
+	public boolean storesInDatabase() {
+		return this.store.renewsAll();
+	}
+
+	/**
 	 * Tries once more to store the responses that are still waiting for the store, then
 	 * stops the background threads. Leases that are still held expire.
 	 */

@@ -1,11 +1,13 @@
 package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
+import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import dev.idempotent.idempotency.operation.OperationSummary;
 import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -30,17 +32,21 @@ public final class IdempotentOperations {
 	 * @param defaults the defaults of the annotation's attributes
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
 	 * without a database
-	 * @return how many handlers are annotated
+	 * @return the annotated handlers
 	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
 	 * applied to its handler
 	 */
-	public int load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings, OperationSettings defaults,
-			@Nullable IdempotencyTransactionSource transactionSource) {
+	public List<OperationSummary> load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings,
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTable loaded = OperationTable.load(mapping,
 				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
 				transactionSource);
 		this.table = loaded;
-		return loaded.annotated().size();
+		return loaded.annotated()
+			.keySet()
+			.stream()
+			.map((handler) -> OperationSummary.of(handler.type(), handler.method(), defaults))
+			.toList();
 	}
 
 	/**
