@@ -88,7 +88,8 @@ public final class IdempotencyMethodAutoConfiguration {
 			OperationSettings defaults, StartupReport report) {
 		return () -> report.addMethods(new AnnotatedMethodsCheck(beanFactory, Idempotent.class).check()
 			.stream()
-			.map((method) -> OperationSummary.of(method.type(), method.method(), defaults))
+			.map((method) -> OperationSummary.of(method.type(), method.method(),
+					IdempotentMethodAdvisor.annotationOf(method), defaults))
 			.toList());
 	}
 

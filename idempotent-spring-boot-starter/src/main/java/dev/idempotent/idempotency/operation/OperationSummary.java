@@ -2,12 +2,10 @@ package dev.idempotent.idempotency.operation;
 
 import java.lang.reflect.Method;
 import java.util.Locale;
-import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * What the startup log tells about one annotated method.
@@ -21,12 +19,11 @@ public record OperationSummary(Guarantee guarantee, String description) {
 	 * Summarizes an annotated method whose annotation is known to be valid.
 	 * @param type the target class
 	 * @param method the method
+	 * @param annotation its annotation
 	 * @param defaults the defaults for unset attributes
 	 * @return the summary
 	 */
-	public static OperationSummary of(Class<?> type, Method method, OperationSettings defaults) {
-		Idempotent annotation = Objects
-			.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, Idempotent.class));
+	public static OperationSummary of(Class<?> type, Method method, Idempotent annotation, OperationSettings defaults) {
 		OperationSettings settings = OperationSettings.of(type, method, annotation, defaults);
 		String described = IdempotentConfigurationException.describe(type, method);
 		String name = settings.name().equals(described) ? "" : " (" + settings.name() + ")";

@@ -2,8 +2,10 @@ package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -11,6 +13,7 @@ import dev.idempotent.idempotency.operation.OperationSummary;
 import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.web.cors.CorsUtils;
@@ -45,7 +48,8 @@ public final class IdempotentOperations {
 		return loaded.annotated()
 			.keySet()
 			.stream()
-			.map((handler) -> OperationSummary.of(handler.type(), handler.method(), defaults))
+			.map((handler) -> OperationSummary.of(handler.type(), handler.method(), annotationOf(handler.method()),
+					defaults))
 			.toList();
 	}
 
@@ -78,6 +82,10 @@ public final class IdempotentOperations {
 	 */
 	public static boolean isHandler(Class<?> type, Method method) {
 		return HandlerEntryAdvisor.isHandler(type, method);
+	}
+
+	private static Idempotent annotationOf(Method handler) {
+		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(handler, Idempotent.class));
 	}
 
 	/**
