@@ -1,5 +1,7 @@
 package dev.idempotent.outage;
 
+import java.nio.channels.ClosedChannelException;
+
 /**
  * Names the reason of a failure in a log message without a stack trace.
  */
@@ -20,6 +22,9 @@ public final class RootCause {
 		Throwable root = failure;
 		while (root.getCause() != null) {
 			root = root.getCause();
+		}
+		if (root instanceof ClosedChannelException) {
+			return "Connection closed";
 		}
 		String line = (root.getMessage() != null) ? root.getMessage().strip().lines().findFirst().orElse("") : "";
 		if (line.isEmpty()) {

@@ -2,6 +2,7 @@ package dev.idempotent.outage;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.nio.channels.ClosedChannelException;
 
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,12 @@ class RootCauseTests {
 	void isTheNameOfTheClassIfThereIsNoMessage() {
 		assertThat(RootCause.of(new IOException())).isEqualTo("IOException");
 		assertThat(RootCause.of(new IOException(" "))).isEqualTo("IOException");
+	}
+
+	@Test
+	void saysThatAConnectionWasClosed() {
+		assertThat(RootCause.of(new IllegalStateException(new ClosedChannelException())))
+			.isEqualTo("Connection closed");
 	}
 
 	@Test
