@@ -152,7 +152,7 @@ class ArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, "java..",
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, OUTAGE, "java..",
 			"org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
 			"org.springframework.http..", "org.springframework.stereotype..", "org.springframework.util..",

@@ -181,7 +181,8 @@ public final class OutboxRelay {
 			Thread.currentThread().interrupt();
 		}
 		if (thread.isAlive()) {
-			logger.warn("{} is still running; its events are delivered once their leases end", thread.getName());
+			logger.warn("{} is still running after the drain timeout; its events are delivered once their leases end",
+					thread.getName());
 		}
 	}
 
