@@ -27,6 +27,8 @@ class OutboxArchitectureTests {
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
+	private static final String ENCRYPTION = "dev.idempotent.encryption";
+
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
 	private static final String METRICS = "dev.idempotent.metrics";
@@ -67,7 +69,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", SHARED, OUTBOX,
-			DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
+			DATABASE, ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
 			"org.springframework.jdbc..", "tools.jackson..");
 
 	@ArchTest
@@ -90,8 +92,8 @@ class OutboxArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, "java..",
-			"org.slf4j..", "org.jspecify..", "io.micrometer.core..");
+	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX,
+			"dev.idempotent.idempotency", "java..", "org.slf4j..", "org.jspecify..", "io.micrometer.core..");
 
 	@ArchTest
 	static final ArchRule siblingsInTheOutboxAreStrangers = slices().matching(OUTBOX + ".(*)")

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class OutageLogTests {
 
-	private static final ConnectException REFUSED = new ConnectException("Connection refused");
+	private final ConnectException refused = new ConnectException("Connection refused");
 
 	private final OutageLog outage = new OutageLog(LoggerFactory.getLogger(getClass()), "The server is away",
 			"The server is back");
@@ -26,7 +26,7 @@ class OutageLogTests {
 	@Test
 	void logsOneLineWithTheCauseAndOneWithTheDuration(CapturedOutput output) {
 		for (int i = 0; i < 3; i++) {
-			this.outage.failed(System.nanoTime(), new IllegalStateException(REFUSED));
+			this.outage.failed(System.nanoTime(), new IllegalStateException(this.refused));
 		}
 		assertThat(output).containsOnlyOnce("WARN").containsOnlyOnce("The server is away: Connection refused");
 		for (int i = 0; i < 3; i++) {
@@ -45,7 +45,7 @@ class OutageLogTests {
 
 	@Test
 	void ignoresTheLateFailureOfAnAttemptThatBeganBeforeTheEnd(CapturedOutput output) {
-		this.outage.failed(System.nanoTime(), REFUSED);
+		this.outage.failed(System.nanoTime(), this.refused);
 		long late = System.nanoTime();
 		this.outage.succeeded(System.nanoTime());
 		this.outage.failed(late, new IOException("late"));
@@ -56,7 +56,7 @@ class OutageLogTests {
 	@Test
 	void ignoresTheLateSuccessOfAnAttemptThatBeganBeforeTheOutage(CapturedOutput output) {
 		long late = System.nanoTime();
-		this.outage.failed(System.nanoTime(), REFUSED);
+		this.outage.failed(System.nanoTime(), this.refused);
 		this.outage.succeeded(late);
 		assertThat(output).doesNotContain("is back");
 		assertThat(this.outage.isOpen()).isTrue();

@@ -1,7 +1,11 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
+import dev.idempotent.idempotency.claim.CurrentTrace;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -25,7 +29,7 @@ import org.springframework.context.annotation.Import;
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
-@Import({ RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
+@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean
@@ -50,14 +54,21 @@ public final class IdempotencyAutoConfiguration {
 	static class OwnGuard {
 
 		@Bean
-		IdempotencyGuard idempotencyGuard(ObjectProvider<IdempotencyStore> stores, IdempotencyProperties properties,
-				ReplayCacheProperties cache) {
+		EffectiveStore idempotencyEffectiveStore(ObjectProvider<IdempotencyStore> stores,
+				IdempotencyProperties properties, ReplayCacheProperties cache) {
 			IdempotencyStore store = stores.getIfAvailable();
 			if (store == null) {
 				throw RequiredStore.missing(properties.store());
 			}
-			return new IdempotencyGuard(cache.isOn() ? cached(store, cache) : store, properties.onStoreFailure(),
-					properties.maxRun());
+			return new EffectiveStore(cache.isOn() ? cached(store, cache) : store);
+		}
+
+		@Bean
+		IdempotencyGuard idempotencyGuard(EffectiveStore store, IdempotencyProperties properties,
+				PayloadEncryption encryption, ObjectProvider<IdempotencyObserver> observers,
+				ObjectProvider<CurrentTrace> trace) {
+			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
+					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 		}
 
 		@Bean

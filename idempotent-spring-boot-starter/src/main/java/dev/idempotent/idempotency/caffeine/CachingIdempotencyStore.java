@@ -45,6 +45,7 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 		this.entries = Caffeine.newBuilder()
 			.maximumWeight(maxBytes)
 			.weigher((IdempotencyKey key, Entry entry) -> OVERHEAD + entry.response().size())
+			.recordStats()
 			.expireAfter(Expiry.creating((IdempotencyKey key, Entry entry) -> entry.timeToLive()))
 			.build();
 	}
@@ -93,6 +94,14 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public String describe() {
 		return this.store.describe();
+	}
+
+	/**
+	 * The cache, for its statistics.
+	 * @return the cache by key
+	 */
+	public Cache<IdempotencyKey, ?> cache() {
+		return this.entries;
 	}
 
 	private void cache(IdempotencyKey key, Fingerprint fingerprint, Claim.Completed completed) {

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,6 +12,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,14 +41,17 @@ final class BackgroundWork implements AutoCloseable {
 
 	private final Duration retryFor;
 
+	private final IdempotencyObserver observer;
+
 	private final Semaphore bytes = new Semaphore(MAX_RETRIED_BYTES);
 
 	private final Semaphore steps = new Semaphore(MAX_RETRIED_STEPS);
 
 	private final Set<Retry> retries = ConcurrentHashMap.newKeySet();
 
-	BackgroundWork(Duration retryFor) {
+	BackgroundWork(Duration retryFor, IdempotencyObserver observer) {
 		this.retryFor = retryFor;
+		this.observer = observer;
 		AtomicInteger number = new AtomicInteger();
 		this.scheduler = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
 			Thread thread = new Thread(task, "idempotency-" + number.incrementAndGet());
@@ -73,7 +80,7 @@ final class BackgroundWork implements AutoCloseable {
 	 * Retries a step with growing delays while the store is unreachable.
 	 * @return {@code false} if too many steps are being retried
 	 */
-	boolean retry(String verb, int size, Runnable step) {
+	boolean retry(StoreVerb verb, int size, Runnable step) {
 		if (!this.bytes.tryAcquire(size)) {
 			logger
 				.warn("The responses that wait for the store exceed {} bytes; of the next one, only the fact that the "
@@ -87,10 +94,24 @@ final class BackgroundWork implements AutoCloseable {
 					MAX_RETRIED_STEPS);
 			return false;
 		}
-		Retry retry = new Retry(verb, size, step, System.nanoTime() + this.retryFor.toNanos());
+		Retry retry = new Retry(verb, size, step);
 		this.retries.add(retry);
 		retry.schedule();
 		return true;
+	}
+
+	/**
+	 * Returns the number of steps that are being retried.
+	 */
+	int waiting() {
+		return this.retries.size();
+	}
+
+	/**
+	 * Returns the age of the oldest of them in nanoseconds, or 0 without one.
+	 */
+	long oldest(long now) {
+		return this.retries.stream().mapToLong((retry) -> now - retry.start).max().orElse(0);
 	}
 
 	@Override
@@ -128,21 +149,20 @@ final class BackgroundWork implements AutoCloseable {
 
 	private final class Retry implements Runnable {
 
-		private final String verb;
+		private final StoreVerb verb;
 
 		private final int size;
 
 		private final Runnable step;
 
-		private final long deadline;
+		private final long start = System.nanoTime();
 
 		private Duration delay = FIRST_DELAY;
 
-		Retry(String verb, int size, Runnable step, long deadline) {
+		Retry(StoreVerb verb, int size, Runnable step) {
 			this.verb = verb;
 			this.size = size;
 			this.step = step;
-			this.deadline = deadline;
 		}
 
 		void schedule() {
@@ -160,11 +180,10 @@ final class BackgroundWork implements AutoCloseable {
 		@Override
 		public void run() {
 			try {
-				this.step.run();
-				end();
+				attempt();
 			}
 			catch (IdempotencyStoreUnavailableException | Error ex) {
-				if (System.nanoTime() - this.deadline < 0) {
+				if (System.nanoTime() - this.start < BackgroundWork.this.retryFor.toNanos()) {
 					schedule();
 				}
 				else {
@@ -183,8 +202,7 @@ final class BackgroundWork implements AutoCloseable {
 		 */
 		boolean runLast() {
 			try {
-				this.step.run();
-				end();
+				attempt();
 			}
 			catch (IdempotencyStoreUnavailableException ex) {
 				return false;
@@ -195,10 +213,26 @@ final class BackgroundWork implements AutoCloseable {
 			return true;
 		}
 
+		private void attempt() {
+			StoreResult result = StoreResult.FAILED;
+			try {
+				this.step.run();
+				result = StoreResult.ANSWERED;
+			}
+			catch (IdempotencyStoreUnavailableException ex) {
+				result = StoreResult.UNAVAILABLE;
+				throw ex;
+			}
+			finally {
+				BackgroundWork.this.observer.settlementRetried(this.verb, result);
+			}
+			end();
+		}
+
 		private void giveUp(Throwable ex) {
 			end();
 			logger.error("Failed to {} a key in the idempotency store; it stays claimed until its lease expires",
-					this.verb, ex);
+					this.verb.name().toLowerCase(Locale.ROOT), ex);
 		}
 
 		private void end() {

@@ -61,4 +61,11 @@ public interface Claimant {
 	 */
 	void stopRenewal();
 
+	/**
+	 * Settles the claim of work that may have been committed. Under a lease alone, the
+	 * key stays claimed until its lease expires; otherwise the next claim finds the
+	 * outcome in the database.
+	 */
+	void settleUnknown();
+
 }

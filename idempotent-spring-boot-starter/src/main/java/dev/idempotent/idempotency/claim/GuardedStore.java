@@ -6,6 +6,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
@@ -32,15 +35,19 @@ final class GuardedStore {
 
 	private final Outage outage;
 
-	private GuardedStore(IdempotencyStore store, OnStoreFailure onFailure, boolean decides, Outage outage) {
+	private final IdempotencyObserver observer;
+
+	private GuardedStore(IdempotencyStore store, OnStoreFailure onFailure, boolean decides, Outage outage,
+			IdempotencyObserver observer) {
 		this.store = store;
 		this.onFailure = onFailure;
 		this.decides = decides;
 		this.outage = outage;
+		this.observer = observer;
 	}
 
-	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure) {
-		return new GuardedStore(store, onFailure, true, new Outage(log(store, onFailure)));
+	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure, IdempotencyObserver observer) {
+		return new GuardedStore(store, onFailure, true, new Outage(log(store, onFailure)), observer);
 	}
 
 	/**
@@ -49,32 +56,49 @@ final class GuardedStore {
 	 */
 	GuardedStore inFrontOfDatabase() {
 		if (!this.store.isDatabase()) {
-			return new GuardedStore(this.store, this.onFailure, false, this.outage);
+			return new GuardedStore(this.store, this.onFailure, false, this.outage, this.observer);
 		}
 		IdempotencyStore none = new NoOpIdempotencyStore();
-		return new GuardedStore(none, this.onFailure, false, new Outage(log(none, this.onFailure)));
+		return new GuardedStore(none, this.onFailure, false, new Outage(log(none, this.onFailure)),
+				new ObserverList(List.of()));
 	}
 
 	Claim claim(ClaimRequest request) {
-		return guarded(true,
+		return guarded(StoreVerb.CLAIM,
 				() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
 	}
 
 	boolean complete(ClaimRequest request, StoredResponse response, Duration retention) {
-		return guarded(true,
+		return guarded(StoreVerb.COMPLETE,
 				() -> this.store.complete(request.key(), request.fingerprint(), request.token(), response, retention));
 	}
 
 	boolean release(ClaimRequest request) {
-		return guarded(false, () -> this.store.release(request.key(), request.token()));
+		return guarded(StoreVerb.RELEASE, () -> this.store.release(request.key(), request.token()));
 	}
 
 	boolean renew(ClaimRequest request) {
-		return guarded(false, () -> this.store.renew(request.key(), request.token(), request.lease()));
+		boolean renewed = guarded(StoreVerb.RENEW,
+				() -> this.store.renew(request.key(), request.token(), request.lease()));
+		if (renewed) {
+			this.observer.leasesRenewed(1);
+		}
+		return renewed;
 	}
 
 	Set<Renewal> renewAll(List<Renewal> renewals) {
-		return this.store.renewAll(renewals);
+		Set<Renewal> renewed = this.store.renewAll(renewals);
+		if (!renewed.isEmpty()) {
+			this.observer.leasesRenewed(renewed.size());
+		}
+		return renewed;
+	}
+
+	/**
+	 * Reports that the claim was lost before it was settled.
+	 */
+	void leaseLost(ClaimRequest request) {
+		this.observer.leaseLost(request.key());
 	}
 
 	/**
@@ -117,16 +141,23 @@ final class GuardedStore {
 		return this.store.describe();
 	}
 
-	private <T> T guarded(boolean write, Supplier<T> verb) {
+	private <T> T guarded(StoreVerb verb, Supplier<T> step) {
 		long start = System.nanoTime();
+		boolean write = verb == StoreVerb.CLAIM || verb == StoreVerb.COMPLETE;
+		StoreResult result = StoreResult.FAILED;
 		try {
-			T result = verb.get();
+			T reply = step.get();
+			result = StoreResult.ANSWERED;
 			this.outage.end(start, write);
-			return result;
+			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
 			this.outage.begin(start, write, ex);
 			throw ex;
+		}
+		finally {
+			this.observer.storeCalled(describe(), verb, result, Duration.ofNanos(System.nanoTime() - start));
 		}
 	}
 

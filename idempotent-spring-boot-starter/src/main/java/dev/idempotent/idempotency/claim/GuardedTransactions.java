@@ -3,6 +3,9 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
+import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.outage.OutageLog;
@@ -17,6 +20,11 @@ final class GuardedTransactions {
 
 	private static final Logger logger = LoggerFactory.getLogger(GuardedTransactions.class);
 
+	/**
+	 * The name in observations, as of the store that is a database.
+	 */
+	private static final String DATABASE = "Database";
+
 	private static final int INQUIRIES = 5;
 
 	private static final long INQUIRY_NANOS = Duration.ofSeconds(1).toNanos();
@@ -25,13 +33,16 @@ final class GuardedTransactions {
 
 	private final OutageLog outage;
 
+	private final IdempotencyObserver observer;
+
 	/**
 	 * Guards transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	GuardedTransactions(IdempotencyTransactions transactions, OutageLog outage) {
+	GuardedTransactions(IdempotencyTransactions transactions, OutageLog outage, IdempotencyObserver observer) {
 		this.transactions = transactions;
 		this.outage = outage;
+		this.observer = observer;
 	}
 
 	/**
@@ -44,14 +55,20 @@ final class GuardedTransactions {
 
 	Transaction begin(ClaimRequest request, boolean contended) {
 		long start = System.nanoTime();
+		StoreResult result = StoreResult.FAILED;
 		try {
 			Transaction begun = beginUnguarded(request, contended);
+			result = StoreResult.ANSWERED;
 			this.outage.succeeded(start);
 			return begun;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
 			this.outage.failed(start, ex);
 			throw ex;
+		}
+		finally {
+			this.observer.storeCalled(DATABASE, StoreVerb.CLAIM, result, Duration.ofNanos(System.nanoTime() - start));
 		}
 	}
 

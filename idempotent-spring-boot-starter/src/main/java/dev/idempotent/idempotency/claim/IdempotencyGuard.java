@@ -1,19 +1,32 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
+import java.util.List;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Decision;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.outage.OutageLog;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
  * unfinished steps retried in the background. Thread-safe.
  */
 public final class IdempotencyGuard implements AutoCloseable {
+
+	private final ObserverList observers;
+
+	private final ResponseEnvelope envelope;
+
+	private final CurrentTrace trace;
 
 	private final GuardedStore store;
 
@@ -28,34 +41,56 @@ public final class IdempotencyGuard implements AutoCloseable {
 	private final LeaseRenewals renewals;
 
 	/**
-	 * Creates a guard with its own threads, which {@link #close()} stops.
+	 * Creates a guard without encryption and observers.
 	 * @param store stores the keys
 	 * @param onStoreFailure how to handle a claim while the store is unreachable
 	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
 	 * response is retried
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
-		this.store = GuardedStore.deciding(store, onStoreFailure);
+		this(store, onStoreFailure, maxRun, PayloadEncryption.NONE, List.of(), () -> null);
+	}
+
+	/**
+	 * Creates a guard with its own threads, which {@link #close()} stops.
+	 * @param store stores the keys
+	 * @param onStoreFailure how to handle a claim while the store is unreachable
+	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
+	 * response is retried
+	 * @param encryption protects the stored responses
+	 * @param observers observe the claims
+	 * @param trace the trace context in which a key is claimed
+	 */
+	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun,
+			PayloadEncryption encryption, List<IdempotencyObserver> observers, CurrentTrace trace) {
+		this.envelope = new ResponseEnvelope(encryption);
+		this.observers = new ObserverList(observers);
+		this.trace = trace;
+		this.store = GuardedStore.deciding(store, onStoreFailure, this.observers);
 		this.storeInFront = this.store.inFrontOfDatabase();
-		this.background = new BackgroundWork(maxRun);
+		this.background = new BackgroundWork(maxRun, this.observers);
 		this.renewals = new LeaseRenewals(this.background, maxRun);
 	}
 
 	/**
 	 * Creates a claimant of a key with a new token. The store is not called yet.
+	 * @param operation the operation, for observers
 	 * @param key the key to claim
 	 * @param fingerprint the fingerprint of the request
 	 * @param lease how long the claim holds if this process dies
 	 * @param retention how long the response is kept
 	 * @return the claimant
 	 */
-	public Claimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease, Duration retention) {
-		return claimant(this.store, ClaimRequest.of(key, fingerprint, lease, retention));
+	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention) {
+		ClaimRequest request = request(operation, key, fingerprint, lease, retention);
+		return new LeaseClaimant(request, claim(this.store, request), this.running, observe(operation, key));
 	}
 
 	/**
 	 * Creates a claimant of a key under {@link Guarantee#TRANSACTION}: the database
 	 * decides, and the store in front of it refuses duplicates.
+	 * @param operation the operation, for observers
 	 * @param key the key to claim
 	 * @param fingerprint the fingerprint of the request
 	 * @param lease how long the claim holds if this process dies
@@ -63,11 +98,49 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @param transactions the transactions of the operation
 	 * @return the claimant
 	 */
-	public TransactionalClaimant claimant(IdempotencyKey key, Fingerprint fingerprint, Duration lease,
-			Duration retention, IdempotencyTransactions transactions) {
-		return new TransactionalClaimant(ClaimRequest.of(key, fingerprint, lease, retention),
-				(request) -> claimant(this.storeInFront, request), this.running,
-				new GuardedTransactions(transactions, this.databaseOutage));
+	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
+			Duration lease, Duration retention, IdempotencyTransactions transactions) {
+		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
+				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
+				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
+	}
+
+	/**
+	 * Reports a request or call that ended without a claim.
+	 * @param operation the operation
+	 * @param key its key, or {@code null} if it has none
+	 * @param outcome how it ended
+	 * @param took how long it took
+	 */
+	public void decided(Operation operation, @Nullable IdempotencyKey key, Outcome outcome, Duration took) {
+		this.observers.decided(new Decision(operation, key, outcome, took, null));
+	}
+
+	/**
+	 * The number of runs in progress in this process.
+	 * @return 0 or more
+	 */
+	public int running() {
+		return this.running.count();
+	}
+
+	/**
+	 * The number of keys whose run has ended and that are still to be settled, because
+	 * the store did not answer.
+	 * @return 0 or more
+	 */
+	public int settlementsWaiting() {
+		return this.background.waiting();
+	}
+
+	/**
+	 * The age of the oldest key of this process that is not settled: its run is in
+	 * progress or waits for the store.
+	 * @return zero if every key is settled
+	 */
+	public Duration oldestUnsettled() {
+		long now = System.nanoTime();
+		return Duration.ofNanos(Math.max(this.running.oldest(now), this.background.oldest(now)));
 	}
 
 	/**
@@ -96,8 +169,17 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.background.close();
 	}
 
-	private LeaseClaimant claimant(GuardedStore asked, ClaimRequest request) {
-		return new LeaseClaimant(request, asked, this.background, this.running, this.renewals);
+	private StoreClaim claim(GuardedStore asked, ClaimRequest request) {
+		return new StoreClaim(request, asked, this.background, this.running, this.renewals);
+	}
+
+	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention) {
+		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparent(), lease, retention);
+	}
+
+	private ObservedClaim observe(Operation operation, IdempotencyKey key) {
+		return new ObservedClaim(this.observers, this.envelope, operation, key);
 	}
 
 }

@@ -108,6 +108,7 @@ final class LeaseRenewal {
 		}
 		boolean lost = claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> true);
 		if (lost && this.store.decides()) {
+			this.store.leaseLost(this.request);
 			logger.warn("Key {} was lost while its work was running; another request may run the same work",
 					this.request.key());
 		}

@@ -25,7 +25,7 @@ final class RunningClaims {
 
 	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
-	private final Map<IdempotencyKey, CountDownLatch> running = new ConcurrentHashMap<>();
+	private final Map<IdempotencyKey, Run> running = new ConcurrentHashMap<>();
 
 	private final Set<IdempotencyKey> reserved = ConcurrentHashMap.newKeySet();
 
@@ -35,18 +35,29 @@ final class RunningClaims {
 	 * Records the start of a run.
 	 * @return the argument for {@link #end}
 	 */
-	CountDownLatch begin(IdempotencyKey key) {
-		CountDownLatch ended = new CountDownLatch(1);
-		this.running.put(key, ended);
-		return ended;
+	Run begin(IdempotencyKey key) {
+		Run run = new Run(System.nanoTime(), new CountDownLatch(1));
+		this.running.put(key, run);
+		return run;
 	}
 
 	/**
 	 * Wakes the waiters of this run only: its key may have been taken over by another.
 	 */
-	void end(IdempotencyKey key, CountDownLatch ended) {
-		this.running.remove(key, ended);
-		ended.countDown();
+	void end(IdempotencyKey key, Run run) {
+		this.running.remove(key, run);
+		run.ended().countDown();
+	}
+
+	int count() {
+		return this.running.size();
+	}
+
+	/**
+	 * Returns the age of the oldest run in nanoseconds, or 0 without one.
+	 */
+	long oldest(long now) {
+		return this.running.values().stream().mapToLong((run) -> now - run.start()).max().orElse(0);
 	}
 
 	/**
@@ -94,9 +105,9 @@ final class RunningClaims {
 			if (left <= 0) {
 				return claim;
 			}
-			CountDownLatch here = this.running.get(key);
+			Run here = this.running.get(key);
 			if (here != null) {
-				boolean unused = here.await(left, TimeUnit.NANOSECONDS);
+				boolean unused = here.ended().await(left, TimeUnit.NANOSECONDS);
 			}
 			else {
 				TimeUnit.NANOSECONDS.sleep(Math.min(left, pause.toNanos()));
@@ -109,6 +120,15 @@ final class RunningClaims {
 
 	private static boolean isPending(Claim claim) {
 		return claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> false);
+	}
+
+	/**
+	 * A run in progress.
+	 *
+	 * @param start its start in nanoseconds
+	 * @param ended released at its end
+	 */
+	record Run(long start, CountDownLatch ended) {
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.function.Function;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -22,45 +23,45 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TransactionalClaimant implements Claimant {
 
-	private final Function<ClaimRequest, LeaseClaimant> storeClaimants;
+	private final Function<ClaimRequest, FrontClaim> frontClaims;
 
 	private final RunningClaims running;
 
 	private final GuardedTransactions transactions;
 
+	private final ObservedClaim observed;
+
 	private ClaimRequest request;
 
-	private LeaseClaimant storeClaimant;
+	private FrontClaim front;
 
 	private @Nullable Transaction open;
 
-	private boolean reserved;
-
-	private boolean provisional;
+	private @Nullable StoredResponse committedForm;
 
 	/**
 	 * Creates a claimant.
-	 * @param storeClaimants creates a claimant in the store, for one claim each
+	 * @param frontClaims creates a claim in the store, for one attempt each
 	 */
-	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, LeaseClaimant> storeClaimants,
-			RunningClaims running, GuardedTransactions transactions) {
-		this.storeClaimants = storeClaimants;
+	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, FrontClaim> frontClaims, RunningClaims running,
+			GuardedTransactions transactions, ObservedClaim observed) {
+		this.frontClaims = frontClaims;
 		this.running = running;
 		this.transactions = transactions;
+		this.observed = observed;
 		this.request = request;
-		this.storeClaimant = storeClaimants.apply(request);
+		this.front = frontClaims.apply(request);
 	}
 
 	@Override
 	public Claim claim() {
-		Claim claim = this.storeClaimant.claim();
-		return claim.fold((acquired) -> claimReserved(), (pending) -> this.transactions.find(this.request, pending),
-				(completed) -> claim, (mismatched) -> claim);
+		return this.observed.claim(this::claimOnce);
 	}
 
 	@Override
 	public Claim claimOrWait(Duration timeout) {
-		return this.running.await(this.request.key(), claim(), this::claimAgain, timeout);
+		return this.observed
+			.claim(() -> this.running.await(this.request.key(), claimOnce(), this::claimAgain, timeout));
 	}
 
 	@Override
@@ -85,9 +86,11 @@ public final class TransactionalClaimant implements Claimant {
 	 * outcome is unknown until the next claim
 	 */
 	public void commit(StoredResponse response) {
+		StoredResponse closed = closeOrRollBack(response);
 		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
-		ended.commit(response, this.request.retention());
+		this.committedForm = closed;
+		ended.commit(closed, this.request.retention());
 	}
 
 	/**
@@ -127,62 +130,75 @@ public final class TransactionalClaimant implements Claimant {
 	 * Stores the response of work that was rolled back, in a transaction of its own,
 	 * unless the key has a response by now.
 	 * @param response the response
-	 * @return the claim on record: {@link Claim.Completed} with this or another response,
-	 * or another claimant's claim
+	 * @return the claim on record, {@link Claim.Completed} or another claimant's
 	 * @throws WorkRolledBackException if the database did not store it; the key is still
 	 * claimed in the store
-	 * @throws IdempotencyStoreException if the database cannot store it; the key is
-	 * released, or stays claimed until its lease expires if the outcome is unknown
+	 * @throws IdempotencyStoreException if the database cannot store it; the key is free,
+	 * or claimed until its lease expires
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
 		Claim claim = claimInTransaction(false);
 		if (!claim.isAcquired()) {
-			return claim;
+			return this.observed.claim(() -> claim);
 		}
 		StoredResponse onRecord = commitAndComplete(response);
 		return new Claim.Completed((onRecord != null) ? onRecord : response, this.request.retention());
 	}
 
 	/**
-	 * Completes the key in the store after the transaction was committed. A test may
-	 * still roll back a provisional transaction: then the key is released, and the next
-	 * claim queries the database.
+	 * Completes the key in the store after the transaction was committed.
 	 */
 	@Override
 	public void complete(StoredResponse response) {
-		complete(response, this.request.retention());
+		StoredResponse closed = this.committedForm;
+		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response),
+				this.request.retention());
+		this.observed.decide(response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
 	}
 
 	/**
-	 * Releases the key in the store: the transaction was rolled back, or its outcome is
-	 * unknown and the next claim queries the database for it.
+	 * Releases the key in the store after the transaction was rolled back.
 	 */
 	@Override
 	public void release() {
-		this.storeClaimant.release();
-		endReservation();
+		this.front.release();
+		this.observed.decide(Outcome.RELEASED);
+	}
+
+	@Override
+	public void settleUnknown() {
+		this.front.release();
+		this.observed.decide(Outcome.UNKNOWN);
 	}
 
 	@Override
 	public void stopRenewal() {
-		this.storeClaimant.stopRenewal();
-		endReservation();
+		this.front.stopRenewal();
+	}
+
+	private StoredResponse closeOrRollBack(StoredResponse response) {
+		try {
+			return this.observed.close(this.request, response);
+		}
+		catch (RuntimeException | Error ex) {
+			rollback();
+			throw ex;
+		}
+	}
+
+	private Claim claimOnce() {
+		Claim claim = this.front.claim();
+		return claim.fold(
+				(acquired) -> this.front.reserve() ? claimInTransaction(!this.front.isGrantedByStore())
+						: new Claim.Pending(this.request.lease()),
+				(pending) -> this.transactions.find(this.request, pending), (done) -> claim, (other) -> claim);
 	}
 
 	private Claim claimAgain() {
-		// A claimant settles only one claim.
+		// A claim is settled only once.
 		this.request = this.request.withNewToken();
-		this.storeClaimant = this.storeClaimants.apply(this.request);
-		return claim();
-	}
-
-	private Claim claimReserved() {
-		this.reserved = this.running.reserve(this.request.key());
-		if (!this.reserved) {
-			this.storeClaimant.release();
-			return new Claim.Pending(this.request.lease());
-		}
-		return claimInTransaction(!this.storeClaimant.isGrantedByStore());
+		this.front = this.frontClaims.apply(this.request);
+		return claimOnce();
 	}
 
 	/**
@@ -192,11 +208,11 @@ public final class TransactionalClaimant implements Claimant {
 	private Claim claimInTransaction(boolean contended) {
 		try {
 			Transaction begun = this.transactions.begin(this.request, contended);
-			this.provisional = begun.isProvisional();
+			this.front.setProvisional(begun.isProvisional());
 			return keepOpenOrSettle(begun);
 		}
 		catch (RuntimeException | Error ex) {
-			release();
+			this.front.release();
 			throw ex;
 		}
 	}
@@ -206,44 +222,30 @@ public final class TransactionalClaimant implements Claimant {
 		return claim.fold((acquired) -> {
 			this.open = begun;
 			return claim;
-		}, (pending) -> {
-			release();
+		}, this::release, (completed) -> {
+			this.front.complete(completed.response(), completed.remainingRetention());
 			return claim;
-		}, (completed) -> {
-			complete(completed.response(), completed.remainingRetention());
-			return claim;
-		}, (mismatched) -> {
-			release();
-			return claim;
-		});
+		}, this::release);
+	}
+
+	private Claim release(Claim claim) {
+		this.front.release();
+		return claim;
 	}
 
 	private StoredResponse inquire(Throwable failure) {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
-			complete(onRecord.response(), onRecord.remainingRetention());
-			return onRecord.response();
+			this.front.complete(onRecord.response(), onRecord.remainingRetention());
+			if (onRecord.response().equals(this.committedForm)) {
+				this.observed.decide(Outcome.RUN);
+			}
+			return this.observed.replay(onRecord).response();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			stopRenewal();
+			this.observed.decide(Outcome.UNKNOWN);
 			throw ex;
-		}
-	}
-
-	private void complete(StoredResponse response, Duration retention) {
-		if (this.provisional) {
-			this.storeClaimant.release();
-		}
-		else {
-			this.storeClaimant.complete(response, retention);
-		}
-		endReservation();
-	}
-
-	private void endReservation() {
-		if (this.reserved) {
-			this.reserved = false;
-			this.running.free(this.request.key());
 		}
 	}
 

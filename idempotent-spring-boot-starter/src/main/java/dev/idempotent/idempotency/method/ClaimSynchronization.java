@@ -28,10 +28,9 @@ final class ClaimSynchronization implements TransactionSynchronization {
 
 	/**
 	 * Adds a run to the open transaction.
-	 * @param settleUnknown settles the key if the outcome of the transaction is unknown
 	 * @return the run, or {@code null} if no transaction is open
 	 */
-	static @Nullable Run join(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant, Runnable settleUnknown) {
+	static @Nullable Run join(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
@@ -41,7 +40,7 @@ final class ClaimSynchronization implements TransactionSynchronization {
 			synchronization = new ClaimSynchronization();
 			TransactionSynchronizationManager.registerSynchronization(synchronization);
 		}
-		Run run = new Run(key, fingerprint, claimant, settleUnknown);
+		Run run = new Run(key, fingerprint, claimant);
 		synchronization.runs.add(run);
 		return run;
 	}
@@ -97,17 +96,14 @@ final class ClaimSynchronization implements TransactionSynchronization {
 
 		private final Claimant claimant;
 
-		private final Runnable settleUnknown;
-
 		private @Nullable StoredResponse result;
 
 		private boolean released;
 
-		private Run(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant, Runnable settleUnknown) {
+		private Run(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 			this.key = key;
 			this.fingerprint = fingerprint;
 			this.claimant = claimant;
-			this.settleUnknown = settleUnknown;
 		}
 
 		void complete(StoredResponse stored) {
@@ -138,7 +134,7 @@ final class ClaimSynchronization implements TransactionSynchronization {
 			}
 			StoredResponse stored = this.result;
 			if (status == STATUS_UNKNOWN) {
-				this.settleUnknown.run();
+				this.claimant.settleUnknown();
 			}
 			else if (status == STATUS_COMMITTED && stored != null) {
 				this.claimant.complete(stored);

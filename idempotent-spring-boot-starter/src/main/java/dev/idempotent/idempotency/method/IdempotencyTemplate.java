@@ -9,6 +9,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -117,9 +118,9 @@ public final class IdempotencyTemplate {
 		if (operation.isBlank() || key.isBlank()) {
 			throw new IllegalArgumentException("The operation and the key must not be blank");
 		}
-		Operation named = new Operation(named(operation),
+		MethodOperation named = new MethodOperation(named(operation), Kind.TEMPLATE,
 				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
-				Operation.Participation.JOINED,
+				MethodOperation.Participation.JOINED,
 				(this.defaults.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,
 				key);

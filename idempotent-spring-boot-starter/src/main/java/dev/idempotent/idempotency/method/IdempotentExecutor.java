@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
@@ -35,7 +36,7 @@ final class IdempotentExecutor {
 		this.waitTimeout = waitTimeout;
 	}
 
-	@Nullable Object run(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Work work) throws Throwable {
+	@Nullable Object run(MethodOperation operation, IdempotencyKey key, Fingerprint fingerprint, Work work) throws Throwable {
 		if (!operation.asynchronous()) {
 			return runOrReplay(operation, key, fingerprint, work);
 		}
@@ -49,13 +50,15 @@ final class IdempotentExecutor {
 		}
 	}
 
-	private @Nullable Object runOrReplay(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Work work)
-			throws Throwable {
+	private @Nullable Object runOrReplay(MethodOperation operation, IdempotencyKey key, Fingerprint fingerprint,
+			Work work) throws Throwable {
 		ClaimSynchronization.Run earlier = ClaimSynchronization.findCompleted(key);
 		if (earlier != null && earlier.result() != null) {
 			if (fingerprint.contradicts(earlier.fingerprint())) {
+				this.guard.decided(operation.observed(), key, Outcome.MISMATCHED, Duration.ZERO);
 				throw new IdempotencyMismatchException(key);
 			}
+			this.guard.decided(operation.observed(), key, Outcome.REPLAYED, Duration.ZERO);
 			return replay(operation, earlier.result());
 		}
 		MethodRun run = runOf(operation, key, fingerprint);
@@ -67,16 +70,17 @@ final class IdempotentExecutor {
 		});
 	}
 
-	private MethodRun runOf(Operation operation, IdempotencyKey key, Fingerprint fingerprint) {
+	private MethodRun runOf(MethodOperation operation, IdempotencyKey key, Fingerprint fingerprint) {
 		Duration lease = operation.settings().lease();
 		Duration retention = operation.settings().retention();
 		return (operation.transactions() == null)
-				? new MethodRun(key, fingerprint, this.guard.claimant(key, fingerprint, lease, retention))
-				: new MethodRun.InTransaction(key, fingerprint,
-						this.guard.claimant(key, fingerprint, lease, retention, operation.transactions()));
+				? new MethodRun(key, fingerprint,
+						this.guard.claimant(operation.observed(), key, fingerprint, lease, retention))
+				: new MethodRun.InTransaction(key, fingerprint, this.guard.claimant(operation.observed(), key,
+						fingerprint, lease, retention, operation.transactions()));
 	}
 
-	private static @Nullable Object run(Operation operation, MethodRun run, Work work) throws Throwable {
+	private static @Nullable Object run(MethodOperation operation, MethodRun run, Work work) throws Throwable {
 		boolean settled = false;
 		try {
 			run.join(operation.participation());
@@ -106,7 +110,7 @@ final class IdempotentExecutor {
 		}
 	}
 
-	private static void settle(Operation operation, MethodRun run, @Nullable Object value,
+	private static void settle(MethodOperation operation, MethodRun run, @Nullable Object value,
 			@Nullable Throwable failure) {
 		if (failure == null) {
 			run.complete(encode(operation, run, value));
@@ -116,7 +120,7 @@ final class IdempotentExecutor {
 		}
 	}
 
-	private static StoredResponse encode(Operation operation, MethodRun run, @Nullable Object result) {
+	private static StoredResponse encode(MethodOperation operation, MethodRun run, @Nullable Object result) {
 		try {
 			return operation.codec().encode(result);
 		}
@@ -125,7 +129,7 @@ final class IdempotentExecutor {
 		}
 	}
 
-	private static @Nullable Object replay(Operation operation, StoredResponse stored) {
+	private static @Nullable Object replay(MethodOperation operation, StoredResponse stored) {
 		Object result = operation.codec().decode(stored);
 		return operation.asynchronous() ? CompletableFuture.completedFuture(result) : result;
 	}

@@ -4,16 +4,19 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -27,7 +30,7 @@ import tools.jackson.core.JacksonException;
  * @param key the expression of the key
  * @param arguments reads the arguments of a call
  */
-record IdempotentMethod(String described, Operation operation, KeyExpression key, MethodArguments arguments) {
+record IdempotentMethod(String described, MethodOperation operation, KeyExpression key, MethodArguments arguments) {
 
 	/**
 	 * Reads the annotation of a method.
@@ -41,10 +44,21 @@ record IdempotentMethod(String described, Operation operation, KeyExpression key
 		boolean asynchronous = CompletionStage.class.isAssignableFrom(method.method().getReturnType());
 		IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
 				? transactions(method, asynchronous, settings) : null;
-		Operation.Participation participation = participation(method, asynchronous, transactions, settings);
+		MethodOperation.Participation participation = participation(method, asynchronous, transactions, settings);
 		return new IdempotentMethod(method.describe(),
-				new Operation(operationSettings, codec, asynchronous, participation, transactions),
+				new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation, transactions),
 				key(method, annotation.key(), names), arguments(method, names, annotation.ignore()));
+	}
+
+	/**
+	 * Recognizes listeners by the names of their annotations, which belong to many
+	 * libraries.
+	 */
+	private static Kind kind(AnnotatedMethod method) {
+		return Stream.of(method.method(), method.type())
+			.flatMap((element) -> MergedAnnotations.from(element).stream())
+			.anyMatch((annotation) -> annotation.getType().getSimpleName().endsWith("Listener")) ? Kind.LISTENER
+					: Kind.METHOD;
 	}
 
 	/**
@@ -117,14 +131,14 @@ record IdempotentMethod(String described, Operation operation, KeyExpression key
 	 * Under {@link Guarantee#TRANSACTION} the advice is inside the method's own
 	 * transaction, and joins it.
 	 */
-	private static Operation.Participation participation(AnnotatedMethod method, boolean asynchronous,
+	private static MethodOperation.Participation participation(AnnotatedMethod method, boolean asynchronous,
 			@Nullable IdempotencyTransactions transactions, MethodSettings settings) {
 		if (asynchronous) {
-			return Operation.Participation.INDEPENDENT;
+			return MethodOperation.Participation.INDEPENDENT;
 		}
 		TransactionAttributeSource attributes = settings.attributes();
-		return (transactions != null || attributes == null) ? Operation.Participation.JOINED
-				: Operation.Participation.of(attributes.getTransactionAttribute(method.method(), method.type()));
+		return (transactions != null || attributes == null) ? MethodOperation.Participation.JOINED
+				: MethodOperation.Participation.of(attributes.getTransactionAttribute(method.method(), method.type()));
 	}
 
 }

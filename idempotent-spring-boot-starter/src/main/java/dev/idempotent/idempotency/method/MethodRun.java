@@ -49,10 +49,10 @@ class MethodRun {
 	/**
 	 * Joins the open transaction, if the work participates in it.
 	 */
-	void join(Operation.Participation participation) {
-		this.nested = participation == Operation.Participation.NESTED;
-		this.joined = (participation == Operation.Participation.INDEPENDENT) ? null
-				: ClaimSynchronization.join(this.key, this.fingerprint, this.claimant, this::settleUnknown);
+	void join(MethodOperation.Participation participation) {
+		this.nested = participation == MethodOperation.Participation.NESTED;
+		this.joined = (participation == MethodOperation.Participation.INDEPENDENT) ? null
+				: ClaimSynchronization.join(this.key, this.fingerprint, this.claimant);
 	}
 
 	IdempotencyContext context() {
@@ -93,14 +93,6 @@ class MethodRun {
 	}
 
 	/**
-	 * Settles the key when the outcome of the caller's transaction is unknown: its work
-	 * may be committed, so the key stays claimed until its lease expires.
-	 */
-	void settleUnknown() {
-		this.claimant.stopRenewal();
-	}
-
-	/**
 	 * A run under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}, in a
 	 * transaction that is open once the key is acquired.
 	 */
@@ -114,7 +106,7 @@ class MethodRun {
 		}
 
 		@Override
-		void join(Operation.Participation participation) {
+		void join(MethodOperation.Participation participation) {
 			super.join(participation);
 			if (super.joined == null) {
 				throw new IllegalStateException("The transaction of key " + super.key
@@ -141,14 +133,6 @@ class MethodRun {
 		@Override
 		StoredResponse replaceUnwritable(IdempotencyResultException failure) {
 			throw failure;
-		}
-
-		/**
-		 * The next claim finds the outcome in the database.
-		 */
-		@Override
-		void settleUnknown() {
-			this.claimant.release();
 		}
 
 	}

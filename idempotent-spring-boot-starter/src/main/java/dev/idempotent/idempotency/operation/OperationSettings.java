@@ -5,6 +5,8 @@ import java.time.Duration;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.OnPending;
@@ -94,6 +96,15 @@ public record OperationSettings(String name, Guarantee guarantee, Duration lease
 	public static IdempotentConfigurationException badExpression(String described, String text, Exception cause) {
 		return mistake(described, "has the invalid key expression '" + text + "': " + cause.getMessage(),
 				"Correct the SpEL expression in its attribute 'key'.", cause);
+	}
+
+	/**
+	 * Describes the operation to observers.
+	 * @param kind how it is called
+	 * @return the operation
+	 */
+	public Operation observed(Kind kind) {
+		return new Operation(kind, this.name, this.guarantee);
 	}
 
 	/**

@@ -7,6 +7,9 @@ import java.util.function.Supplier;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.claim.Claimant;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
@@ -103,6 +106,7 @@ public final class IdempotencyFilter implements Filter {
 
 	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
 			FilterChain chain) throws IOException, ServletException {
+		long start = System.nanoTime();
 		ResponseWriter writer = new ResponseWriter(request, response, target.cors());
 		Outcome outcome;
 		try {
@@ -115,6 +119,8 @@ public final class IdempotencyFilter implements Filter {
 					(mismatched) -> () -> writer.refuseReusedKey(target.operation().keyExpression() != null));
 		}
 		catch (RefusedRequestException ex) {
+			this.guard.decided(target.operation().settings().observed(Kind.HTTP), null,
+					IdempotencyObserver.Outcome.REFUSED, Duration.ofNanos(System.nanoTime() - start));
 			outcome = () -> writer.refuse(ex);
 		}
 		catch (IdempotencyStoreException ex) {
@@ -134,15 +140,16 @@ public final class IdempotencyFilter implements Filter {
 
 	private Attempt attempt(Target target, Identity identity) {
 		OperationSettings settings = target.operation().settings();
+		Operation operation = settings.observed(Kind.HTTP);
 		IdempotencyTransactions transactions = target.operation().transactions();
 		if (transactions == null) {
-			Claimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), settings.lease(),
+			Claimant claimant = this.guard.claimant(operation, identity.key(), identity.fingerprint(), settings.lease(),
 					settings.retention());
 			return new Attempt(claimant,
 					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));
 		}
-		TransactionalClaimant claimant = this.guard.claimant(identity.key(), identity.fingerprint(), settings.lease(),
-				settings.retention(), transactions);
+		TransactionalClaimant claimant = this.guard.claimant(operation, identity.key(), identity.fingerprint(),
+				settings.lease(), settings.retention(), transactions);
 		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
 				this.responsePolicy, this.commitFailures, target.cors()));
 	}

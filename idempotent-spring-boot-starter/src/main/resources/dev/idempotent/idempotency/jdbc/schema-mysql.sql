@@ -1,6 +1,6 @@
 create table if not exists idempotency_record (
 	key_digest varchar(64) character set ascii collate ascii_bin not null primary key,
-	token varchar(64) character set ascii collate ascii_bin not null,
+	token varchar(128) character set ascii collate ascii_bin not null,
 	fingerprint_version integer not null,
 	fingerprint_digest varchar(64) character set ascii collate ascii_bin not null,
 	completed boolean not null,

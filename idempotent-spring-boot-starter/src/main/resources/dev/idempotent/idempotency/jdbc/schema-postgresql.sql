@@ -1,6 +1,6 @@
 create table if not exists idempotency_record (
 	key_digest varchar(64) not null primary key,
-	token varchar(64) not null,
+	token varchar(128) not null,
 	fingerprint_version integer not null,
 	fingerprint_digest varchar(64) not null,
 	completed boolean not null,

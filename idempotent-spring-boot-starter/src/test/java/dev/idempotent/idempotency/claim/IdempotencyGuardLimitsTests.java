@@ -93,7 +93,7 @@ class IdempotencyGuardLimitsTests {
 	}
 
 	private Claimant claimant(IdempotencyKey key, Duration lease) {
-		return this.guard.claimant(key, REQUEST, lease, RETENTION);
+		return this.guard.claimant(Samples.operation(), key, REQUEST, lease, RETENTION);
 	}
 
 }

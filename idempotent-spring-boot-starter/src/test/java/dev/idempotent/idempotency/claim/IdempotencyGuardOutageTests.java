@@ -174,7 +174,8 @@ class IdempotencyGuardOutageTests {
 
 	@Test
 	void storesTheFactThatTheWorkWasDoneIfTheResponseExceedsTheMemoryLimit() {
-		StoredResponse megabyte = StoredResponse.of(new byte[1024 * 1024]);
+		// With its origin, 16 of them fit into the limit of 16 MB.
+		StoredResponse megabyte = StoredResponse.of(new byte[1024 * 1024 - 100]);
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(17).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey each : keys) {
@@ -191,7 +192,7 @@ class IdempotencyGuardOutageTests {
 
 	@Test
 	void hasRoomAgainOnceTheWaitingResponsesAreStored() {
-		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024]);
+		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024 - 100]);
 		for (int i = 0; i < 2; i++) {
 			IdempotencyKey each = Samples.key();
 			Claimant claimant = claimant(this.guard, each);
@@ -252,7 +253,7 @@ class IdempotencyGuardOutageTests {
 	}
 
 	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
-		return guard.claimant(key, REQUEST, LEASE, RETENTION);
+		return guard.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
 	}
 
 	private Claim rivalsClaim() {

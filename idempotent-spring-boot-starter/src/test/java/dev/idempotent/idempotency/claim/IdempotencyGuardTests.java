@@ -193,7 +193,7 @@ class IdempotencyGuardTests {
 	void leavesNoKeyBehindWhenReleasesAndRenewalsRace() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
 		for (IdempotencyKey each : keys) {
-			Claimant brief = this.guard.claimant(each, REQUEST, Duration.ofMillis(1), RETENTION);
+			Claimant brief = this.guard.claimant(Samples.operation(), each, REQUEST, Duration.ofMillis(1), RETENTION);
 			brief.claim();
 			await().pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofMillis(1))
@@ -209,7 +209,7 @@ class IdempotencyGuardTests {
 	}
 
 	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
-		return guard.claimant(key, REQUEST, LEASE, RETENTION);
+		return guard.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
 	}
 
 	private Claim rivalsClaim() {

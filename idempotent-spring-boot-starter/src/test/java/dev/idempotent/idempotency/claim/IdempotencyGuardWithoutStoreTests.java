@@ -46,15 +46,15 @@ class IdempotencyGuardWithoutStoreTests {
 
 	@Test
 	void limitsTheClaimsThatWaitForOtherTransactions() {
-		this.guard.claimant(this.key, REQUEST, LEASE, LEASE, this.database).claim();
+		this.guard.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
 		assertThat(this.database.contended).isTrue();
 	}
 
 	@Test
 	void neverRenewsTheKeyOfAnOpenTransactionTogetherWithLeases() {
 		IdempotencyKey leased = Samples.key();
-		this.guard.claimant(this.key, REQUEST, LEASE, LEASE, this.database).claim();
-		this.guard.claimant(leased, REQUEST, LEASE, LEASE).claim();
+		this.guard.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
+		this.guard.claimant(Samples.operation(), leased, REQUEST, LEASE, LEASE).claim();
 		await().until(() -> this.store.renewed.contains(leased));
 		assertThat(this.store.renewed).containsExactly(leased);
 	}

@@ -32,7 +32,8 @@ class LeaseRenewalsTests {
 		Batching store = new Batching();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
 			List<Claimant> claimants = Stream
-				.generate(() -> guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE))
+				.generate(() -> guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+						LEASE, LEASE))
 				.limit(100)
 				.toList();
 			claimants.forEach(Claimant::claim);
@@ -49,7 +50,8 @@ class LeaseRenewalsTests {
 	void continueAfterAnError() {
 		ShortOfMemory store = new ShortOfMemory();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			Claimant claimant = guard.claimant(Samples.key(), Samples.fingerprint("request"), LEASE, LEASE);
+			Claimant claimant = guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+					LEASE, LEASE);
 			claimant.claim();
 			await().until(() -> store.renewals.get() >= 3);
 			claimant.release();

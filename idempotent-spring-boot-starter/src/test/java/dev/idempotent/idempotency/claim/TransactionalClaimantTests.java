@@ -175,7 +175,8 @@ class TransactionalClaimantTests {
 	}
 
 	private TransactionalClaimant claimant(IdempotencyKey claimed) {
-		return this.guard.claimant(claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
+		return this.guard.claimant(Samples.operation(), claimed, Samples.fingerprint("request"), LEASE, LEASE,
+				this.database);
 	}
 
 }

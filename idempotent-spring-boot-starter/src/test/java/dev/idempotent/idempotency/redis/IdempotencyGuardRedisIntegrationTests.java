@@ -119,7 +119,7 @@ class IdempotencyGuardRedisIntegrationTests {
 		Race.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
 				int number = (thread + i) % 50;
-				Claimant claimant = crowded.claimant(keys.get(number), REQUEST, MINUTE, MINUTE);
+				Claimant claimant = crowded.claimant(Samples.operation(), keys.get(number), REQUEST, MINUTE, MINUTE);
 				if (claimant.claim() instanceof Claim.Acquired) {
 					workForAMillisecond();
 					claimant.complete(Samples.response("run " + runs.get(number).incrementAndGet()));
@@ -138,7 +138,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	}
 
 	private Claimant claimant(Duration lease) {
-		return this.guard.claimant(this.key, REQUEST, lease, MINUTE);
+		return this.guard.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE);
 	}
 
 	private Claim rivalsClaim() {

@@ -109,7 +109,7 @@ class RedisFailoverIntegrationTests {
 	private void runUntilOver() {
 		while (!this.over.get()) {
 			IdempotencyKey key = Samples.key();
-			Claimant claimant = this.guard.claimant(key, request(key), LEASE, LEASE);
+			Claimant claimant = this.guard.claimant(Samples.operation(), key, request(key), LEASE, LEASE);
 			long start = System.nanoTime();
 			try {
 				claimant.claim();

@@ -80,7 +80,7 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	void releasesAnUnconfirmedClaim() throws Exception {
 		redis.stopReplica();
 		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, MINUTE)) {
-			Claimant claimant = guard.claimant(this.key, REQUEST, MINUTE, MINUTE);
+			Claimant claimant = guard.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(claimant::claim);
 			redis.startReplica();
 			await().untilAsserted(() -> assertThat(claim()).isEqualTo(new Claim.Acquired()));

@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency.method;
 
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
@@ -10,14 +12,22 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * The configuration that all runs of an annotated method or of a template share.
  *
  * @param settings the settings of the annotation or the template
+ * @param kind how the work is called
  * @param codec writes and reads results
  * @param asynchronous whether the work returns a future
  * @param participation how the work participates in a transaction of its caller
  * @param transactions the transactions of {@code Guarantee.TRANSACTION}, or {@code null}
  * under a lease alone
  */
-record Operation(OperationSettings settings, ResultCodec codec, boolean asynchronous, Participation participation,
-		@Nullable IdempotencyTransactions transactions) {
+record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec, boolean asynchronous,
+		Participation participation, @Nullable IdempotencyTransactions transactions) {
+
+	/**
+	 * Describes the operation to observers.
+	 */
+	IdempotencyObserver.Operation observed() {
+		return this.settings.observed(this.kind);
+	}
 
 	/**
 	 * How work participates in a transaction of its caller.

@@ -1,0 +1,103 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Decision;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunOrigin;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The border between one request or call and the engine: opens stored responses, and
+ * reports the outcome to the observers once.
+ */
+final class ObservedClaim {
+
+	private final IdempotencyObserver observer;
+
+	private final ResponseEnvelope envelope;
+
+	private final Operation operation;
+
+	private final IdempotencyKey key;
+
+	private final long start = System.nanoTime();
+
+	private final AtomicBoolean decided = new AtomicBoolean();
+
+	ObservedClaim(IdempotencyObserver observer, ResponseEnvelope envelope, Operation operation, IdempotencyKey key) {
+		this.observer = observer;
+		this.envelope = envelope;
+		this.operation = operation;
+		this.key = key;
+	}
+
+	/**
+	 * Claims the key. Every outcome but an acquired key is final.
+	 * @param claim the claim, whose response is in its stored form
+	 * @return the outcome, with the response as the application wrote it
+	 */
+	Claim claim(Supplier<Claim> claim) {
+		try {
+			Claim outcome = claim.get();
+			return outcome.fold((acquired) -> {
+				this.observer.runStarted(this.operation, this.key);
+				return outcome;
+			}, (pending) -> {
+				decide(Outcome.IN_PROGRESS);
+				return outcome;
+			}, this::replay, (mismatched) -> {
+				decide(Outcome.MISMATCHED);
+				return outcome;
+			});
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			decide(Outcome.UNAVAILABLE);
+			throw ex;
+		}
+		catch (IdempotencyStoreException ex) {
+			decide(Outcome.FAILED);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Creates the stored form of a response.
+	 */
+	StoredResponse close(ClaimRequest request, StoredResponse response) {
+		return this.envelope.close(request, response);
+	}
+
+	/**
+	 * Opens the response of a run that has ended.
+	 */
+	Claim.Completed replay(Claim.Completed completed) {
+		ResponseEnvelope.Content content = this.envelope.open(this.key, completed.response());
+		decide(content.response().isKept() ? Outcome.REPLAYED : Outcome.NOT_KEPT, content.origin());
+		return new Claim.Completed(content.response(), completed.remainingRetention());
+	}
+
+	/**
+	 * Reports the end of a request or call. Only the first one is reported.
+	 */
+	void decide(Outcome outcome) {
+		decide(outcome, null);
+	}
+
+	private void decide(Outcome outcome, @Nullable RunOrigin origin) {
+		if (this.decided.compareAndSet(false, true)) {
+			this.observer.decided(new Decision(this.operation, this.key, outcome,
+					Duration.ofNanos(System.nanoTime() - this.start), origin));
+		}
+	}
+
+}

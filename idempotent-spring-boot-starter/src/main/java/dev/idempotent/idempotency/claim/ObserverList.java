@@ -1,0 +1,66 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs each decision, and notifies all observers. One that throws affects neither the
+ * others nor the work.
+ */
+record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyObserver {
+
+	private static final Logger logger = LoggerFactory.getLogger(ObserverList.class);
+
+	@Override
+	public void runStarted(Operation operation, IdempotencyKey key) {
+		each((observer) -> observer.runStarted(operation, key));
+	}
+
+	@Override
+	public void decided(Decision decision) {
+		if (logger.isDebugEnabled()) {
+			logger.debug("{} {}: {} after {} ms (key {}, {})", decision.operation().kind(), decision.operation().name(),
+					decision.outcome(), decision.took().toMillis(), decision.key(), decision.operation().guarantee());
+		}
+		each((observer) -> observer.decided(decision));
+	}
+
+	@Override
+	public void storeCalled(String store, StoreVerb verb, StoreResult result, Duration took) {
+		each((observer) -> observer.storeCalled(store, verb, result, took));
+	}
+
+	@Override
+	public void leasesRenewed(int leases) {
+		each((observer) -> observer.leasesRenewed(leases));
+	}
+
+	@Override
+	public void leaseLost(IdempotencyKey key) {
+		each((observer) -> observer.leaseLost(key));
+	}
+
+	@Override
+	public void settlementRetried(StoreVerb verb, StoreResult result) {
+		each((observer) -> observer.settlementRetried(verb, result));
+	}
+
+	private void each(Consumer<IdempotencyObserver> call) {
+		for (IdempotencyObserver observer : this.observers) {
+			try {
+				call.accept(observer);
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The observer {} has failed; its observation is missing", observer.getClass().getName(),
+						ex);
+			}
+		}
+	}
+
+}

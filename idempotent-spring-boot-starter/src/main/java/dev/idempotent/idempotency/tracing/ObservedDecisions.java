@@ -1,0 +1,67 @@
+package dev.idempotent.idempotency.tracing;
+
+import java.util.Locale;
+
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.RunOrigin;
+import io.micrometer.common.KeyValue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.ObservationView;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds the operation and the outcome to the current observation, and to a replay the
+ * trace of the run that made its response. The key values have a high cardinality, so
+ * that they appear on spans and not as tags of meters.
+ */
+public final class ObservedDecisions implements IdempotencyObserver {
+
+	private final ObservationRegistry registry;
+
+	private final @Nullable ReplayLink link;
+
+	/**
+	 * Creates an observer.
+	 * @param registry provides the current observation
+	 * @param link links the trace of a replay to that of the first run; {@code null}
+	 * without a tracer
+	 */
+	public ObservedDecisions(ObservationRegistry registry, @Nullable ReplayLink link) {
+		this.registry = registry;
+		this.link = link;
+	}
+
+	@Override
+	public void decided(Decision decision) {
+		Observation current = this.registry.getCurrentObservation();
+		if (current == null) {
+			return;
+		}
+		Observation target = (decision.operation().kind() == Operation.Kind.HTTP) ? outermost(current) : current;
+		target.highCardinalityKeyValue("idempotency.operation", decision.operation().name());
+		target.highCardinalityKeyValue("idempotency.outcome",
+				decision.outcome().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+		RunOrigin origin = decision.origin();
+		if (origin != null && origin.traceId() != null) {
+			target.highCardinalityKeyValue(KeyValue.of("idempotency.first_run.trace_id", origin.traceId()));
+			if (this.link != null) {
+				this.link.add(origin);
+			}
+		}
+	}
+
+	/**
+	 * The observation of the request, which surrounds those of filters.
+	 */
+	private static Observation outermost(Observation current) {
+		Observation outermost = current;
+		ObservationView parent = outermost.getContextView().getParentObservation();
+		while (parent instanceof Observation observation) {
+			outermost = observation;
+			parent = outermost.getContextView().getParentObservation();
+		}
+		return outermost;
+	}
+
+}
