@@ -92,10 +92,10 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
-			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
+			StartupReport report, ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			OperationSettings defaults, IdempotencyWebSettings settings,
 			ObjectProvider<WithoutSecurity> withoutSecurity) {
-		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(), settings,
+		return new IdempotencyStartup(beanFactory, operations, report, transactionSource.getIfAvailable(), settings,
 				defaults, withoutSecurity.getIfAvailable() == null);
 	}
 

@@ -72,7 +72,12 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 					method.fingerprintOf(arguments, this.settings.get()), invocation::proceed);
 	}
 
-	private static Idempotent annotationOf(AnnotatedMethod method) {
+	/**
+	 * Returns the merged annotation of an annotated method.
+	 * @param method the method
+	 * @return the annotation
+	 */
+	public static Idempotent annotationOf(AnnotatedMethod method) {
 		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), Idempotent.class));
 	}
 

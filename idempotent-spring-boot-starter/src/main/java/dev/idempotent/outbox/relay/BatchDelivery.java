@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
+import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
@@ -148,8 +149,10 @@ final class BatchDelivery {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The outcomes of a batch could not be stored; "
-					+ "it is delivered again, with the same event ids, once its leases end", ex);
+			logger
+				.warn("The outcomes of a batch for {} could not be stored; it is delivered again, with the same event "
+						+ "ids, once its leases end: {}", this.publisher.prefix(), RootCause.of(ex));
+			logger.debug("The stack trace of the failure before", ex);
 		}
 	}
 
