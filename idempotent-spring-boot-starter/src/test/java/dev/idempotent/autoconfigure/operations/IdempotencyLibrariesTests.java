@@ -22,8 +22,7 @@ class IdempotencyLibrariesTests {
 	@ParameterizedTest
 	@CsvSource({ "org.springframework.boot.actuate, idempotencyEndpoint",
 			"org.springframework.boot.health, idempotencyHealthIndicator",
-			"org.springframework.data.redis, idempotencyEvictionCheck",
-			"jakarta.servlet, idempotencyEvictionCheck" })
+			"org.springframework.data.redis, idempotencyEvictionCheck", "jakarta.servlet, idempotencyEvictionCheck" })
 	void keepsKeysWithoutWhatWouldOperateThem(String missing, String bean) throws ClassNotFoundException {
 		ClassPathWithout classPath = new ClassPathWithout(missing);
 		new ApplicationContextRunner().withClassLoader(classPath)
