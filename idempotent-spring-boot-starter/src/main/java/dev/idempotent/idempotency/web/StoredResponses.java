@@ -1,10 +1,8 @@
 package dev.idempotent.idempotency.web;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 
 import dev.idempotent.idempotency.StoredResponse;
@@ -58,8 +56,10 @@ final class StoredResponses {
 		if (redacted == null || isTooLong(redacted)) {
 			return StoredResponse.notKept();
 		}
-		return (redacted == reduced && stored.size() == response.headers().size())
-				? CapturedResponseFormat.encode(redacted) : CapturedResponseFormat.encodeDistinct(redacted);
+		StoredResponse whole = CapturedResponseFormat.encode(response);
+		boolean same = this.redactors.isEmpty() ? stored.size() == response.headers().size()
+				: whole.equals(CapturedResponseFormat.encode(redacted));
+		return same ? whole : CapturedResponseFormat.encodeDistinct(redacted);
 	}
 
 	private boolean isTooLong(CapturedResponse response) {
@@ -116,15 +116,8 @@ final class StoredResponses {
 		return headers;
 	}
 
-	/**
-	 * Returns the captured response itself if nothing was changed.
-	 */
 	private static CapturedResponse captured(ReplayableResponse redacted, CapturedResponse response) {
 		SentError error = response.error();
-		if (redacted.headers().equals(headers(response)) && Arrays.equals(redacted.body(), response.body())
-				&& (error == null || Objects.equals(redacted.errorMessage(), error.message()))) {
-			return response;
-		}
 		return new CapturedResponse(response.status(), headers(redacted.headers(), response), redacted.body(),
 				redirect(redacted.headers(), response.redirect()),
 				(error != null) ? new SentError(error.status(), redacted.errorMessage()) : null);
