@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.ResponseRedactor;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -86,8 +87,8 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	IdempotencyWebSettings idempotencyWebSettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
-			IdempotencyWebProperties web) {
-		return web.settings(namespace.name(), properties.onError());
+			IdempotencyWebProperties web, ObjectProvider<ResponseRedactor> redactors) {
+		return web.settings(namespace.name(), properties.onError(), redactors.orderedStream().toList());
 	}
 
 	@Bean
