@@ -52,8 +52,8 @@ class OutboxArchitectureTests {
 			STREAM, "java..", "org.jspecify..", "io.micrometer.observation..");
 
 	@ArchTest
-	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE, "java..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
+	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE,
+			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");
 
 	@ArchTest
