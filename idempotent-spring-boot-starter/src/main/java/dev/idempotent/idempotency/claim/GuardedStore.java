@@ -84,7 +84,7 @@ final class GuardedStore {
 	}
 
 	Set<Renewal> renewAll(List<Renewal> renewals) {
-		Set<Renewal> renewed = this.store.renewAll(renewals);
+		Set<Renewal> renewed = observed(StoreVerb.RENEW, () -> this.store.renewAll(renewals));
 		if (!renewed.isEmpty()) {
 			this.observer.leasesRenewed(renewed.size());
 		}
@@ -139,17 +139,27 @@ final class GuardedStore {
 	}
 
 	private <T> T guarded(StoreVerb verb, Supplier<T> step) {
+		try {
+			T reply = observed(verb, step);
+			answered();
+			return reply;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			failed(ex);
+			throw ex;
+		}
+	}
+
+	private <T> T observed(StoreVerb verb, Supplier<T> step) {
 		long start = System.nanoTime();
 		StoreResult result = StoreResult.FAILED;
 		try {
 			T reply = step.get();
 			result = StoreResult.ANSWERED;
-			answered();
 			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			result = StoreResult.UNAVAILABLE;
-			failed(ex);
 			throw ex;
 		}
 		finally {

@@ -46,8 +46,10 @@ final class LeaseClaimant implements Claimant {
 	@Override
 	public void complete(StoredResponse response) {
 		this.claim.complete(this.observed.close(this.request, response), this.request.retention());
-		this.observed.decide(this.claim.isUnprotected() ? Outcome.RUN_UNPROTECTED
-				: response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
+		if (this.claim.isUnprotected()) {
+			this.observed.decide(Outcome.RUN_UNPROTECTED);
+		}
+		this.observed.decideRun(response);
 	}
 
 	@Override

@@ -93,7 +93,7 @@ public final class TransactionalClaimant implements Claimant {
 	 * outcome is unknown until the next claim
 	 */
 	public void commit(StoredResponse response) {
-		StoredResponse closed = this.observed.close(this.request, response);
+		StoredResponse closed = closeOrRollback(response);
 		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
 		this.committed = closed;
@@ -118,7 +118,7 @@ public final class TransactionalClaimant implements Claimant {
 			return null;
 		}
 		catch (RuntimeException | Error ex) {
-			return inquire(ex);
+			return inquire(ex, response);
 		}
 	}
 
@@ -145,7 +145,7 @@ public final class TransactionalClaimant implements Claimant {
 	 * released, or stays claimed until its lease expires if the outcome is unknown
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
-		Claim claim = claimInTransaction(false);
+		Claim claim = claimAfterRollback();
 		if (!claim.isAcquired()) {
 			return this.observed.claim(() -> claim);
 		}
@@ -162,7 +162,7 @@ public final class TransactionalClaimant implements Claimant {
 	public void complete(StoredResponse response) {
 		StoredResponse closed = this.committed;
 		complete((closed != null) ? closed : this.observed.close(this.request, response), this.request.retention());
-		this.observed.decide(response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
+		this.observed.decideRun(response);
 	}
 
 	/**
@@ -185,6 +185,26 @@ public final class TransactionalClaimant implements Claimant {
 	public void stopRenewal() {
 		this.storeClaim.stopRenewal();
 		endReservation();
+	}
+
+	private StoredResponse closeOrRollback(StoredResponse response) {
+		try {
+			return this.observed.close(this.request, response);
+		}
+		catch (RuntimeException | Error ex) {
+			rollback();
+			throw ex;
+		}
+	}
+
+	private Claim claimAfterRollback() {
+		try {
+			return claimInTransaction(false);
+		}
+		catch (RuntimeException | Error ex) {
+			this.observed.decide(Outcome.RELEASED);
+			throw ex;
+		}
 	}
 
 	private Claim claimOnce() {
@@ -242,12 +262,12 @@ public final class TransactionalClaimant implements Claimant {
 		});
 	}
 
-	private StoredResponse inquire(Throwable failure) {
+	private StoredResponse inquire(Throwable failure, StoredResponse response) {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
 			complete(onRecord.response(), onRecord.remainingRetention());
 			if (onRecord.response().equals(this.committed)) {
-				this.observed.decide(Outcome.RUN);
+				this.observed.decideRun(response);
 			}
 			return this.observed.replay(onRecord).response();
 		}
