@@ -33,6 +33,8 @@ class ArchitectureTests {
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
+	private static final String ENCRYPTION = "dev.idempotent.encryption";
+
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
 	private static final String METRICS = "dev.idempotent.metrics";
@@ -74,16 +76,19 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, LETTUCE, METRICS, OUTBOX, OUTBOX + ".relay",
-				OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS, OUTBOX + ".tracing",
-				OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
-				OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB);
+		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, LETTUCE, METRICS, ENCRYPTION, OUTBOX,
+				OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method", OUTBOX_REDIS,
+				OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON,
+				KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ROOT, "java..", "org.slf4j..",
+	static final ArchRule encryptionKnowsTheJdkAlone = room(ENCRYPTION, "java..", "javax.crypto..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, "java..", "org.slf4j..",
 			"org.jspecify..");
 
 	@ArchTest

@@ -27,6 +27,8 @@ class OutboxArchitectureTests {
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
+	private static final String ENCRYPTION = "dev.idempotent.encryption";
+
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
 	private static final String METRICS = "dev.idempotent.metrics";
@@ -65,7 +67,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", SHARED, OUTBOX,
-			DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
+			DATABASE, ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
 			"org.springframework.jdbc..", "tools.jackson..");
 
 	@ArchTest

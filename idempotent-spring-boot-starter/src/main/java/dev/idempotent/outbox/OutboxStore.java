@@ -41,8 +41,8 @@ public interface OutboxStore {
 	List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease);
 
 	/**
-	 * Leases events that are due and not leased. Counts an attempt for each, which stays
-	 * counted if the event cannot be read.
+	 * Leases events that are due and not leased, also those that cannot be delivered.
+	 * Counts an attempt for each, which stays counted if the event cannot be read.
 	 * @param lease begins now
 	 * @param scope which events
 	 * @return in the order of their rows
@@ -145,8 +145,23 @@ public interface OutboxStore {
 	 * @param event the event
 	 * @param claimId the claim
 	 * @param waiting whether it is a waiting event or a pending one
+	 * @param storedBytes the size of its payload as it is stored, which the claim has
+	 * counted
+	 * @param undeliverable the outcome of an event that cannot be published as it is
+	 * stored, or {@code null} if it can
 	 */
-	record LeasedEvent(SerializedEvent event, UUID claimId, boolean waiting) {
+	record LeasedEvent(SerializedEvent event, UUID claimId, boolean waiting, long storedBytes,
+			@Nullable Outcome undeliverable) {
+
+		/**
+		 * An event that can be published.
+		 * @param event the event
+		 * @param claimId the claim
+		 * @param waiting whether it is a waiting event or a pending one
+		 */
+		public LeasedEvent(SerializedEvent event, UUID claimId, boolean waiting) {
+			this(event, claimId, waiting, event.payload().length, null);
+		}
 
 		/**
 		 * The row of the event.

@@ -6,6 +6,7 @@ import java.util.Set;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.OutboxStore.ClaimScope;
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -39,7 +40,7 @@ final class StoreClaimProbe implements ClaimProbe {
 
 	StoreClaimProbe(DataSource dataSource, boolean fromTheFirstRow) {
 		this.jdbc = new JdbcTemplate(dataSource);
-		this.store = new JdbcOutboxStore(dataSource, new OutboxTables("outbox_"));
+		this.store = new JdbcOutboxStore(dataSource, new OutboxTables("outbox_"), PayloadEncryption.NONE);
 		this.fromTheFirstRow = fromTheFirstRow;
 		new ResourceDatabasePopulator(new ClassPathResource("schema-postgresql.sql", JdbcOutboxStore.class))
 			.execute(dataSource);

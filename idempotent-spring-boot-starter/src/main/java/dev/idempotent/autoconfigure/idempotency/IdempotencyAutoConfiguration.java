@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
@@ -26,7 +28,7 @@ import org.springframework.context.annotation.Import;
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
-@Import({ RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
+@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean
@@ -57,8 +59,9 @@ public final class IdempotencyAutoConfiguration {
 
 		@Bean
 		IdempotencyGuard idempotencyGuard(EffectiveStore store, IdempotencyProperties properties,
-				ObjectProvider<IdempotencyObserver> observers, ObjectProvider<CurrentTrace> trace) {
-			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(),
+				PayloadEncryption encryption, ObjectProvider<IdempotencyObserver> observers,
+				ObjectProvider<CurrentTrace> trace) {
+			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
 					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 		}
 

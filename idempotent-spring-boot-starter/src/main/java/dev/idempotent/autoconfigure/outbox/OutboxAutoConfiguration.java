@@ -9,7 +9,9 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.HandOffs;
@@ -59,7 +61,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
-@Import(OutboxRedisConfiguration.class)
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class })
 public final class OutboxAutoConfiguration {
 
 	@Bean
@@ -81,8 +83,8 @@ public final class OutboxAutoConfiguration {
 
 	@Bean
 	@DependsOn("outboxSchema")
-	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables) {
-		return new JdbcOutboxStore(dataSource, tables);
+	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		return new JdbcOutboxStore(dataSource, tables, encryption);
 	}
 
 	@Bean

@@ -70,10 +70,18 @@ final class PropertyNamesCheck {
 	private void check(ConfigurationPropertyName name, ConfigurationPropertySource source) {
 		ConfigurationProperty property = source.getConfigurationProperty(name);
 		boolean variable = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
-		if (property == null || isKnown(name, variable) || isEmptyGroup(name, property)) {
+		if (property == null || isEntry(name) || isEmptyGroup(name, property)) {
 			return;
 		}
 		String origin = Objects.toString(property.getOrigin(), "of unknown origin");
+		if (isMap(name)) {
+			this.mistakes.add("%s has a value of its own (%s).".formatted(name, origin));
+			this.actions.add("Set %s.<name>, with a name for each value.".formatted(name));
+			return;
+		}
+		if (isKnown(name, variable)) {
+			return;
+		}
 		String nearest = nearest(name);
 		// A platform may set variables with this prefix, such as for a service of that
 		// name.
@@ -96,6 +104,20 @@ final class PropertyNamesCheck {
 			return false;
 		}
 		return indices == 0 || (indices == 1 && name.isNumericIndex(name.getNumberOfElements() - 1) && isList(known));
+	}
+
+	private boolean isMap(ConfigurationPropertyName name) {
+		return Map.class.descriptorString().equals(this.types.get(name.toString()));
+	}
+
+	/**
+	 * The records that have a map validate the names of its entries.
+	 */
+	private boolean isEntry(ConfigurationPropertyName name) {
+		return this.types.keySet()
+			.stream()
+			.map(ConfigurationPropertyName::of)
+			.anyMatch((known) -> isMap(known) && known.isAncestorOf(name));
 	}
 
 	private boolean isList(String known) {

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 import java.util.List;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -22,7 +23,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final ObserverList observers;
 
-	private final ResponseEnvelope envelope = new ResponseEnvelope();
+	private final ResponseEnvelope envelope;
 
 	private final CurrentTrace trace;
 
@@ -39,14 +40,14 @@ public final class IdempotencyGuard implements AutoCloseable {
 	private final LeaseRenewals renewals;
 
 	/**
-	 * Creates a guard without observers.
+	 * Creates a guard without encryption and observers.
 	 * @param store stores the keys
 	 * @param onStoreFailure how to handle a claim while the store is unreachable
 	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
 	 * response is retried
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
-		this(store, onStoreFailure, maxRun, List.of(), () -> null);
+		this(store, onStoreFailure, maxRun, PayloadEncryption.NONE, List.of(), () -> null);
 	}
 
 	/**
@@ -55,11 +56,13 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @param onStoreFailure how to handle a claim while the store is unreachable
 	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
 	 * response is retried
+	 * @param encryption protects the stored responses
 	 * @param observers observe the claims
 	 * @param trace the trace context in which a key is claimed
 	 */
 	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun,
-			List<IdempotencyObserver> observers, CurrentTrace trace) {
+			PayloadEncryption encryption, List<IdempotencyObserver> observers, CurrentTrace trace) {
+		this.envelope = new ResponseEnvelope(encryption);
 		this.observers = new ObserverList(observers);
 		this.trace = trace;
 		this.store = GuardedStore.deciding(store, onStoreFailure, this.observers);
@@ -97,7 +100,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			Duration lease, Duration retention, IdempotencyTransactions transactions) {
 		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
-				(request) -> claim(this.storeInFront, request), this.running,
+				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
 				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
 	}
 

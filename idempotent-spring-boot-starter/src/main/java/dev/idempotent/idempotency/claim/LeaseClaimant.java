@@ -6,11 +6,15 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.StoredResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Claims a key in the store that decides.
  */
 final class LeaseClaimant implements Claimant {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseClaimant.class);
 
 	private final ClaimRequest request;
 
@@ -45,11 +49,12 @@ final class LeaseClaimant implements Claimant {
 
 	@Override
 	public void complete(StoredResponse response) {
-		this.claim.complete(this.observed.close(this.request, response), this.request.retention());
+		StoredResponse closed = close(response);
+		this.claim.complete(closed, this.request.retention());
 		if (this.claim.isUnprotected()) {
 			this.observed.decide(Outcome.RUN_UNPROTECTED);
 		}
-		this.observed.decideRun(response);
+		this.observed.decideRun(closed.isKept() ? response : closed);
 	}
 
 	@Override
@@ -67,6 +72,21 @@ final class LeaseClaimant implements Claimant {
 	public void settleUnknown() {
 		this.claim.stopRenewal();
 		this.observed.decide(Outcome.UNKNOWN);
+	}
+
+	/**
+	 * The work is done, so a failure to encrypt must not free the key.
+	 */
+	private StoredResponse close(StoredResponse response) {
+		try {
+			return this.observed.close(this.request, response);
+		}
+		catch (RuntimeException ex) {
+			logger.error(
+					"The response of key {} could not be encrypted; only the fact that the work was done is stored",
+					this.request.key(), ex);
+			return StoredResponse.notKept();
+		}
 	}
 
 }

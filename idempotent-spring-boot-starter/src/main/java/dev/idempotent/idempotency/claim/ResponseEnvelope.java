@@ -3,61 +3,135 @@ package dev.idempotent.idempotency.claim;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
+import dev.idempotent.encryption.CipherContext;
+import dev.idempotent.encryption.PayloadCipher;
+import dev.idempotent.encryption.PayloadCipherException;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The stored form of a response: the origin of its run, followed by the response itself.
- * Bytes that begin otherwise are a response without an origin.
+ * The stored form of a response: a format (1 byte), the length of the origin of its run
+ * (1 byte), the origin, and the response itself, encrypted or not. Bytes that begin
+ * otherwise are a response without an origin.
  */
 final class ResponseEnvelope {
 
+	private static final Logger logger = LoggerFactory.getLogger(ResponseEnvelope.class);
+
 	/**
-	 * Begins neither a captured HTTP response nor JSON text.
+	 * These begin neither a captured HTTP response nor JSON text.
 	 */
-	private static final byte FORMAT = (byte) 0xE1;
+	private static final byte PLAIN = (byte) 0xE1;
+
+	private static final byte ENCRYPTED = (byte) 0xE2;
 
 	private static final int HEADER = 2;
 
+	private final PayloadEncryption encryption;
+
+	ResponseEnvelope(PayloadEncryption encryption) {
+		this.encryption = encryption;
+	}
+
 	/**
 	 * Creates the stored form.
+	 * @throws PayloadCipherException if the response cannot be encrypted
 	 */
 	StoredResponse close(ClaimRequest request, StoredResponse response) {
-		byte[] origin = request.origin().toText().getBytes(StandardCharsets.US_ASCII);
-		return StoredResponse.of(ByteBuffer.allocate(HEADER + origin.length + response.size())
-			.put(FORMAT)
-			.put((byte) origin.length)
-			.put(origin)
-			.put(response.bytes())
+		PayloadCipher cipher = this.encryption.cipher();
+		String origin = request.origin().toText();
+		byte[] content = (cipher == null) ? response.bytes()
+				: cipher.encrypt(response.bytes(), context(request.key(), origin));
+		byte[] originBytes = origin.getBytes(StandardCharsets.US_ASCII);
+		return StoredResponse.of(ByteBuffer.allocate(HEADER + originBytes.length + content.length)
+			.put((cipher == null) ? PLAIN : ENCRYPTED)
+			.put((byte) originBytes.length)
+			.put(originBytes)
+			.put(content)
 			.array());
 	}
 
 	/**
 	 * Reads the stored form.
-	 * @throws IdempotencyStoreException if it is damaged
+	 * @throws IdempotencyStoreException if it is damaged, was changed, or is not
+	 * encrypted although it must be
+	 * @throws IdempotencyStoreUnavailableException if its key is not available
 	 */
 	Content open(IdempotencyKey key, StoredResponse stored) {
 		ByteBuffer bytes = ByteBuffer.wrap(stored.bytes());
-		if (!bytes.hasRemaining() || bytes.get(0) != FORMAT) {
-			return new Content(stored, null);
+		byte format = bytes.hasRemaining() ? bytes.get() : 0;
+		if (format != PLAIN && format != ENCRYPTED) {
+			return new Content(plaintext(key, stored), null);
 		}
-		byte[] origin = origin(key, bytes.position(1));
-		byte[] response = new byte[bytes.remaining()];
-		bytes.get(response);
-		return new Content(StoredResponse.of(response), RunOrigin.parse(new String(origin, StandardCharsets.US_ASCII)));
+		String origin = origin(key, bytes);
+		byte[] rest = new byte[bytes.remaining()];
+		bytes.get(rest);
+		StoredResponse response = (format == PLAIN) ? plaintext(key, StoredResponse.of(rest))
+				: StoredResponse.of(decrypt(key, origin, rest));
+		return new Content(response, RunOrigin.parse(origin));
 	}
 
-	private static byte[] origin(IdempotencyKey key, ByteBuffer bytes) {
+	/**
+	 * Reads the origin without the response.
+	 * @return the origin, or {@code null} if it is unknown
+	 */
+	static @Nullable RunOrigin originOf(IdempotencyKey key, StoredResponse stored) {
+		ByteBuffer bytes = ByteBuffer.wrap(stored.bytes());
+		byte format = bytes.hasRemaining() ? bytes.get() : 0;
+		return (format == PLAIN || format == ENCRYPTED) ? RunOrigin.parse(origin(key, bytes)) : null;
+	}
+
+	private static String origin(IdempotencyKey key, ByteBuffer bytes) {
 		int length = bytes.hasRemaining() ? Byte.toUnsignedInt(bytes.get()) : Integer.MAX_VALUE;
 		if (length > bytes.remaining()) {
 			throw new IdempotencyStoreException("The stored response of key " + key + " is truncated", null);
 		}
 		byte[] origin = new byte[length];
 		bytes.get(origin);
-		return origin;
+		return new String(origin, StandardCharsets.US_ASCII);
+	}
+
+	/**
+	 * A response that is not kept reveals nothing, and needs no proof.
+	 */
+	private StoredResponse plaintext(IdempotencyKey key, StoredResponse response) {
+		if (response.isKept() && this.encryption.cipher() != null && !this.encryption.readPlaintext()) {
+			throw new IdempotencyStoreException("The stored response of key " + key
+					+ " is not encrypted. If it is from "
+					+ "before the encryption was switched on, set idempotent.encryption.read-plaintext=true until the "
+					+ "retention has passed", null);
+		}
+		return response;
+	}
+
+	private byte[] decrypt(IdempotencyKey key, String origin, byte[] encrypted) {
+		PayloadCipher cipher = this.encryption.cipher();
+		if (cipher == null) {
+			throw new IdempotencyStoreException("The stored response of key " + key
+					+ " is encrypted, and this application has no key. Set idempotent.encryption.keys", null);
+		}
+		try {
+			return cipher.decrypt(encrypted, context(key, origin));
+		}
+		catch (PayloadCipherException ex) {
+			String message = "The stored response of key " + key + " cannot be decrypted: " + ex.getMessage();
+			if (ex.reason() == PayloadCipherException.Reason.KEY_UNAVAILABLE) {
+				logger.error(message);
+				throw new IdempotencyStoreUnavailableException(message, ex);
+			}
+			throw new IdempotencyStoreException(message, ex);
+		}
+	}
+
+	private static byte[] context(IdempotencyKey key, String origin) {
+		return CipherContext.of("idempotency-response", key.digest(), origin);
 	}
 
 	/**

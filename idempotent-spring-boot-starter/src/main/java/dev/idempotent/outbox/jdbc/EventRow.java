@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * An event as read from a row.
  *
  * @param event the event, without its unreadable parts
- * @param unreadable why it cannot be delivered, or {@code null} if it can
+ * @param unreadable the outcome of an event that cannot be delivered, or {@code null} if
+ * it can
  */
-record EventRow(SerializedEvent event, @Nullable String unreadable) {
+record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
 	private static final UUID NO_ID = new UUID(0, 0);
 
@@ -30,8 +32,15 @@ record EventRow(SerializedEvent event, @Nullable String unreadable) {
 				text(row, EventColumn.TOPIC), text(row, EventColumn.EVENT_KEY), text(row, EventColumn.TYPE),
 				(payload != null) ? payload : new byte[0],
 				withContentType(headers, text(row, EventColumn.CONTENT_TYPE)), row.getInt("attempts"));
-		return new EventRow(event, (id == null) ? "Its event_id is not a UUID"
-				: (headers == null) ? "Its headers are not a JSON object of strings" : null);
+		return new EventRow(event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
+				: (headers == null) ? new Outcome.Reject("Its headers are not a JSON object of strings") : null);
+	}
+
+	/**
+	 * Returns the event with the reason why it cannot be delivered.
+	 */
+	EventRow because(Outcome reason) {
+		return new EventRow(this.event, reason);
 	}
 
 	private static String text(ResultSet row, EventColumn column) throws SQLException {

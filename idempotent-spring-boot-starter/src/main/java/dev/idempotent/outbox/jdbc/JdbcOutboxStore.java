@@ -1,17 +1,18 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
@@ -33,15 +34,19 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	private final OutboxTables tables;
 
+	private final EventEncryption encryption;
+
 	/**
 	 * Creates a store on tables that one of the scripts beside this class has created.
 	 * @param dataSource the data source of the application's transactions
 	 * @param tables the tables
+	 * @param encryption how payloads are protected
 	 */
-	public JdbcOutboxStore(DataSource dataSource, OutboxTables tables) {
+	public JdbcOutboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
 		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
+		this.encryption = new EventEncryption(encryption);
 	}
 
 	/**
@@ -71,14 +76,27 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	@Override
 	public List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
+		List<SerializedEvent> encrypted = this.encryption.encrypt(events);
 		try {
-			return joined((connection) -> new EventInsert(this.database.kind(connection), this.tables)
-				.insert(connection, events, lease));
+			List<SerializedEvent> rows = joined(
+					(connection) -> new EventInsert(this.database.kind(connection), this.tables).insert(connection,
+							encrypted, lease));
+			return (encrypted == events) ? rows : withRows(events, rows);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw new InvalidDataAccessResourceUsageException(
 					"No event was appended: " + missingTables() + ". " + howToCreateTables(), ex);
 		}
+	}
+
+	/**
+	 * Returns the events as they were given, so that those handed over need not be
+	 * decrypted.
+	 */
+	private static List<SerializedEvent> withRows(List<SerializedEvent> events, List<SerializedEvent> rows) {
+		return IntStream.range(0, events.size())
+			.mapToObj((i) -> events.get(i).withRow(rows.get(i).sequence(), rows.get(i).attempts()))
+			.toList();
 	}
 
 	@Override
@@ -87,19 +105,14 @@ public final class JdbcOutboxStore implements OutboxStore {
 		List<Long> ids = this.database.runInTransaction((connection) -> claims.claim(connection, lease, scope));
 		List<EventRow> rows = ids.isEmpty() ? List.of()
 				: this.database.runInTransaction((connection) -> claims.read(connection, lease, scope, ids));
-		List<LeasedEvent> claimed = new ArrayList<>();
-		List<FailedEvent> unreadable = new ArrayList<>();
-		for (EventRow row : rows) {
-			LeasedEvent leased = new LeasedEvent(row.event(), lease.claimId(), scope.waiting());
-			if (row.unreadable() == null) {
-				claimed.add(leased);
-			}
-			else {
-				unreadable.add(new FailedEvent(leased, row.unreadable()));
-			}
-		}
-		deadLetter(unreadable);
-		return claimed;
+		return rows.stream().map((row) -> leased(row, lease, scope)).toList();
+	}
+
+	private LeasedEvent leased(EventRow stored, EventLease lease, ClaimScope scope) {
+		boolean hasPayload = stored.event().attempts() <= scope.attempts();
+		EventRow row = hasPayload ? this.encryption.decrypt(stored) : stored;
+		return new LeasedEvent(row.event(), lease.claimId(), scope.waiting(), stored.event().payload().length,
+				row.unreadable());
 	}
 
 	@Override

@@ -111,9 +111,8 @@ final class Backlog {
 	}
 
 	boolean isFull(List<LeasedEvent> claimed) {
-		return claimed.size() == this.settings.batchSize() || claimed.stream()
-			.mapToLong((event) -> event.event().payload().length)
-			.sum() >= this.settings.batchMemory().toBytes();
+		return claimed.size() == this.settings.batchSize()
+				|| claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= this.settings.batchMemory().toBytes();
 	}
 
 	/**

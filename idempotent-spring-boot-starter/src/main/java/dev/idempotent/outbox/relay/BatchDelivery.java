@@ -104,6 +104,9 @@ final class BatchDelivery {
 			if (event.event().attempts() > this.settings.attempts()) {
 				settlement.addExhausted(event);
 			}
+			else if (event.undeliverable() != null) {
+				addUndeliverable(event, event.undeliverable(), settlement);
+			}
 			else if (sendable.test(event.event())) {
 				due.add(event);
 			}
@@ -112,6 +115,14 @@ final class BatchDelivery {
 			}
 		}
 		return due;
+	}
+
+	private void addUndeliverable(LeasedEvent event, Outcome outcome, BatchSettlement settlement) {
+		if (outcome instanceof Outcome.Retry retry) {
+			logger.warn("The event {} for {} cannot be delivered yet: {}", event.event().id(),
+					event.event().publisher(), retry.reason());
+		}
+		settlement.add(event, outcome);
 	}
 
 	/**

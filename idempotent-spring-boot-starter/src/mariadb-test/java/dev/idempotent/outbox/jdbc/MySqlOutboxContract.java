@@ -12,6 +12,7 @@ import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.OutboxStorm;
 import dev.idempotent.outbox.OutboxStormRider;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Nested;
@@ -75,7 +76,7 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 		}
 
 		@Test
-		void deadLettersAnEventWithAnInvalidIdAndClaimsTheOthers() {
+		void claimsAnEventWithAnInvalidIdAsUndeliverable() {
 			append("before");
 			tested().template()
 				.update("insert into " + tested().tables().event()
@@ -83,7 +84,10 @@ abstract class MySqlOutboxContract extends JdbcOutboxStoreContract {
 						this.publisher + ":orders");
 			append("behind");
 			List<LeasedEvent> held = claim();
-			assertThat(types(held)).containsExactly("before", "behind");
+			assertThat(types(held)).containsExactly("before", "foreign", "behind");
+			assertThat(held).extracting(LeasedEvent::undeliverable)
+				.containsExactly(null, new Outcome.Reject("Its event_id is not a UUID"), null);
+			assertThat(deadLetter(List.of(held.get(1)))).isEqualTo(1);
 			assertThat(tested().template()
 				.queryForList("select event_id from " + tested().tables().dead() + " where topic = ?", String.class,
 						this.publisher + ":orders"))

@@ -40,7 +40,7 @@ class ConfigurationTableTests {
 		assertThat(this.page.rows("## Properties of stream listeners"))
 			.allSatisfy((row) -> assertThat(row.get(0)).startsWith("`idempotent.stream."));
 		assertThat(this.page.rows("## Properties of `@Idempotent`"))
-			.noneSatisfy((row) -> assertThat(row.get(0)).containsAnyOf(".outbox.", ".stream."));
+			.noneSatisfy((row) -> assertThat(row.get(0)).containsAnyOf(".outbox.", ".stream.", ".encryption."));
 	}
 
 	@Test
@@ -90,7 +90,8 @@ class ConfigurationTableTests {
 
 	private List<List<String>> stated() {
 		return Stream
-			.of("## Properties of `@Idempotent`", "## Properties of the outbox", "## Properties of stream listeners")
+			.of("## Properties of `@Idempotent`", "## Properties of the outbox", "## Properties of stream listeners",
+					"## Properties of the encryption")
 			.flatMap((chapter) -> this.page.rows(chapter).stream())
 			.toList();
 	}

@@ -40,6 +40,8 @@ class PropertyNamesTests {
 
 	private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
 
+	private static final String MAP = "idempotent.encryption.keys";
+
 	private final ApplicationContextRunner application = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(StartupCheckAutoConfiguration.class));
 
@@ -117,6 +119,21 @@ class PropertyNamesTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	/**
+	 * It would not be bound, and the report of that would show it.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { MAP, "idempotent.encryption.KEYS" })
+	void includeAValueInPlaceOfNamedValuesWithoutShowingIt(String property) {
+		this.application.withPropertyValues(property + "=s3cret")
+			.run((context) -> assertThat(context).getFailure()
+				.asInstanceOf(throwable(IdempotentConfigurationException.class))
+				.hasMessageStartingWith(MAP + " has a value of its own (")
+				.hasMessageNotContaining("s3cret")
+				.extracting(IdempotentConfigurationException::getAction)
+				.isEqualTo("Set " + MAP + ".<name>, with a name for each value."));
+	}
+
 	@Test
 	void areThoseOfTheMetadata() throws IOException {
 		assertThat(KnownProperties.read().keySet()).containsExactlyInAnyOrderElementsOf(metadata());
@@ -158,7 +175,7 @@ class PropertyNamesTests {
 
 	private static Map<String, String> known(UnaryOperator<String> form) throws IOException {
 		Map<String, String> properties = new TreeMap<>();
-		metadata().forEach((name) -> properties.put(form.apply(name), "true"));
+		metadata().forEach((name) -> properties.put(form.apply(name.equals(MAP) ? MAP + ".k1" : name), "true"));
 		return properties;
 	}
 

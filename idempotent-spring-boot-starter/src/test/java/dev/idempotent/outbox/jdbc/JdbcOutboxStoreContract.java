@@ -138,6 +138,16 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
+	class EncryptionTests extends OutboxEncryptionContract {
+
+		@Override
+		StoreOnTables tables() {
+			return JdbcOutboxStoreContract.this.tables("encryption");
+		}
+
+	}
+
+	@Nested
 	class FuzzTests extends OutboxStoreFuzz {
 
 		@Override

@@ -6,9 +6,11 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import dev.idempotent.outbox.OutboxStoreSteps;
+import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,18 +77,20 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "no JSON", "null", "[]", "\"text\"", "{\"a\": {\"b\": 1}}", "{\"a\": null}", "{} {}" })
-	void deadLettersAnEventWithUnreadableHeadersAndClaimsTheOthers(String headers) {
+	void claimsAnEventWithUnreadableHeadersAsUndeliverable(String headers) {
 		append("before");
 		tested().insertWithHeaders(this.publisher + ":orders", headers);
 		append("behind");
 		List<LeasedEvent> held = claim();
-		assertThat(types(held)).containsExactly("before", "behind");
-		assertThat(store().delivered(held)).isEqualTo(2);
+		assertThat(types(held)).containsExactly("before", "foreign", "behind");
+		assertThat(held).extracting(LeasedEvent::undeliverable)
+			.containsExactly(null, new Outcome.Reject("Its headers are not a JSON object of strings"), null);
+		assertThat(deadLetter(List.of(held.get(1)))).isEqualTo(1);
+		assertThat(store().delivered(List.of(held.get(0), held.get(2)))).isEqualTo(2);
 		assertThat(rows(Place.EVENT)).isEmpty();
 		assertThat(rows(Place.DEAD)).hasSize(1).allSatisfy((row) -> {
 			assertThat(row.event().type()).isEqualTo("foreign");
 			assertThat(row.event().payload()).containsExactly(1);
-			assertThat(row.reason()).contains("headers");
 		});
 		assertThat(tested().template()
 			.queryForObject("select headers from " + tested().tables().dead() + " where topic = ?", String.class,
@@ -104,7 +108,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	@Test
 	void commitsIndependentlyBehindAProxyThatJoinsTransactions() {
 		JdbcOutboxStore store = new JdbcOutboxStore(new TransactionAwareDataSourceProxy(tested().dataSource()),
-				tested().tables());
+				tested().tables(), PayloadEncryption.NONE);
 		assertThat(store.transactionResource()).isSameAs(tested().dataSource());
 		inTransaction(() -> {
 			store.append(List.of(event("one")), null);
@@ -117,7 +121,8 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	@Test
 	void knowsWhetherTheTablesExist() {
 		assertThat(tested().store().hasTables()).isTrue();
-		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), new OutboxTables("missing_"));
+		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), new OutboxTables("missing_"),
+				PayloadEncryption.NONE);
 		assertThat(without.hasTables()).isFalse();
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> inTransaction(() -> without.append(List.of(event("one")), null)))

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.OutboxRow;
 import dev.idempotent.outbox.OutboxRow.Place;
@@ -59,7 +60,8 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 		}
 		OutboxTables tables = new OutboxTables(prefix);
 		Database database = Database.valueOf(platform.toUpperCase(Locale.ROOT));
-		return new StoreOnTables(dataSource, database, tables, new JdbcOutboxStore(dataSource, tables),
+		return new StoreOnTables(dataSource, database, tables,
+				new JdbcOutboxStore(dataSource, tables, PayloadEncryption.NONE),
 				new DataSourceTransactionManager(dataSource));
 	}
 
@@ -70,6 +72,14 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl("jdbc:h2:mem:" + database + ";DB_CLOSE_DELAY=-1");
 		return create(pool, "h2", DEFAULT);
+	}
+
+	/**
+	 * Another store on the same tables.
+	 */
+	StoreOnTables with(PayloadEncryption encryption) {
+		return new StoreOnTables(this.dataSource, this.database, this.tables,
+				new JdbcOutboxStore(this.dataSource, this.tables, encryption), this.transactions);
 	}
 
 	JdbcTemplate template() {
