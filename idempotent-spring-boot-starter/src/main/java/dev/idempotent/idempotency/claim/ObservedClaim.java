@@ -70,6 +70,21 @@ final class ObservedClaim {
 	}
 
 	/**
+	 * Claims the key once more for the response to work that was rolled back. Every
+	 * outcome but an acquired key is final.
+	 */
+	Claim claimAfterRollback(Supplier<Claim> claim) {
+		try {
+			Claim outcome = claim.get();
+			return outcome.isAcquired() ? outcome : claim(() -> outcome);
+		}
+		catch (RuntimeException | Error ex) {
+			decide(Outcome.RELEASED);
+			throw ex;
+		}
+	}
+
+	/**
 	 * Creates the stored form of a response.
 	 */
 	StoredResponse close(ClaimRequest request, StoredResponse response) {

@@ -78,9 +78,8 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Writes the response into the transaction, and commits unless a caller began it. To
-	 * be followed by {@link #complete} or {@link #release} when the transaction has
-	 * ended.
+	 * Writes the response into the transaction, and commits unless a caller began it.
+	 * {@link #complete} or {@link #release} must follow when the transaction has ended.
 	 * @param response the response
 	 * @throws RuntimeException if that fails: the transaction was rolled back, or its
 	 * outcome is unknown until the next claim
@@ -97,8 +96,8 @@ public final class TransactionalClaimant implements Claimant {
 	 * Commits the work together with its response, and completes the key in the store.
 	 * After a failure the database is queried for the outcome.
 	 * @param response the response
-	 * @return {@code null} if it committed; after a failure the response on record, which
-	 * must be sent instead
+	 * @return {@code null} if it committed; after a failure the response on record to
+	 * send
 	 * @throws WorkRolledBackException if the work was rolled back; the key is still
 	 * claimed in the store
 	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown; the key
@@ -137,9 +136,9 @@ public final class TransactionalClaimant implements Claimant {
 	 * or claimed until its lease expires
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
-		Claim claim = claimAfterRollback();
+		Claim claim = this.observed.claimAfterRollback(() -> claimInTransaction(false));
 		if (!claim.isAcquired()) {
-			return this.observed.claim(() -> claim);
+			return claim;
 		}
 		StoredResponse onRecord = commitAndComplete(response);
 		return new Claim.Completed((onRecord != null) ? onRecord : response, this.request.retention());
@@ -182,16 +181,6 @@ public final class TransactionalClaimant implements Claimant {
 		}
 		catch (RuntimeException | Error ex) {
 			rollback();
-			throw ex;
-		}
-	}
-
-	private Claim claimAfterRollback() {
-		try {
-			return claimInTransaction(false);
-		}
-		catch (RuntimeException | Error ex) {
-			this.observed.decide(Outcome.RELEASED);
 			throw ex;
 		}
 	}

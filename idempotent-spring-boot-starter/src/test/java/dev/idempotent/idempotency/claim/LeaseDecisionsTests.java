@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -187,8 +188,8 @@ class LeaseDecisionsTests {
 	}
 
 	private IdempotencyGuard guard(OnStoreFailure onStoreFailure) {
-		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10), List.of(this.observer),
-				() -> TRACE);
+		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10), PayloadEncryption.NONE,
+				List.of(this.observer), () -> TRACE);
 	}
 
 }

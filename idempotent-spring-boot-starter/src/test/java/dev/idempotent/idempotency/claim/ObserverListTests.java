@@ -5,6 +5,7 @@ import java.util.List;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
@@ -91,7 +92,8 @@ class ObserverListTests {
 
 	private Claim runAndReplay(IdempotencyObserver first) {
 		try (IdempotencyGuard guard = new IdempotencyGuard(new InMemoryIdempotencyStore(new ManualClock()),
-				OnStoreFailure.REJECT, Duration.ofMinutes(10), List.of(first, this.second), () -> null)) {
+				OnStoreFailure.REJECT, Duration.ofMinutes(10), PayloadEncryption.NONE, List.of(first, this.second),
+				() -> null)) {
 			Claimant runner = claimant(guard);
 			assertThat(runner.claim()).isEqualTo(new Claim.Acquired());
 			runner.complete(Samples.response(BODY));

@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -149,8 +150,8 @@ class StoreObservationTests {
 	}
 
 	private IdempotencyGuard guard(IdempotencyStore store) {
-		return new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(10), List.of(this.observer),
-				() -> null);
+		return new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(10), PayloadEncryption.NONE,
+				List.of(this.observer), () -> null);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 import java.util.List;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -46,7 +47,7 @@ class TransactionDecisionsTests {
 	private final RecordingObserver observer = new RecordingObserver();
 
 	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
-			Duration.ofMinutes(10), List.of(this.observer), () -> null);
+			Duration.ofMinutes(10), PayloadEncryption.NONE, List.of(this.observer), () -> null);
 
 	private final IdempotencyKey key = Samples.key();
 
