@@ -31,6 +31,12 @@ class CouponShopIntegrationTests {
 	}
 
 	@Test
+	void offersItsMetersToPrometheus() {
+		assertThat(this.shop.get("/actuator/prometheus").body()).contains("http_server_requests_seconds_count",
+				"outbox_delivered_total", "outbox_events_dead ");
+	}
+
+	@Test
 	void servesItsPage() {
 		HttpResponse<String> page = this.shop.get("/");
 		assertThat(page.statusCode()).isEqualTo(200);

@@ -18,8 +18,6 @@ import io.micrometer.core.instrument.binder.MeterBinder;
  */
 final class OutboxGauges implements MeterBinder {
 
-	private static final String EVENTS = "events";
-
 	private static final Duration MAX_AGE = Duration.ofSeconds(5);
 
 	private final RecentSummary summary;
@@ -41,16 +39,15 @@ final class OutboxGauges implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		gauge(registry, "outbox.events.pending", EVENTS, "Events without a failed attempt, up to 10,000",
+		gauge(registry, "outbox.events.pending", "Events without a failed attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.pending().events()));
-		gauge(registry, "outbox.events.waiting", EVENTS, "Events that wait for their next attempt, up to 10,000",
+		gauge(registry, "outbox.events.waiting", "Events that wait for their next attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.waiting().events()));
-		gauge(registry, "outbox.events.dead", EVENTS, "Dead events, up to 10,000",
+		gauge(registry, "outbox.events.dead", "Dead events, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.dead().events()));
-		gauge(registry, "outbox.events.queued", EVENTS, "Events in this instance's memory after their commit",
+		gauge(registry, "outbox.events.queued", "Events in this instance's memory after their commit",
 				(gauges) -> gauges.queued.getAsInt());
-		gauge(registry, "outbox.publishers.unavailable", "publishers",
-				"Publishers that are unavailable to this instance",
+		gauge(registry, "outbox.publishers.unavailable", "Publishers that are unavailable to this instance",
 				(gauges) -> gauges.unavailablePublishers.getAsInt());
 		TimeGauge
 			.builder("outbox.oldest.age", this, TimeUnit.MILLISECONDS,
@@ -59,9 +56,12 @@ final class OutboxGauges implements MeterBinder {
 			.register(registry);
 	}
 
-	private void gauge(MeterRegistry registry, String name, String unit, String description,
-			ToDoubleFunction<OutboxGauges> value) {
-		Gauge.builder(name, this, value).description(description).baseUnit(unit).register(registry);
+	/**
+	 * Registers a gauge without a base unit, which Prometheus would append to a name that
+	 * contains it already.
+	 */
+	private void gauge(MeterRegistry registry, String name, String description, ToDoubleFunction<OutboxGauges> value) {
+		Gauge.builder(name, this, value).description(description).register(registry);
 	}
 
 	private double read(ToDoubleFunction<OutboxSummary> part) {

@@ -85,7 +85,6 @@ public final class OutboxMetrics implements OutboxObserver {
 							"Events whose lease expired before the attempt ended"),
 					DistributionSummary.builder("outbox.batch.size")
 						.description("Events per published batch")
-						.baseUnit("events")
 						.tag(PUBLISHER, publisher)
 						.register(registry),
 					timer(registry, publisher, "outbox.publish", "Duration of publishing a batch"),
@@ -94,11 +93,7 @@ public final class OutboxMetrics implements OutboxObserver {
 		}
 
 		private static Counter counter(MeterRegistry registry, String publisher, String name, String description) {
-			return Counter.builder(name)
-				.description(description)
-				.baseUnit("events")
-				.tag(PUBLISHER, publisher)
-				.register(registry);
+			return Counter.builder(name).description(description).tag(PUBLISHER, publisher).register(registry);
 		}
 
 		private static Timer timer(MeterRegistry registry, String publisher, String name, String description) {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -105,7 +106,7 @@ class OutboxMetricsTests {
 	private static String describe(Meter meter) {
 		String tags = meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.joining(", "));
 		return meter.getId().getType().name().toLowerCase(Locale.ROOT).replace('_', ' ') + ";" + tags + ";"
-				+ meter.getId().getBaseUnit();
+				+ Objects.requireNonNullElse(meter.getId().getBaseUnit(), "");
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.OnPending;
 import jakarta.validation.Valid;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -39,6 +40,16 @@ class OrderController {
 	@PostMapping("/lease")
 	@Idempotent(guarantee = Guarantee.LEASE)
 	ResponseEntity<Order> placeUnderLease(@Valid @RequestBody PlaceOrder command) {
+		return placed(command);
+	}
+
+	/**
+	 * Places an order like {@link #place}, but a concurrent duplicate waits for the first
+	 * response instead of a {@code 409}.
+	 */
+	@PostMapping("/wait")
+	@Idempotent(guarantee = Guarantee.TRANSACTION, onPending = OnPending.WAIT)
+	ResponseEntity<Order> placeOrWait(@Valid @RequestBody PlaceOrder command) {
 		return placed(command);
 	}
 

@@ -4,7 +4,12 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,9 +19,9 @@ import redis.embedded.core.PortProvider;
 
 /**
  * A Redis without persistence on a free port of the loopback address. Stops with the
- * application.
+ * application. Clients reach it through a proxy, so that it can be cut off.
  */
-final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
+public final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisServer.class);
 
@@ -26,13 +31,26 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 			+ "the Redis that comes with this application needs on Linux; or set EMBEDDED_REDIS_EXECUTABLE to the path "
 			+ "of another redis-server; or set spring.data.redis.host and spring.data.redis.port to a running Redis.";
 
+	private static final String WIPE = """
+			for _, key in ipairs(redis.call('KEYS', '*')) do
+			  if redis.call('TYPE', key).ok ~= 'stream' then
+			    redis.call('UNLINK', key)
+			  end
+			end
+			""";
+
+	private final AtomicInteger wipes = new AtomicInteger();
+
 	private final Process process;
 
 	private final int port;
 
-	private RedisServer(Process process, int port) {
+	private final TcpProxy proxy;
+
+	private RedisServer(Process process, int port, TcpProxy proxy) {
 		this.process = process;
 		this.port = port;
+		this.proxy = proxy;
 	}
 
 	/**
@@ -52,9 +70,12 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 				.redirectErrorStream(true)
 				.start();
 			awaitReady(process);
-			logger.info("Redis runs on 127.0.0.1:{}. Another instance shares it with "
-					+ "--spring.data.redis.host=127.0.0.1 --spring.data.redis.port={}", port, port);
-			return new RedisServer(process, port);
+			TcpProxy proxy = TcpProxy.open(port);
+			logger.info(
+					"Redis runs on 127.0.0.1:{}. Another instance shares it with "
+							+ "--spring.data.redis.host=127.0.0.1 --spring.data.redis.port={}",
+					proxy.port(), proxy.port());
+			return new RedisServer(process, port, proxy);
 		}
 		catch (IOException ex) {
 			throw new EmbeddedServerException("The embedded Redis could not be started: " + ex.getMessage(), ACTION,
@@ -91,11 +112,63 @@ final class RedisServer implements DataRedisConnectionDetails, AutoCloseable {
 
 	@Override
 	public Standalone getStandalone() {
-		return Standalone.of("127.0.0.1", this.port);
+		return Standalone.of("127.0.0.1", this.proxy.port());
+	}
+
+	/**
+	 * Resets the connections of all clients and refuses new ones, until
+	 * {@link #restore()}. The data remains.
+	 */
+	public void cut() {
+		try {
+			this.proxy.cut();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Ends the outage that {@link #cut()} has begun.
+	 */
+	public void restore() {
+		try {
+			this.proxy.restore();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Returns whether clients can connect.
+	 */
+	public boolean isAvailable() {
+		return this.proxy.isOpen();
+	}
+
+	/**
+	 * Deletes all keys but streams, which hold events that no table holds any more. Works
+	 * during an outage, too.
+	 */
+	public void wipe() {
+		try (RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", this.port));
+				StatefulRedisConnection<String, String> connection = client.connect()) {
+			connection.sync().eval(WIPE, ScriptOutputType.STATUS);
+		}
+		this.wipes.incrementAndGet();
+	}
+
+	/**
+	 * Returns how often the data was wiped.
+	 */
+	public int wipes() {
+		return this.wipes.get();
 	}
 
 	@Override
-	public void close() {
+	public void close() throws IOException {
+		this.proxy.close();
 		this.process.destroy();
 		this.process.onExit().join();
 	}

@@ -120,6 +120,20 @@ class OrderIntegrationTests {
 		assertThat(ordersInTheDatabase()).isOne();
 	}
 
+	@Test
+	void answersBothClicksWhereADuplicateWaits() {
+		String[] headers = { "Idempotency-Key", ShopClient.newKey(), "X-Chaos", "delay=1000" };
+		List<CompletableFuture<HttpResponse<String>>> clicks = List.of(
+				this.shop.postAsync("/api/orders/wait", ShopClient.orderOf(this.user, 1), headers),
+				this.shop.postAsync("/api/orders/wait", ShopClient.orderOf(this.user, 1), headers));
+		List<HttpResponse<String>> answers = clicks.stream().map(CompletableFuture::join).toList();
+		assertThat(answers).extracting(HttpResponse::statusCode).containsExactly(201, 201);
+		assertThat(answers.get(0).body()).isEqualTo(answers.get(1).body());
+		assertThat(answers).filteredOn((answer) -> answer.headers().firstValue("Idempotent-Replayed").isPresent())
+			.hasSize(1);
+		assertThat(ordersInTheDatabase()).isOne();
+	}
+
 	private HttpResponse<String> place(int amount, String key) {
 		return this.shop.post("/api/orders", ShopClient.orderOf(this.user, amount), "Idempotency-Key", key);
 	}

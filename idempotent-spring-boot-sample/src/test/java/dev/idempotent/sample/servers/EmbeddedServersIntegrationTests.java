@@ -4,8 +4,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -16,6 +21,7 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import redis.embedded.core.ExecutableProvider;
@@ -72,6 +78,42 @@ class EmbeddedServersIntegrationTests {
 		Path executable = ExecutableProvider.newJarResourceProvider().get().toPath();
 		try (RedisServer redis = RedisServer.start(executable)) {
 			new Socket(InetAddress.getLoopbackAddress(), redis.getStandalone().getPort()).close();
+		}
+	}
+
+	@Test
+	void losesNothingInOutagesUnderLoad() {
+		this.runner.run((context) -> {
+			RedisServer server = context.getBean(RedisServer.class);
+			StringRedisTemplate redis = context.getBean(StringRedisTemplate.class);
+			AtomicBoolean ended = new AtomicBoolean();
+			AtomicInteger confirmed = new AtomicInteger();
+			List<CompletableFuture<Void>> clients = Stream
+				.generate(() -> CompletableFuture.runAsync(() -> increment(redis, confirmed, ended)))
+				.limit(4)
+				.toList();
+			for (int outage = 0; outage < 10; outage++) {
+				int before = confirmed.get();
+				Awaitility.await().until(() -> confirmed.get() > before);
+				server.cut();
+				server.restore();
+			}
+			ended.set(true);
+			clients.forEach(CompletableFuture::join);
+			// A connection that returns may send a command again.
+			assertThat(redis.opsForValue().get("coupons")).asInt().isGreaterThanOrEqualTo(confirmed.get());
+		});
+	}
+
+	private static void increment(StringRedisTemplate redis, AtomicInteger confirmed, AtomicBoolean ended) {
+		while (!ended.get()) {
+			try {
+				redis.opsForValue().increment("coupons");
+				confirmed.incrementAndGet();
+			}
+			catch (DataAccessException ex) {
+				// The outage took the reply.
+			}
 		}
 	}
 
