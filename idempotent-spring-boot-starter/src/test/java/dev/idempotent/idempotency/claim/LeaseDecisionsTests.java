@@ -116,7 +116,7 @@ class LeaseDecisionsTests {
 	}
 
 	@Test
-	void areMadeOnceForADuplicateThatWaitsInVain() {
+	void areMadeOnceForADuplicateThatIsRefusedAfterItsWait() {
 		claimant(this.guard, "request").claim();
 		assertThat(claimant(this.guard, "request").claimOrWait(Duration.ofMillis(1))).isInstanceOf(Claim.Pending.class);
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.IN_PROGRESS);

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.tracing;
 
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -88,6 +89,12 @@ class TracedApplication {
 		@Idempotent(name = "reports")
 		Callable<String> onAnotherThread() {
 			return () -> "run " + this.runs.incrementAndGet();
+		}
+
+		@PostMapping("/future")
+		@Idempotent(name = "forecasts")
+		CompletableFuture<String> later() {
+			return CompletableFuture.supplyAsync(() -> "run " + this.runs.incrementAndGet());
 		}
 
 	}

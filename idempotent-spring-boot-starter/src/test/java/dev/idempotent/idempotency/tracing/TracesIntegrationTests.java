@@ -46,12 +46,13 @@ class TracesIntegrationTests {
 	static final RunningApplication application = RunningApplication.of(() -> start(TracedApplication.class));
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/lease", "/transaction", "/callable" })
+	@ValueSource(strings = { "/lease", "/transaction", "/callable", "/future" })
 	void linkAReplayToItsFirstRun(String path) {
 		String key = UUID.randomUUID().toString();
 		SpanData first = requestSpan(path, key);
 		assertThat(RecordedSpans.attribute(first, "idempotency.outcome")).isEqualTo("run");
-		assertThat(RecordedSpans.attribute(first, "idempotency.operation")).isIn("orders", "payments", "reports");
+		assertThat(RecordedSpans.attribute(first, "idempotency.operation")).isIn("orders", "payments", "reports",
+				"forecasts");
 		assertThat(RecordedSpans.attribute(first, "idempotency.first_run.trace_id")).isNull();
 		assertReplayed(requestSpan(path, key), first);
 	}
