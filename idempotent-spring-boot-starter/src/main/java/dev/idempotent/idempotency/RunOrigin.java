@@ -20,7 +20,12 @@ public record RunOrigin(Instant since, Guarantee guarantee, @Nullable String tra
 
 	private static final Pattern TEXT = Pattern.compile("([0-9a-z]{1,12})\\.([lt])\\.(.*)");
 
-	private static final Pattern TRACEPARENT = Pattern.compile("[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}");
+	private static final Pattern TRACEPARENT = Pattern
+		.compile("(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})");
+
+	private static final int FLAGS = 3;
+
+	private static final int HEXADECIMAL = 16;
 
 	private static final int RADIX = 36;
 
@@ -90,6 +95,15 @@ public record RunOrigin(Instant since, Guarantee guarantee, @Nullable String tra
 	 */
 	public @Nullable String spanId() {
 		return part(2);
+	}
+
+	/**
+	 * Whether the trace is recorded.
+	 * @return {@code false} without a trace
+	 */
+	public boolean isSampled() {
+		String flags = part(FLAGS);
+		return flags != null && (Integer.parseInt(flags, HEXADECIMAL) & 1) == 1;
 	}
 
 	private @Nullable String part(int group) {

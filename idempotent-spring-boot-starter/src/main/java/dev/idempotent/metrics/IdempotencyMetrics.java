@@ -64,7 +64,7 @@ public final class IdempotencyMetrics implements IdempotencyObserver {
 				.strongReference(true)
 				.register(registry);
 			Gauge.builder("idempotency.settlements.waiting", settlementsWaiting::getAsInt)
-				.description("Keys whose run has ended in this instance and that wait for the store")
+				.description("Keys that this instance is still to settle because the store did not answer")
 				.strongReference(true)
 				.register(registry);
 			TimeGauge
@@ -124,7 +124,7 @@ public final class IdempotencyMetrics implements IdempotencyObserver {
 		return Counter.builder("idempotency.settlements.retried")
 			.description("Repeated attempts to settle a key because the store had not answered")
 			.tag("verb", value(tags.verb()))
-			.tag("outcome", value(tags.result()))
+			.tag("outcome", (tags.result() == StoreResult.ANSWERED) ? "settled" : value(tags.result()))
 			.register(this.registry);
 	}
 

@@ -10,6 +10,8 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -112,6 +114,13 @@ class OptionalLibrariesTests {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("Idempotency: no annotated handlers or methods (Redis)");
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "io.micrometer.core,idempotencyMetrics", "io.micrometer.tracing,idempotencyClaimTraces",
+			"com.github.benmanes,idempotencyReplayCacheMeters", "io.micrometer,idempotencyObservedDecisions" })
+	void worksWithoutALibraryForObservations(String library, String absent) {
+		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
 	}
 
 	@Test

@@ -40,7 +40,12 @@ import static org.awaitility.Awaitility.await;
  */
 class OutboxMetricsTests {
 
-	private static final Path DOCUMENT = Path.of("../docs/outbox-operations.md");
+	private static final Path DOCUMENT = Path.of("../docs/observability.md");
+
+	/**
+	 * Of a row in the tables of meters, split at its lines.
+	 */
+	private static final int COLUMNS = 6;
 
 	private final ConfigurableApplicationContext context = OutboxApplication.start(
 			List.of("idempotent.outbox.relay.backoff=1ms", "idempotent.outbox.relay.poll-interval=5ms"),
@@ -117,6 +122,7 @@ class OutboxMetricsTests {
 			.stream()
 			.filter((line) -> line.startsWith("| `outbox."))
 			.map((line) -> line.replace("`", "").split("\\|"))
+			.filter((cells) -> cells.length == COLUMNS)
 			.collect(Collectors.toMap((cells) -> cells[1].strip(),
 					(cells) -> cells[2].strip() + ";" + cells[3].strip() + ";" + cells[4].strip(), (one, other) -> one,
 					TreeMap::new));

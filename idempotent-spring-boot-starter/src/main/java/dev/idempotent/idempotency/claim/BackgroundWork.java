@@ -78,9 +78,10 @@ final class BackgroundWork implements AutoCloseable {
 
 	/**
 	 * Retries a step with growing delays while the store is unreachable.
+	 * @param since when the key was claimed, in nanoseconds
 	 * @return {@code false} if too many steps are being retried
 	 */
-	boolean retry(StoreVerb verb, int size, Runnable step) {
+	boolean retry(StoreVerb verb, int size, long since, Runnable step) {
 		if (!this.bytes.tryAcquire(size)) {
 			logger
 				.warn("The responses that wait for the store exceed {} bytes; of the next one, only the fact that the "
@@ -94,7 +95,7 @@ final class BackgroundWork implements AutoCloseable {
 					MAX_RETRIED_STEPS);
 			return false;
 		}
-		Retry retry = new Retry(verb, size, step);
+		Retry retry = new Retry(verb, size, since, step);
 		this.retries.add(retry);
 		retry.schedule();
 		return true;
@@ -108,10 +109,10 @@ final class BackgroundWork implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the age of the oldest of them in nanoseconds, or 0 without one.
+	 * Returns the age of the oldest key among them in nanoseconds, or 0 without one.
 	 */
 	long oldest(long now) {
-		return this.retries.stream().mapToLong((retry) -> now - retry.start).max().orElse(0);
+		return this.retries.stream().mapToLong((retry) -> now - retry.since).max().orElse(0);
 	}
 
 	@Override
@@ -153,15 +154,18 @@ final class BackgroundWork implements AutoCloseable {
 
 		private final int size;
 
+		private final long since;
+
 		private final Runnable step;
 
 		private final long start = System.nanoTime();
 
 		private Duration delay = FIRST_DELAY;
 
-		Retry(StoreVerb verb, int size, Runnable step) {
+		Retry(StoreVerb verb, int size, long since, Runnable step) {
 			this.verb = verb;
 			this.size = size;
+			this.since = since;
 			this.step = step;
 		}
 

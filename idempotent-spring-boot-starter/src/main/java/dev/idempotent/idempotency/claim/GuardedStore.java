@@ -87,7 +87,7 @@ final class GuardedStore {
 	}
 
 	Set<Renewal> renewAll(List<Renewal> renewals) {
-		Set<Renewal> renewed = this.store.renewAll(renewals);
+		Set<Renewal> renewed = observed(StoreVerb.RENEW, () -> this.store.renewAll(renewals));
 		if (!renewed.isEmpty()) {
 			this.observer.leasesRenewed(renewed.size());
 		}
@@ -144,16 +144,27 @@ final class GuardedStore {
 	private <T> T guarded(StoreVerb verb, Supplier<T> step) {
 		long start = System.nanoTime();
 		boolean write = verb == StoreVerb.CLAIM || verb == StoreVerb.COMPLETE;
-		StoreResult result = StoreResult.FAILED;
 		try {
-			T reply = step.get();
-			result = StoreResult.ANSWERED;
+			T reply = observed(verb, step);
 			this.outage.end(start, write);
 			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			result = StoreResult.UNAVAILABLE;
 			this.outage.begin(start, write, ex);
+			throw ex;
+		}
+	}
+
+	private <T> T observed(StoreVerb verb, Supplier<T> step) {
+		long start = System.nanoTime();
+		StoreResult result = StoreResult.FAILED;
+		try {
+			T reply = step.get();
+			result = StoreResult.ANSWERED;
+			return reply;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
 			throw ex;
 		}
 		finally {

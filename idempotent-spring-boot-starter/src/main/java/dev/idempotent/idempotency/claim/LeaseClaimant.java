@@ -51,8 +51,10 @@ final class LeaseClaimant implements Claimant {
 	public void complete(StoredResponse response) {
 		StoredResponse closed = close(response);
 		this.claim.complete(closed, this.request.retention());
-		this.observed.decide(this.claim.isUnprotected() ? Outcome.RUN_UNPROTECTED
-				: (response.isKept() && closed.isKept()) ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
+		if (this.claim.isUnprotected()) {
+			this.observed.decide(Outcome.RUN_UNPROTECTED);
+		}
+		this.observed.decideRun(closed.isKept() ? response : closed);
 	}
 
 	@Override

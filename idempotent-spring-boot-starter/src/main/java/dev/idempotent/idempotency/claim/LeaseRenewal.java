@@ -26,17 +26,20 @@ final class LeaseRenewal {
 
 	private final Duration maxRun;
 
+	private final Runnable overdue;
+
 	private final Renewal step;
 
 	private final long start = System.nanoTime();
 
 	private volatile long lastRenewal = this.start;
 
-	LeaseRenewal(ClaimRequest request, GuardedStore store, Settlement settlement, Duration maxRun) {
+	LeaseRenewal(ClaimRequest request, GuardedStore store, Settlement settlement, Duration maxRun, Runnable overdue) {
 		this.request = request;
 		this.store = store;
 		this.settlement = settlement;
 		this.maxRun = maxRun;
+		this.overdue = overdue;
 		this.step = new Renewal(request.key(), request.token(), request.lease());
 	}
 
@@ -77,7 +80,7 @@ final class LeaseRenewal {
 		this.settlement.whileOpen(() -> {
 			try {
 				if (isOverdue()) {
-					this.settlement.stopRenewal();
+					this.overdue.run();
 					logger.warn("Key {} has been claimed for longer than idempotent.max-run ({}); it stays claimed "
 							+ "until its lease expires", this.request.key(), this.maxRun);
 				}

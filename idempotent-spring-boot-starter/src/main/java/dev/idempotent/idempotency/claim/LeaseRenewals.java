@@ -30,10 +30,12 @@ final class LeaseRenewals {
 
 	/**
 	 * Renews the lease of a claim until it is settled.
+	 * @param overdue called once the claim has been held for the maximum duration of a
+	 * run
 	 */
-	void begin(ClaimRequest request, GuardedStore store, Settlement settlement) {
+	void begin(ClaimRequest request, GuardedStore store, Settlement settlement, Runnable overdue) {
 		settlement.renewBy(() -> {
-			LeaseRenewal renewal = new LeaseRenewal(request, store, settlement, this.maxRun);
+			LeaseRenewal renewal = new LeaseRenewal(request, store, settlement, this.maxRun, overdue);
 			if (renewal.isShared()) {
 				this.shared.add(renewal);
 			}

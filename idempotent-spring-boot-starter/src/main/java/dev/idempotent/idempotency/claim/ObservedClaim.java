@@ -10,7 +10,6 @@ import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Decision;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
-import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredResponse;
@@ -64,8 +63,23 @@ final class ObservedClaim {
 			decide(Outcome.UNAVAILABLE);
 			throw ex;
 		}
-		catch (IdempotencyStoreException ex) {
+		catch (RuntimeException | Error ex) {
 			decide(Outcome.FAILED);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Claims the key once more for the response to work that was rolled back. Every
+	 * outcome but an acquired key is final.
+	 */
+	Claim claimAfterRollback(Supplier<Claim> claim) {
+		try {
+			Claim outcome = claim.get();
+			return outcome.isAcquired() ? outcome : claim(() -> outcome);
+		}
+		catch (RuntimeException | Error ex) {
+			decide(Outcome.RELEASED);
 			throw ex;
 		}
 	}
@@ -84,6 +98,13 @@ final class ObservedClaim {
 		ResponseEnvelope.Content content = this.envelope.open(this.key, completed.response());
 		decide(content.response().isKept() ? Outcome.REPLAYED : Outcome.NOT_KEPT, content.origin());
 		return new Claim.Completed(content.response(), completed.remainingRetention());
+	}
+
+	/**
+	 * Reports a run that has ended with this response.
+	 */
+	void decideRun(StoredResponse response) {
+		decide(response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
 	}
 
 	/**

@@ -25,8 +25,9 @@ record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyO
 	@Override
 	public void decided(Decision decision) {
 		if (logger.isDebugEnabled()) {
-			logger.debug("{} {}: {} after {} ms (key {}, {})", decision.operation().kind(), decision.operation().name(),
-					decision.outcome(), decision.took().toMillis(), decision.key(), decision.operation().guarantee());
+			logger.debug("{} {}: {} after {} ms ({}, {})", decision.operation().kind(), decision.operation().name(),
+					decision.outcome(), decision.took().toMillis(),
+					(decision.key() != null) ? "key " + decision.key() : "no key", decision.operation().guarantee());
 		}
 		each((observer) -> observer.decided(decision));
 	}
@@ -56,7 +57,8 @@ record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyO
 			try {
 				call.accept(observer);
 			}
-			catch (RuntimeException ex) {
+			// Also a library of the wrong version must not affect the work.
+			catch (RuntimeException | Error ex) {
 				logger.warn("The observer {} has failed; its observation is missing", observer.getClass().getName(),
 						ex);
 			}

@@ -66,7 +66,7 @@ final class StoreClaim {
 		if (claim.isAcquired()) {
 			this.run = this.running.begin(this.request.key());
 			if (this.store.remembersClaims()) {
-				this.renewals.begin(this.request, this.store, this.settlement);
+				this.renewals.begin(this.request, this.store, this.settlement, this::stopRenewal);
 			}
 		}
 		return claim;
@@ -77,9 +77,8 @@ final class StoreClaim {
 	 */
 	void complete(StoredResponse response, Duration retention) {
 		settle(StoreVerb.COMPLETE, () -> store(response, retention),
-				(complete) -> this.background.retry(StoreVerb.COMPLETE, response.size(), complete)
-						|| this.background.retry(StoreVerb.COMPLETE, 0,
-								() -> this.settlement.settleBy(() -> store(StoredResponse.notKept(), retention))));
+				(complete) -> retry(StoreVerb.COMPLETE, response.size(), complete) || retry(StoreVerb.COMPLETE, 0,
+						() -> this.settlement.settleBy(() -> store(StoredResponse.notKept(), retention))));
 	}
 
 	/**
@@ -87,7 +86,7 @@ final class StoreClaim {
 	 */
 	void release() {
 		settle(StoreVerb.RELEASE, () -> this.store.release(this.request),
-				(release) -> this.background.retry(StoreVerb.RELEASE, 0, release));
+				(release) -> retry(StoreVerb.RELEASE, 0, release));
 	}
 
 	/**
@@ -124,7 +123,7 @@ final class StoreClaim {
 				this.unprotected = this.store.decides();
 				return new Claim.Acquired();
 			}
-			this.background.retry(StoreVerb.RELEASE, 0, () -> this.store.release(this.request));
+			retry(StoreVerb.RELEASE, 0, () -> this.store.release(this.request));
 			throw ex;
 		}
 	}
@@ -158,6 +157,11 @@ final class StoreClaim {
 		finally {
 			endRun();
 		}
+	}
+
+	private boolean retry(StoreVerb verb, int size, Runnable step) {
+		RunningClaims.Run begun = this.run;
+		return this.background.retry(verb, size, (begun != null) ? begun.start() : System.nanoTime(), step);
 	}
 
 	private static boolean isReached(Runnable step) {

@@ -78,9 +78,8 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Writes the response into the transaction, and commits unless a caller began it. To
-	 * be followed by {@link #complete} or {@link #release} when the transaction has
-	 * ended.
+	 * Writes the response into the transaction, and commits unless a caller began it.
+	 * {@link #complete} or {@link #release} must follow when the transaction has ended.
 	 * @param response the response
 	 * @throws RuntimeException if that fails: the transaction was rolled back, or its
 	 * outcome is unknown until the next claim
@@ -97,8 +96,8 @@ public final class TransactionalClaimant implements Claimant {
 	 * Commits the work together with its response, and completes the key in the store.
 	 * After a failure the database is queried for the outcome.
 	 * @param response the response
-	 * @return {@code null} if it committed; after a failure the response on record, which
-	 * must be sent instead
+	 * @return {@code null} if it committed; after a failure the response on record to
+	 * send
 	 * @throws WorkRolledBackException if the work was rolled back; the key is still
 	 * claimed in the store
 	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown; the key
@@ -111,7 +110,7 @@ public final class TransactionalClaimant implements Claimant {
 			return null;
 		}
 		catch (RuntimeException | Error ex) {
-			return inquire(ex);
+			return inquire(ex, response);
 		}
 	}
 
@@ -137,9 +136,9 @@ public final class TransactionalClaimant implements Claimant {
 	 * or claimed until its lease expires
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
-		Claim claim = claimInTransaction(false);
+		Claim claim = this.observed.claimAfterRollback(() -> claimInTransaction(false));
 		if (!claim.isAcquired()) {
-			return this.observed.claim(() -> claim);
+			return claim;
 		}
 		StoredResponse onRecord = commitAndComplete(response);
 		return new Claim.Completed((onRecord != null) ? onRecord : response, this.request.retention());
@@ -153,7 +152,7 @@ public final class TransactionalClaimant implements Claimant {
 		StoredResponse closed = this.committedForm;
 		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response),
 				this.request.retention());
-		this.observed.decide(response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
+		this.observed.decideRun(response);
 	}
 
 	/**
@@ -233,12 +232,12 @@ public final class TransactionalClaimant implements Claimant {
 		return claim;
 	}
 
-	private StoredResponse inquire(Throwable failure) {
+	private StoredResponse inquire(Throwable failure, StoredResponse response) {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
 			this.front.complete(onRecord.response(), onRecord.remainingRetention());
 			if (Objects.equals(onRecord.response(), this.committedForm)) {
-				this.observed.decide(Outcome.RUN);
+				this.observed.decideRun(response);
 			}
 			return this.observed.replay(onRecord).response();
 		}

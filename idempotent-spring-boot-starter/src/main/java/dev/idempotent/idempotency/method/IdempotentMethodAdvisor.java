@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
@@ -8,6 +9,8 @@ import java.util.function.Supplier;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.aopalliance.intercept.MethodInvocation;
@@ -68,8 +71,18 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	protected @Nullable Object invoke(IdempotentMethod method, MethodInvocation invocation) throws Throwable {
 		@Nullable Object[] arguments = invocation.getArguments();
 		return this.executor.get()
-			.run(method.operation(), method.keyOf(arguments, this.settings.get().namespace()),
-					method.fingerprintOf(arguments, this.settings.get()), invocation::proceed);
+			.run(method.operation(), keyOf(method, arguments), method.fingerprintOf(arguments, this.settings.get()),
+					invocation::proceed);
+	}
+
+	private IdempotencyKey keyOf(IdempotentMethod method, @Nullable Object[] arguments) {
+		try {
+			return method.keyOf(arguments, this.settings.get().namespace());
+		}
+		catch (IllegalArgumentException ex) {
+			this.settings.get().guard().decided(method.operation().observed(), null, Outcome.REFUSED, Duration.ZERO);
+			throw ex;
+		}
 	}
 
 	/**

@@ -8,6 +8,7 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.ObservationView;
+import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +39,7 @@ public final class ObservedDecisions implements IdempotencyObserver {
 		if (current == null) {
 			return;
 		}
-		Observation target = (decision.operation().kind() == Operation.Kind.HTTP) ? outermost(current) : current;
+		Observation target = (decision.operation().kind() == Operation.Kind.HTTP) ? ofRequest(current) : current;
 		target.highCardinalityKeyValue("idempotency.operation", decision.operation().name());
 		target.highCardinalityKeyValue("idempotency.outcome",
 				decision.outcome().name().toLowerCase(Locale.ROOT).replace('_', '-'));
@@ -52,16 +53,17 @@ public final class ObservedDecisions implements IdempotencyObserver {
 	}
 
 	/**
-	 * The observation of the request, which surrounds those of filters.
+	 * Finds the observation of the request, which surrounds those of filters.
 	 */
-	private static Observation outermost(Observation current) {
-		Observation outermost = current;
-		ObservationView parent = outermost.getContextView().getParentObservation();
-		while (parent instanceof Observation observation) {
-			outermost = observation;
-			parent = outermost.getContextView().getParentObservation();
+	private static Observation ofRequest(Observation current) {
+		ObservationView view = current;
+		while (view instanceof Observation observation) {
+			if (observation.getContext() instanceof ReceiverContext<?>) {
+				return observation;
+			}
+			view = observation.getContext().getParentObservation();
 		}
-		return outermost;
+		return current;
 	}
 
 }

@@ -32,7 +32,7 @@ public final class ReplayLink {
 			.addLink(new Link(this.tracer.traceContextBuilder()
 				.traceId(firstRun.traceId())
 				.spanId(firstRun.spanId())
-				.sampled(true)
+				.sampled(firstRun.isSampled())
 				.build()))
 			.start()
 			.end();

@@ -24,6 +24,8 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	boolean failsToCommit;
 
+	boolean losesReplyToCommit;
+
 	Claim answer = new Claim.Acquired();
 
 	@Override
@@ -62,6 +64,10 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 		@Override
 		public void commit(StoredResponse response, Duration retention) {
+			if (PresetTransactions.this.losesReplyToCommit) {
+				PresetTransactions.this.answer = new Claim.Completed(response, retention);
+				throw new IllegalStateException("Preset to lose the reply");
+			}
 			if (PresetTransactions.this.failsToCommit) {
 				throw new IllegalStateException("Preset to fail");
 			}

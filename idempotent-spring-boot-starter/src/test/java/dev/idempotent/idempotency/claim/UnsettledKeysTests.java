@@ -1,0 +1,177 @@
+package dev.idempotent.idempotency.claim;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.ManualClock;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the unsettled keys that an {@link IdempotencyGuard} reports.
+ */
+class UnsettledKeysTests {
+
+	private static final Duration LEASE = Duration.ofMillis(30);
+
+	private static final StoredResponse RESPONSE = Samples.response("response");
+
+	private final FaultyStore store = new FaultyStore(new InMemoryIdempotencyStore(new ManualClock()));
+
+	private final PresetTransactions database = new PresetTransactions();
+
+	private final IdempotencyKey key = Samples.key();
+
+	private IdempotencyGuard guard = guard(Duration.ofMinutes(10));
+
+	@AfterEach
+	void close() {
+		this.store.mended();
+		this.guard.close();
+	}
+
+	@Test
+	void areNoneAtFirst() {
+		assertThat(this.guard.running()).isZero();
+		assertThat(this.guard.settlementsWaiting()).isZero();
+		assertThat(this.guard.oldestUnsettled()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void areGoneAfterEachEndOfARun(End end) {
+		Claimant claimant = claimant();
+		claimant.claim();
+		assertThat(this.guard.running()).isOne();
+		assertThat(this.guard.oldestUnsettled()).isPositive();
+		end.of.accept(claimant);
+		assertThat(this.guard.running()).isZero();
+		assertThat(this.guard.oldestUnsettled()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void areGoneAfterEachEndOfATransaction(End end) {
+		TransactionalClaimant claimant = transactional();
+		claimant.claim();
+		assertThat(this.guard.running()).isOne();
+		claimant.rollback();
+		end.of.accept(claimant);
+		assertThat(this.guard.running()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void areGoneAfterATransactionWithoutTheStore(End end) {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.guard
+			.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
+					this.database)
+			.claim();
+		TransactionalClaimant claimant = transactional();
+		claimant.claim();
+		assertThat(this.guard.running()).isEqualTo(2);
+		claimant.rollback();
+		end.of.accept(claimant);
+		assertThat(this.guard.running()).isOne();
+	}
+
+	@Test
+	void areGoneIfTheDatabaseRefusesTheKey() {
+		this.database.answer = new Claim.Mismatched();
+		transactional().claim();
+		this.database.answer = new Claim.Pending(LEASE);
+		transactional().claim();
+		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		transactional().claim();
+		assertThat(this.guard.running()).isZero();
+	}
+
+	@Test
+	void areGoneIfTheDatabaseIsUnreachable() {
+		this.database.unreachable = true;
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> transactional().claim());
+		assertThat(this.guard.running()).isZero();
+	}
+
+	@Test
+	void areGoneAfterTheMaximumDurationOfARunThatNeverEnds() {
+		this.guard.close();
+		this.guard = guard(Duration.ofMillis(1));
+		claimant().claim();
+		await().until(() -> this.guard.running() == 0);
+		assertThat(this.guard.oldestUnsettled()).isZero();
+	}
+
+	@Test
+	void areAsOldAsTheirRunWhileTheyWaitForTheStore() {
+		Claimant claimant = claimant();
+		claimant.claim();
+		await().until(() -> this.guard.oldestUnsettled().toMillis() > 20);
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		claimant.complete(RESPONSE);
+		assertThat(this.guard.running()).isZero();
+		assertThat(this.guard.settlementsWaiting()).isOne();
+		assertThat(this.guard.oldestUnsettled().toMillis()).isGreaterThan(20);
+		this.store.mended();
+		await().until(() -> this.guard.oldestUnsettled().isZero());
+		assertThat(this.guard.settlementsWaiting()).isZero();
+	}
+
+	private Claimant claimant() {
+		return this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+				Duration.ofHours(1));
+	}
+
+	private TransactionalClaimant transactional() {
+		return this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+				Duration.ofHours(1), this.database);
+	}
+
+	private IdempotencyGuard guard(Duration maxRun) {
+		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, maxRun);
+	}
+
+	enum End {
+
+		COMPLETED((claimant) -> claimant.complete(RESPONSE)),
+
+		RELEASED(Claimant::release),
+
+		RELEASED_TWICE((claimant) -> {
+			claimant.release();
+			claimant.release();
+		}),
+
+		UNKNOWN(Claimant::settleUnknown),
+
+		LEFT_TO_AN_ERROR_PAGE(Claimant::stopRenewal),
+
+		COMPLETED_BY_AN_ERROR_PAGE((claimant) -> {
+			claimant.stopRenewal();
+			claimant.complete(RESPONSE);
+		});
+
+		private final Consumer<Claimant> of;
+
+		End(Consumer<Claimant> of) {
+			this.of = of;
+		}
+
+	}
+
+}
