@@ -236,7 +236,7 @@ public final class TransactionalClaimant implements Claimant {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
 			this.front.complete(onRecord.response(), onRecord.remainingRetention());
-			if (onRecord.response().equals(this.committedForm)) {
+			if (Objects.equals(onRecord.response(), this.committedForm)) {
 				this.observed.decideRun(response);
 			}
 			return this.observed.replay(onRecord).response();
