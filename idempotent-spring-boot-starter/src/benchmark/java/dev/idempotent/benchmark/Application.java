@@ -9,8 +9,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A Boot application without a web server, which has what its class path brings but JPA,
- * Kafka and security.
+ * A Boot application, which has what its class path brings but JPA, Kafka and security.
  */
 public final class Application implements AutoCloseable {
 
@@ -21,7 +20,10 @@ public final class Application implements AutoCloseable {
 			BOOT + "data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration",
 			BOOT + "kafka.autoconfigure.KafkaAutoConfiguration",
 			BOOT + "security.autoconfigure.SecurityAutoConfiguration",
-			BOOT + "security.autoconfigure.UserDetailsServiceAutoConfiguration");
+			BOOT + "security.autoconfigure.UserDetailsServiceAutoConfiguration",
+			BOOT + "security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+			BOOT + "security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+			BOOT + "security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration");
 
 	private final ConfigurableApplicationContext context;
 
@@ -30,17 +32,36 @@ public final class Application implements AutoCloseable {
 	}
 
 	/**
-	 * Starts an application.
+	 * Starts an application without a web server.
 	 * @param source its configuration
 	 * @param properties as {@code name=value}
 	 * @return the running application
 	 */
 	public static Application start(Class<?> source, Collection<String> properties) {
+		return start(source, WebApplicationType.NONE, List.of(), properties);
+	}
+
+	/**
+	 * Starts an application with a web server on a free port.
+	 * @param source its configuration
+	 * @param leftOut the names of further auto-configurations to leave out
+	 * @param properties as {@code name=value}
+	 * @return the running application
+	 */
+	public static Application startWeb(Class<?> source, Collection<String> leftOut, Collection<String> properties) {
+		List<String> all = new ArrayList<>(List.of("server.port=0", "server.address=127.0.0.1"));
+		all.addAll(properties);
+		return start(source, WebApplicationType.SERVLET, leftOut, all);
+	}
+
+	private static Application start(Class<?> source, WebApplicationType type, Collection<String> leftOut,
+			Collection<String> properties) {
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.banner-mode=off", "--logging.level.root=warn",
-				"--spring.main.register-shutdown-hook=false", "--spring.autoconfigure.exclude=" + LEFT_OUT));
+				"--spring.main.register-shutdown-hook=false",
+				"--spring.autoconfigure.exclude=" + LEFT_OUT + String.join("", leftOut.stream().map(","::concat).toList())));
 		properties.forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);
-		application.setWebApplicationType(WebApplicationType.NONE);
+		application.setWebApplicationType(type);
 		return new Application(application.run(arguments.toArray(String[]::new)));
 	}
 
@@ -62,6 +83,14 @@ public final class Application implements AutoCloseable {
 	 */
 	public <T> Collection<T> beans(Class<T> type) {
 		return this.context.getBeansOfType(type).values();
+	}
+
+	/**
+	 * The port of the web server.
+	 * @return the port
+	 */
+	public int port() {
+		return this.context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
 	}
 
 	@Override

@@ -1,0 +1,102 @@
+package dev.idempotent.benchmark.request;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
+
+import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.Report;
+import dev.idempotent.benchmark.Rounds;
+import dev.idempotent.benchmark.Scenario;
+
+/**
+ * Requests over HTTP: each with a key of its own, so that it runs, or all with the key of
+ * a completed one, so that they are replays.
+ */
+final class RequestScenario implements Scenario {
+
+	private final List<RequestContender> contenders;
+
+	private final Map<String, String> yardsticks;
+
+	private final Load load;
+
+	private final Duration time;
+
+	/**
+	 * Creates a scenario.
+	 * @param contenders all of them
+	 * @param yardsticks by which of them another one is divided
+	 * @param load the clients
+	 * @param time how long one measurement takes
+	 */
+	RequestScenario(List<RequestContender> contenders, Map<String, String> yardsticks, Load load, Duration time) {
+		this.contenders = contenders;
+		this.yardsticks = yardsticks;
+		this.load = load;
+		this.time = time;
+	}
+
+	@Override
+	public String name() {
+		return "requests";
+	}
+
+	@Override
+	public void round(int number, Report report) {
+		for (String path : List.of("/lease", "/transaction")) {
+			measure(path + " run", number, report, path, () -> UUID.randomUUID().toString());
+			String key = UUID.randomUUID().toString();
+			this.contenders.forEach((contender) -> complete(contender, path, key));
+			measure(path + " replay", number, report, path, () -> key);
+		}
+	}
+
+	private static void complete(RequestContender contender, String path, String key) {
+		try (HttpConnection connection = new HttpConnection(contender.port())) {
+			connection.post(path, key);
+		}
+	}
+
+	private void measure(String scenario, int number, Report report, String path, Supplier<String> keys) {
+		Map<String, Double> rates = new HashMap<>();
+		for (RequestContender contender : Rounds.inTurn(this.contenders, number)) {
+			if (scenario.endsWith("run")) {
+				contender.tidy();
+			}
+			rates.put(contender.name(), rate(contender, path, keys));
+		}
+		this.contenders.forEach((contender) -> {
+			double rate = rates.get(contender.name());
+			report.add(scenario, contender.name(), "requests/s", rate);
+			String yardstick = this.yardsticks.get(contender.name());
+			if (yardstick != null) {
+				report.add(scenario, contender.name(), "/ " + yardstick, rate / rates.get(yardstick));
+			}
+		});
+	}
+
+	/**
+	 * Each client has a connection of its own.
+	 */
+	private double rate(RequestContender contender, String path, Supplier<String> keys) {
+		Queue<HttpConnection> opened = new ConcurrentLinkedQueue<>();
+		ThreadLocal<HttpConnection> own = ThreadLocal.withInitial(() -> {
+			HttpConnection connection = new HttpConnection(contender.port());
+			opened.add(connection);
+			return connection;
+		});
+		try {
+			return this.load.during(this.time, () -> own.get().post(path, keys.get())).perSecond();
+		}
+		finally {
+			opened.forEach(HttpConnection::close);
+		}
+	}
+
+}
