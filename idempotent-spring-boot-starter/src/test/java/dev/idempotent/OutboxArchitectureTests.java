@@ -46,6 +46,10 @@ class OutboxArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
+	static final ArchRule tracesOfStreamsKnowMicrometersObservationsAlone = ArchitectureTests.room(STREAM + ".tracing",
+			STREAM, "java..", "org.jspecify..", "io.micrometer.observation..");
+
+	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");
@@ -90,7 +94,7 @@ class OutboxArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX,
+	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, STREAM,
 			"dev.idempotent.idempotency", "java..", "org.slf4j..", "org.jspecify..", "io.micrometer.core..");
 
 	@ArchTest

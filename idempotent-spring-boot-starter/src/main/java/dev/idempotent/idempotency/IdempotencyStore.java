@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Stores the state of keys:
  * {@code absent -> PENDING(token, fingerprint, lease) -> COMPLETED(token, fingerprint, response, retention)},
@@ -64,6 +66,41 @@ public interface IdempotencyStore {
 	boolean renew(IdempotencyKey key, String token, Duration lease);
 
 	/**
+	 * Looks a key up for an operator, without waiting for locks or changing the key. A
+	 * row that a running transaction has not committed is not found.
+	 * @param key the key
+	 * @return the key, or {@code null} if it is absent or has expired
+	 * @throws UnsupportedOperationException if the store cannot look keys up, as by
+	 * default
+	 */
+	default @Nullable StoredKey find(IdempotencyKey key) {
+		throw new UnsupportedOperationException(getClass().getName() + " does not implement IdempotencyStore.find");
+	}
+
+	/**
+	 * Deletes a COMPLETED key, so that its next request runs again.
+	 * @param key the key
+	 * @param token the token that has completed it, as {@link #find} returned it
+	 * @return {@code true} if the key is absent now, {@code false} if it is pending or
+	 * was completed by another token
+	 * @throws UnsupportedOperationException if the store cannot delete completed keys, as
+	 * by default
+	 */
+	default boolean forget(IdempotencyKey key, String token) {
+		throw new UnsupportedOperationException(getClass().getName() + " does not implement IdempotencyStore.forget");
+	}
+
+	/**
+	 * Counts unexpired keys for an operator.
+	 * @param atMost how many keys to read at most
+	 * @return the numbers, or {@code null} if the store cannot count cheaply, as by
+	 * default
+	 */
+	default @Nullable KeyCount count(int atMost) {
+		return null;
+	}
+
+	/**
 	 * Renews many leases in one step. Only called on a store that {@link #isDatabase()}.
 	 * @param renewals the renewals
 	 * @return the renewals that are known to have succeeded; {@link #renew} is called for
@@ -88,6 +125,16 @@ public interface IdempotencyStore {
 	 */
 	default String describe() {
 		return getClass().getSimpleName();
+	}
+
+	/**
+	 * The number of unexpired keys.
+	 *
+	 * @param pending claimed keys
+	 * @param completed completed keys
+	 * @param exact {@code false} if there are more keys
+	 */
+	record KeyCount(long pending, long completed, boolean exact) {
 	}
 
 	/**

@@ -63,16 +63,26 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 	 * @throws RedisException if connecting fails or times out
 	 */
 	public DedicatedRedisConnection connect() {
+		return connect(this.timeout);
+	}
+
+	/**
+	 * Connects.
+	 * @param wait the longest wait
+	 * @return a connection to be closed after use
+	 * @throws RedisException if connecting fails or times out
+	 */
+	public DedicatedRedisConnection connect(Duration wait) {
 		CompletableFuture<StatefulConnection<byte[], byte[]>> opening = this.factory.open();
 		try {
-			return new DedicatedRedisConnection(opening.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS));
+			return new DedicatedRedisConnection(opening.get(wait.toNanos(), TimeUnit.NANOSECONDS));
 		}
 		catch (ExecutionException ex) {
 			throw new RedisConnectionException(DedicatedClientSettings.describe(ex), ex);
 		}
 		catch (TimeoutException ex) {
 			closeOnceOpen(opening);
-			throw new RedisConnectionException("Not connected to Redis within " + this.timeout, ex);
+			throw new RedisConnectionException("Not connected to Redis within " + wait, ex);
 		}
 		catch (InterruptedException ex) {
 			closeOnceOpen(opening);

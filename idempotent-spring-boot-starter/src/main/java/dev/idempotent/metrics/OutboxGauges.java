@@ -20,7 +20,7 @@ final class OutboxGauges implements MeterBinder {
 
 	private static final Duration MAX_AGE = Duration.ofSeconds(5);
 
-	private final RecentSummary summary;
+	private final RecentSummary<OutboxSummary> summary;
 
 	private final IntSupplier queued;
 
@@ -32,7 +32,7 @@ final class OutboxGauges implements MeterBinder {
 
 	OutboxGauges(Supplier<OutboxSummary> summary, IntSupplier queued, IntSupplier unavailablePublishers,
 			Duration maxAge) {
-		this.summary = new RecentSummary(summary, maxAge);
+		this.summary = new RecentSummary<>(summary, maxAge);
 		this.queued = queued;
 		this.unavailablePublishers = unavailablePublishers;
 	}

@@ -126,21 +126,24 @@ final class ConsumerOperations {
 	 * Cluster where that stream has another slot, and with very many fields, the move is
 	 * not atomic and is repeated after a crash in between.
 	 * @param reason names and values that are added to the entry's fields
+	 * @return whether this consumer still owned the entry
 	 */
-	void deadLetter(Entry entry, Collection<byte[]> reason) {
+	boolean deadLetter(Entry entry, Collection<byte[]> reason) {
 		byte[][] fields = Stream.concat(entry.fields().stream(), reason.stream()).toArray(byte[][]::new);
 		if (fields.length > MAX_SCRIPT_FIELDS || isDeadStreamElsewhere()) {
-			if (isOwner(entry.id())) {
-				await(this.connection.commands().xadd(this.dead, (Object[]) fields));
-				acknowledge(entry.id());
+			if (!isOwner(entry.id())) {
+				return false;
 			}
-			return;
+			await(this.connection.commands().xadd(this.dead, (Object[]) fields));
+			acknowledge(entry.id());
+			return true;
 		}
 		byte[][] arguments = Stream.concat(Stream.of(this.group, this.name, Entry.bytes(entry.id())), Stream.of(fields))
 			.toArray(byte[][]::new);
-		Long unused = await(this.connection.commands()
+		Long moved = await(this.connection.commands()
 			.eval(LuaScript.DEAD_LETTER.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead },
 					arguments));
+		return moved > 0;
 	}
 
 	private boolean isDeadStreamElsewhere() {

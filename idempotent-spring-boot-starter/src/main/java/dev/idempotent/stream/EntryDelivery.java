@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.stream.StreamObserver.Outcome;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +29,11 @@ final class EntryDelivery {
 
 	private final JitteredBackOff backoff;
 
-	EntryDelivery(Subscription subscription, Duration minIdleTime, int maxDeliveries, RedeliveryPolicy redelivery) {
+	private final EntryObservers observers;
+
+	EntryDelivery(Subscription subscription, Duration minIdleTime, int maxDeliveries, RedeliveryPolicy redelivery,
+			EntryObservers observers) {
+		this.observers = observers;
 		this.subscription = subscription;
 		this.minIdleTime = minIdleTime;
 		this.maxDeliveries = maxDeliveries;
@@ -41,19 +46,37 @@ final class EntryDelivery {
 	 * @return the result, which determines whether the entry is acknowledged
 	 */
 	Result attempt(ConsumerOperations consumer, Entry entry) {
+		ObservedEntry observed = this.observers.start(this.subscription.consumerGroup(), entry);
+		try {
+			return deliver(consumer, entry, observed);
+		}
+		finally {
+			observed.end();
+			// Observers may leave an interrupt flag, too.
+			boolean unused = Thread.interrupted();
+		}
+	}
+
+	private Result deliver(ConsumerOperations consumer, Entry entry, ObservedEntry observed) {
 		if (entry.deliveries() == 0) {
 			logger.warn("Entry {} for the {} was trimmed from the stream before it was processed and is lost. "
 					+ "Raise the maximum length of the stream", entry.id(), this.subscription);
+			observed.outcome(Outcome.LOST);
 			return Result.PROCESSED;
 		}
 		if (entry.deliveries() > this.maxDeliveries) {
 			// Deliveries are counted before the call: this ends entries that crash the
 			// process.
-			deadLetter(consumer, entry, null);
+			deadLetter(consumer, entry, null, observed);
 			return Result.SETTLED;
 		}
 		Throwable failure = call(entry);
-		return (failure != null) ? settle(consumer, entry, failure) : Result.PROCESSED;
+		if (failure != null) {
+			observed.failed(failure);
+			return settle(consumer, entry, failure, observed);
+		}
+		observed.outcome(Outcome.ACKNOWLEDGED);
+		return Result.PROCESSED;
 	}
 
 	private @Nullable Throwable call(Entry entry) {
@@ -70,18 +93,18 @@ final class EntryDelivery {
 		}
 	}
 
-	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure) {
+	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure, ObservedEntry observed) {
 		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
 		Duration uncountedDelay = this.redelivery.redeliveryDelay(failure);
 		if (failure instanceof UnreadablePayloadException) {
-			deadLetter(consumer, entry, (failure.getCause() != null) ? failure.getCause() : failure);
+			deadLetter(consumer, entry, (failure.getCause() != null) ? failure.getCause() : failure, observed);
 		}
 		else if (uncountedDelay != null) {
 			release(consumer, entry, uncountedDelay, entry.deliveries() - 1);
 			return Result.NOT_COUNTED;
 		}
 		else if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isFatal(failure)) {
-			deadLetter(consumer, entry, failure);
+			deadLetter(consumer, entry, failure, observed);
 		}
 		else {
 			logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is delivered again", entry.id(),
@@ -96,16 +119,20 @@ final class EntryDelivery {
 		consumer.release(entry.id(), idle.isNegative() ? Duration.ZERO : idle, deliveries);
 	}
 
-	private void deadLetter(ConsumerOperations consumer, Entry entry, @Nullable Throwable failure) {
+	private void deadLetter(ConsumerOperations consumer, Entry entry, @Nullable Throwable failure,
+			ObservedEntry observed) {
 		String error = (failure != null) ? failure.getClass().getName()
 				: "none: no delivery reported a result before its consumer ended";
 		logger.error("Entry {} for the {} is moved to the dead-letter stream {} after {} deliveries ({})", entry.id(),
 				this.subscription, this.subscription.deadStream(), entry.deliveries(), error);
-		consumer.deadLetter(entry,
+		boolean moved = consumer.deadLetter(entry,
 				List.of(Entry.bytes("dead_error"), Entry.bytes(error), Entry.bytes("dead_stream"),
 						Entry.bytes(this.subscription.stream()), Entry.bytes("dead_group"),
 						Entry.bytes(this.subscription.group()), Entry.bytes("dead_id"), Entry.bytes(entry.id()),
 						Entry.bytes("dead_deliveries"), Entry.bytes(entry.deliveries())));
+		if (moved) {
+			observed.outcome(Outcome.DEAD);
+		}
 	}
 
 	/**

@@ -41,6 +41,10 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	private List<Subscription> subscriptions = List.of();
 
+	private EntryObservers observers = new EntryObservers(List.of(), null);
+
+	private volatile @Nullable StreamInspector inspector;
+
 	private @Nullable DedicatedRedisConnections connections;
 
 	private volatile @Nullable WorkerGroup workers;
@@ -69,7 +73,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	}
 
 	/**
-	 * Finds the listeners.
+	 * Finds the listeners and the observers.
 	 * @throws IdempotentConfigurationException if a listener method is not supported, or
 	 * the application's Redis client is not
 	 */
@@ -78,6 +82,11 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 		this.subscriptions = new SubscriptionScanner(this.beans, this.converter).scan();
 		if (!this.subscriptions.isEmpty()) {
 			this.connections = this.connector.get();
+			this.inspector = new StreamInspector(this.subscriptions, this.connections);
+			this.observers = new EntryObservers(
+					this.beans.getBeanProvider(StreamObserver.class).orderedStream().toList(),
+					this.beans.getBeanProvider(StreamObservation.class).getIfUnique());
+			this.observers.listening(this.subscriptions.stream().map(Subscription::consumerGroup).toList());
 		}
 	}
 
@@ -86,8 +95,41 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 		if (this.connections != null && this.workers == null) {
 			logger.info("Starting stream listeners: {}", this.subscriptions);
 			this.workers = new WorkerGroup(this.connections, this.subscriptions, this.minIdleTime, this.maxDeliveries,
-					this.redelivery);
+					this.redelivery, this.observers);
 		}
+	}
+
+	/**
+	 * Reads the state of the consumer groups.
+	 * @return {@code null} if this process listens to no stream
+	 */
+	public @Nullable StreamInspector inspector() {
+		return this.inspector;
+	}
+
+	/**
+	 * How long Redis has been unreachable for the listeners.
+	 * @return {@code null} if it is reachable or the container does not run
+	 */
+	public @Nullable Duration unreachableFor() {
+		WorkerGroup running = this.workers;
+		return (running != null) ? running.unreachableFor() : null;
+	}
+
+	/**
+	 * The idle time after which a pending entry is claimed by another consumer.
+	 * @return the same as for the constructor
+	 */
+	public Duration minIdleTime() {
+		return this.minIdleTime;
+	}
+
+	/**
+	 * How often an entry is delivered before it is moved to the dead-letter stream.
+	 * @return the same as for the constructor
+	 */
+	public int maxDeliveries() {
+		return this.maxDeliveries;
 	}
 
 	/**
@@ -128,6 +170,9 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	@Override
 	public void close() {
+		if (this.inspector != null) {
+			this.inspector.close();
+		}
 		if (this.connections != null) {
 			this.connections.close();
 		}

@@ -15,6 +15,10 @@ record Subscription(String stream, String group, int concurrency, ListenerMethod
 		return "group " + this.group + " of stream " + this.stream;
 	}
 
+	ConsumerGroup consumerGroup() {
+		return new ConsumerGroup(this.stream, this.group);
+	}
+
 	String deadStream() {
 		return this.stream + "." + this.group + ".dead";
 	}

@@ -56,7 +56,9 @@ final class Worker implements Runnable {
 	 */
 	private final Queue<String> processed = new ArrayDeque<>();
 
-	private @Nullable BackOffExecution outage;
+	private @Nullable BackOffExecution reconnect;
+
+	private OutageLog.@Nullable Outage outage;
 
 	private @Nullable BackOffExecution uncounted;
 
@@ -86,7 +88,7 @@ final class Worker implements Runnable {
 			}
 		}
 		if (this.outage != null) {
-			this.outageLog.workerStopped();
+			this.outageLog.workerStopped(this.outage);
 		}
 	}
 
@@ -107,11 +109,15 @@ final class Worker implements Runnable {
 
 	private void recover(Throwable failure) {
 		try {
-			if (this.outage == null) {
-				this.outage = RECONNECT.start();
-				this.outageLog.workerFailed(failure);
+			if (this.reconnect == null) {
+				this.reconnect = RECONNECT.start();
 			}
-			pause(this.outage.nextBackOff());
+			try {
+				this.outage = this.outageLog.workerFailed(this.outage, this.subscription, failure);
+			}
+			finally {
+				pause(this.reconnect.nextBackOff());
+			}
 		}
 		catch (Throwable ex) {
 			// Logging failed for lack of memory.
@@ -140,8 +146,9 @@ final class Worker implements Runnable {
 				process(consumer, entry);
 			}
 			if (this.outage != null) {
+				this.outageLog.workerRecovered(this.outage);
 				this.outage = null;
-				this.outageLog.workerRecovered();
+				this.reconnect = null;
 			}
 		}
 		consumer.removeIdleConsumers(true, MAX_CONSUMER_IDLE_TIME);

@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.lettuce.DedicatedRedisConnections;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The running workers of all subscriptions, between one start and the next stop.
@@ -24,15 +25,16 @@ final class WorkerGroup {
 
 	private final PendingEntryRenewal renewal;
 
+	private final OutageLog outageLog = new OutageLog();
+
 	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
-			int maxDeliveries, RedeliveryPolicy redelivery) {
+			int maxDeliveries, RedeliveryPolicy redelivery, EntryObservers observers) {
 		List<Worker> workers = new ArrayList<>();
-		OutageLog outage = new OutageLog();
 		for (Subscription subscription : subscriptions) {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
-						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery), minIdleTime, outage,
-						this.stop);
+						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery, observers), minIdleTime,
+						this.outageLog, this.stop);
 				workers.add(worker);
 				this.threads.add(new Thread(worker, "stream-" + subscription.stream() + "-" + (i + 1)));
 			}
@@ -47,6 +49,10 @@ final class WorkerGroup {
 		ScheduledFuture<?> unused = this.scheduler.scheduleWithFixedDelay(this.renewal, period, period,
 				TimeUnit.MILLISECONDS);
 		this.threads.forEach(Thread::start);
+	}
+
+	@Nullable Duration unreachableFor() {
+		return this.outageLog.unreachableFor();
 	}
 
 	/**

@@ -2,6 +2,8 @@ package dev.idempotent.idempotency;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Forwards to another store, for tests that observe or disturb it.
  */
@@ -28,6 +30,16 @@ public abstract class ForwardingStore implements IdempotencyStore {
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
 		return target().renew(key, token, lease);
+	}
+
+	@Override
+	public @Nullable StoredKey find(IdempotencyKey key) {
+		return target().find(key);
+	}
+
+	@Override
+	public boolean forget(IdempotencyKey key, String token) {
+		return target().forget(key, token);
 	}
 
 }

@@ -3,11 +3,14 @@ package dev.idempotent.idempotency;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -74,12 +77,14 @@ final class FuzzHistory {
 		Fingerprint fingerprint = oneOf(FINGERPRINTS);
 		StoredResponse response = this.random.nextBoolean() ? Samples.response("response " + this.told.size())
 				: StoredResponse.notKept();
-		switch (this.random.nextInt(5)) {
+		switch (this.random.nextInt(7)) {
 			case 0, 1 -> compare("claim", key, token + " for " + FINGERPRINTS.indexOf(fingerprint),
 					(store) -> comparable(store.claim(key, fingerprint, token, LONG)));
 			case 2 -> compare("complete", key, token + " for " + FINGERPRINTS.indexOf(fingerprint) + ": " + response,
 					(store) -> store.complete(key, fingerprint, token, response, LONG));
 			case 3 -> compare("release", key, token, (store) -> store.release(key, token));
+			case 4 -> compare("find", key, "", (store) -> comparable(store.find(key)));
+			case 5 -> compare("forget completed", key, token, (store) -> store.forget(key, token));
 			default -> compare("renew", key, token, (store) -> store.renew(key, token, LONG));
 		}
 	}
@@ -100,6 +105,10 @@ final class FuzzHistory {
 			return completed.response();
 		}
 		return (claim instanceof Claim.Pending) ? "Pending" : claim;
+	}
+
+	private static Object comparable(@Nullable StoredKey found) {
+		return (found == null) ? "absent" : Arrays.asList(found.state(), found.token(), found.response());
 	}
 
 	private <T> T oneOf(List<T> values) {

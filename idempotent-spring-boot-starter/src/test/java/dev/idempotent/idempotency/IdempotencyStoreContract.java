@@ -14,7 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * key.
  */
 @Timeout(180)
-public abstract class IdempotencyStoreContract implements IdempotencyStoreExpiry, IdempotencyStoreRaces {
+public abstract class IdempotencyStoreContract
+		implements IdempotencyStoreExpiry, IdempotencyStoreRaces, IdempotencyStoreOperation {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 

@@ -24,7 +24,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public synchronized Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		Entry entry = find(key);
+		Entry entry = entry(key);
 		if (entry == null) {
 			this.entries.put(key, new Entry(token, fingerprint, null, in(lease)));
 			return new Claim.Acquired();
@@ -44,7 +44,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 	@Override
 	public synchronized boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
-		Entry entry = find(key);
+		Entry entry = entry(key);
 		if (entry == null || entry.isHeldBy(token)) {
 			this.entries.put(key, new Entry(token, fingerprint, response, in(retention)));
 			return true;
@@ -54,7 +54,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public synchronized boolean release(IdempotencyKey key, String token) {
-		Entry entry = find(key);
+		Entry entry = entry(key);
 		if (entry != null && entry.isHeldBy(token)) {
 			this.entries.remove(key);
 		}
@@ -63,12 +63,28 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public synchronized boolean renew(IdempotencyKey key, String token, Duration lease) {
-		Entry entry = find(key);
+		Entry entry = entry(key);
 		if (entry == null || !entry.isHeldBy(token)) {
 			return false;
 		}
 		this.entries.put(key, new Entry(token, entry.fingerprint(), null, in(lease)));
 		return true;
+	}
+
+	@Override
+	public synchronized @Nullable StoredKey find(IdempotencyKey key) {
+		Entry entry = entry(key);
+		return (entry != null) ? entry.at(this.clock.instant()) : null;
+	}
+
+	@Override
+	public synchronized boolean forget(IdempotencyKey key, String token) {
+		Entry entry = entry(key);
+		boolean free = entry == null || entry.isCompletedBy(token);
+		if (free) {
+			this.entries.remove(key);
+		}
+		return free;
 	}
 
 	/**
@@ -78,7 +94,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 		this.entries.remove(key);
 	}
 
-	private @Nullable Entry find(IdempotencyKey key) {
+	private @Nullable Entry entry(IdempotencyKey key) {
 		return this.entries.computeIfPresent(key,
 				(found, entry) -> this.clock.instant().isBefore(entry.end()) ? entry : null);
 	}
@@ -91,6 +107,16 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
 		boolean isHeldBy(String claimant) {
 			return this.response == null && this.token.equals(claimant);
+		}
+
+		boolean isCompletedBy(String claimant) {
+			return this.response != null && this.token.equals(claimant);
+		}
+
+		StoredKey at(Instant now) {
+			Duration remaining = Duration.between(now, this.end);
+			return (this.response != null) ? StoredKey.completed(this.token, remaining, this.response)
+					: StoredKey.pending(this.token, remaining);
 		}
 
 	}

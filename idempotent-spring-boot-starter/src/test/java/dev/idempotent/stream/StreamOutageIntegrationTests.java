@@ -1,5 +1,7 @@
 package dev.idempotent.stream;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 import dev.idempotent.testing.RealRedis;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -128,6 +131,53 @@ class StreamOutageIntegrationTests {
 			await().until(() -> others.count("second") == 1 && this.stream.pending() == 0);
 			assertThat(other.isRunning()).isTrue();
 		}
+	}
+
+	@Test
+	void isAnOutageOfOneStreamIfRedisRejectsItsCommands(CapturedOutput output) {
+		TestStream other = new TestStream(redis.connect());
+		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
+		template.opsForValue().set(other.name(), "of another type");
+		try (ConfigurableApplicationContext unfit = StreamApplication.start(OrderListener.class, redis, this.calls,
+				other.property())) {
+			await().until(() -> output.getOut().contains("Redis rejects the commands for the group"));
+			assertThat(output).doesNotContain("Redis is unavailable").contains("WRONGTYPE");
+			assertThat(unfit.getBean(RedisStreamListenerContainer.class).unreachableFor()).isNull();
+			template.delete(other.name());
+			await().until(() -> output.getOut().contains("Redis accepts the commands for the group"));
+			assertThat(output).containsOnlyOnce("Redis rejects the commands")
+				.containsOnlyOnce("Redis accepts the commands");
+		}
+	}
+
+	@Test
+	void takesOneLineAtItsBeginningAndOneAtItsEnd(CapturedOutput output) {
+		int before = output.getOut().length();
+		RedisStreamListenerContainer container = this.instance.getBean(RedisStreamListenerContainer.class);
+		assertThat(container.unreachableFor()).isNull();
+		redis.stop();
+		network.reset();
+		// Longer than one attempt to reconnect.
+		await().until(() -> {
+			Duration outage = container.unreachableFor();
+			return outage != null && outage.toMillis() > 1000;
+		});
+		redis.start();
+		await().until(() -> container.unreachableFor() == null);
+		assertThat(linesOf(output, before)).satisfiesExactly(
+				(line) -> assertThat(line).contains("WARN", "Redis is unavailable for @RedisStreamListener methods"),
+				(line) -> assertThat(line).contains("INFO", "Redis is available again"));
+	}
+
+	/**
+	 * The lines of this library's loggers and of stack traces through its classes.
+	 */
+	private static List<String> linesOf(CapturedOutput output, int from) {
+		return output.getOut()
+			.substring(from)
+			.lines()
+			.filter((line) -> line.contains("dev.idempotent.") || line.contains(" d.i."))
+			.toList();
 	}
 
 	private static boolean isStopWaiting() {

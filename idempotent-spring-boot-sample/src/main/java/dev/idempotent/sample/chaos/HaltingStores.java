@@ -6,7 +6,9 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.stereotype.Component;
@@ -56,6 +58,16 @@ class HaltingStores implements BeanPostProcessor {
 		@Override
 		public boolean renew(IdempotencyKey key, String token, Duration lease) {
 			return this.store.renew(key, token, lease);
+		}
+
+		@Override
+		public @Nullable StoredKey find(IdempotencyKey key) {
+			return this.store.find(key);
+		}
+
+		@Override
+		public boolean forget(IdempotencyKey key, String token) {
+			return this.store.forget(key, token);
 		}
 
 		@Override

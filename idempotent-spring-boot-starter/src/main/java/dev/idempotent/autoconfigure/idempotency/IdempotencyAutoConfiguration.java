@@ -1,12 +1,17 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.List;
+
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.CurrentTrace;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -43,6 +48,13 @@ public final class IdempotencyAutoConfiguration {
 				properties.retention());
 	}
 
+	@Bean
+	KeySettings idempotencyKeySettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
+			ReplayCacheProperties cache) {
+		return new KeySettings(namespace.name(), properties.maxRun(),
+				properties.onStoreFailure() == OnStoreFailure.PROCEED, cache.isOn() ? cache.ttl() : null);
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(IdempotencyGuard.class)
 	static class OwnGuard {
@@ -63,6 +75,16 @@ public final class IdempotencyAutoConfiguration {
 				ObjectProvider<CurrentTrace> trace) {
 			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
 					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		KeyAdministration idempotencyKeyAdministration(EffectiveStore store, PayloadEncryption encryption,
+				ObjectProvider<IdempotencyTransactionSource> transactionSource) {
+			return new KeyAdministration(store.store(), () -> {
+				IdempotencyTransactionSource source = transactionSource.getIfAvailable();
+				return (source != null) ? source.records() : List.of();
+			}, encryption);
 		}
 
 		@Bean

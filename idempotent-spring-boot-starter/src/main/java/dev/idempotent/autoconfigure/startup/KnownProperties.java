@@ -30,7 +30,8 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
 			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
 			"outbox.OutboxProperties", "outbox.OutboxRelayProperties", "outbox.OutboxRedisProperties",
-			"operations.OutboxHealthProperties", "stream.StreamProperties", "EncryptionProperties");
+			"operations.OutboxHealthProperties", "operations.IdempotencyHealthProperties", "stream.StreamProperties",
+			"EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

@@ -12,7 +12,9 @@ import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Serves claims on completed keys from memory without calling the store. Only completed
@@ -79,6 +81,29 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
 		return this.store.renew(key, token, lease);
+	}
+
+	@Override
+	public @Nullable StoredKey find(IdempotencyKey key) {
+		return this.store.find(key);
+	}
+
+	/**
+	 * Drops the key from this cache, too. Caches of other instances replay it until their
+	 * time to live ends.
+	 */
+	@Override
+	public boolean forget(IdempotencyKey key, String token) {
+		boolean forgotten = this.store.forget(key, token);
+		if (forgotten) {
+			this.entries.invalidate(key);
+		}
+		return forgotten;
+	}
+
+	@Override
+	public @Nullable KeyCount count(int atMost) {
+		return this.store.count(atMost);
 	}
 
 	@Override

@@ -100,7 +100,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			Duration lease, Duration retention, IdempotencyTransactions transactions) {
 		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
-				(request) -> claim(this.storeInFront, request), this.running,
+				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
 				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
 	}
 

@@ -1,9 +1,11 @@
 package dev.idempotent.idempotency.claim;
 
 import java.lang.reflect.Method;
+import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyStore;
 
 /**
  * Finds the transactions in which the methods of an application run.
@@ -41,5 +43,13 @@ public interface IdempotencyTransactionSource {
 	 * {@link Guarantee#TRANSACTION}
 	 */
 	IdempotencyTransactions joiningTransactions(String described);
+
+	/**
+	 * The committed records of all transactions that were found so far, for operators.
+	 * @return one store for each database
+	 */
+	default List<IdempotencyStore> records() {
+		return List.of();
+	}
 
 }

@@ -6,7 +6,9 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Grants every claim and stores nothing. Used where the database decides alone.
@@ -31,6 +33,16 @@ final class NoOpIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
+		return true;
+	}
+
+	@Override
+	public @Nullable StoredKey find(IdempotencyKey key) {
+		return null;
+	}
+
+	@Override
+	public boolean forget(IdempotencyKey key, String token) {
 		return true;
 	}
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TransactionalClaimant implements Claimant {
 
-	private final Function<ClaimRequest, StoreClaim> storeClaims;
+	private final Function<ClaimRequest, FrontClaim> frontClaims;
 
 	private final RunningClaims running;
 
@@ -33,31 +33,24 @@ public final class TransactionalClaimant implements Claimant {
 
 	private ClaimRequest request;
 
-	private StoreClaim storeClaim;
+	private FrontClaim front;
 
 	private @Nullable Transaction open;
 
-	/**
-	 * The response that was committed, in its stored form.
-	 */
-	private @Nullable StoredResponse committed;
-
-	private boolean reserved;
-
-	private boolean provisional;
+	private @Nullable StoredResponse committedForm;
 
 	/**
 	 * Creates a claimant.
-	 * @param storeClaims creates a claim in the store, for one attempt each
+	 * @param frontClaims creates a claim in the store, for one attempt each
 	 */
-	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, StoreClaim> storeClaims, RunningClaims running,
+	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, FrontClaim> frontClaims, RunningClaims running,
 			GuardedTransactions transactions, ObservedClaim observed) {
-		this.storeClaims = storeClaims;
+		this.frontClaims = frontClaims;
 		this.running = running;
 		this.transactions = transactions;
 		this.observed = observed;
 		this.request = request;
-		this.storeClaim = storeClaims.apply(request);
+		this.front = frontClaims.apply(request);
 	}
 
 	@Override
@@ -96,7 +89,7 @@ public final class TransactionalClaimant implements Claimant {
 		StoredResponse closed = closeOrRollBack(response);
 		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
-		this.committed = closed;
+		this.committedForm = closed;
 		ended.commit(closed, this.request.retention());
 	}
 
@@ -137,12 +130,11 @@ public final class TransactionalClaimant implements Claimant {
 	 * Stores the response of work that was rolled back, in a transaction of its own,
 	 * unless the key has a response by now.
 	 * @param response the response
-	 * @return the claim on record: {@link Claim.Completed} with this or another response,
-	 * or another claimant's claim
+	 * @return the claim on record, {@link Claim.Completed} or another claimant's
 	 * @throws WorkRolledBackException if the database did not store it; the key is still
 	 * claimed in the store
-	 * @throws IdempotencyStoreException if the database cannot store it; the key is
-	 * released, or stays claimed until its lease expires if the outcome is unknown
+	 * @throws IdempotencyStoreException if the database cannot store it; the key is free,
+	 * or claimed until its lease expires
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
 		Claim claim = claimInTransaction(false);
@@ -154,37 +146,34 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Completes the key in the store after the transaction was committed. A test may
-	 * still roll back a provisional transaction: then the key is released, and the next
-	 * claim queries the database.
+	 * Completes the key in the store after the transaction was committed.
 	 */
 	@Override
 	public void complete(StoredResponse response) {
-		StoredResponse closed = this.committed;
-		complete((closed != null) ? closed : this.observed.close(this.request, response), this.request.retention());
+		StoredResponse closed = this.committedForm;
+		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response),
+				this.request.retention());
 		this.observed.decide(response.isKept() ? Outcome.RUN : Outcome.RUN_NOT_KEPT);
 	}
 
 	/**
-	 * Releases the key in the store: the transaction was rolled back, or its outcome is
-	 * unknown and the next claim queries the database for it.
+	 * Releases the key in the store after the transaction was rolled back.
 	 */
 	@Override
 	public void release() {
-		free();
+		this.front.release();
 		this.observed.decide(Outcome.RELEASED);
 	}
 
 	@Override
 	public void settleUnknown() {
-		free();
+		this.front.release();
 		this.observed.decide(Outcome.UNKNOWN);
 	}
 
 	@Override
 	public void stopRenewal() {
-		this.storeClaim.stopRenewal();
-		endReservation();
+		this.front.stopRenewal();
 	}
 
 	private StoredResponse closeOrRollBack(StoredResponse response) {
@@ -198,25 +187,18 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	private Claim claimOnce() {
-		Claim claim = this.storeClaim.claim();
-		return claim.fold((acquired) -> claimReserved(), (pending) -> this.transactions.find(this.request, pending),
-				(completed) -> claim, (mismatched) -> claim);
+		Claim claim = this.front.claim();
+		return claim.fold(
+				(acquired) -> this.front.reserve() ? claimInTransaction(!this.front.isGrantedByStore())
+						: new Claim.Pending(this.request.lease()),
+				(pending) -> this.transactions.find(this.request, pending), (done) -> claim, (other) -> claim);
 	}
 
 	private Claim claimAgain() {
 		// A claim is settled only once.
 		this.request = this.request.withNewToken();
-		this.storeClaim = this.storeClaims.apply(this.request);
+		this.front = this.frontClaims.apply(this.request);
 		return claimOnce();
-	}
-
-	private Claim claimReserved() {
-		this.reserved = this.running.reserve(this.request.key());
-		if (!this.reserved) {
-			this.storeClaim.release();
-			return new Claim.Pending(this.request.lease());
-		}
-		return claimInTransaction(!this.storeClaim.isGrantedByStore());
 	}
 
 	/**
@@ -226,11 +208,11 @@ public final class TransactionalClaimant implements Claimant {
 	private Claim claimInTransaction(boolean contended) {
 		try {
 			Transaction begun = this.transactions.begin(this.request, contended);
-			this.provisional = begun.isProvisional();
+			this.front.setProvisional(begun.isProvisional());
 			return keepOpenOrSettle(begun);
 		}
 		catch (RuntimeException | Error ex) {
-			free();
+			this.front.release();
 			throw ex;
 		}
 	}
@@ -240,23 +222,22 @@ public final class TransactionalClaimant implements Claimant {
 		return claim.fold((acquired) -> {
 			this.open = begun;
 			return claim;
-		}, (pending) -> {
-			free();
+		}, this::release, (completed) -> {
+			this.front.complete(completed.response(), completed.remainingRetention());
 			return claim;
-		}, (completed) -> {
-			complete(completed.response(), completed.remainingRetention());
-			return claim;
-		}, (mismatched) -> {
-			free();
-			return claim;
-		});
+		}, this::release);
+	}
+
+	private Claim release(Claim claim) {
+		this.front.release();
+		return claim;
 	}
 
 	private StoredResponse inquire(Throwable failure) {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
-			complete(onRecord.response(), onRecord.remainingRetention());
-			if (onRecord.response().equals(this.committed)) {
+			this.front.complete(onRecord.response(), onRecord.remainingRetention());
+			if (onRecord.response().equals(this.committedForm)) {
 				this.observed.decide(Outcome.RUN);
 			}
 			return this.observed.replay(onRecord).response();
@@ -265,28 +246,6 @@ public final class TransactionalClaimant implements Claimant {
 			stopRenewal();
 			this.observed.decide(Outcome.UNKNOWN);
 			throw ex;
-		}
-	}
-
-	private void complete(StoredResponse response, Duration retention) {
-		if (this.provisional) {
-			this.storeClaim.release();
-		}
-		else {
-			this.storeClaim.complete(response, retention);
-		}
-		endReservation();
-	}
-
-	private void free() {
-		this.storeClaim.release();
-		endReservation();
-	}
-
-	private void endReservation() {
-		if (this.reserved) {
-			this.reserved = false;
-			this.running.free(this.request.key());
 		}
 	}
 

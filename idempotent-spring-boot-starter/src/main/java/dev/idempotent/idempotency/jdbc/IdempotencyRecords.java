@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -173,8 +174,44 @@ final class IdempotencyRecords {
 	 * the key
 	 */
 	@Nullable Claim find(Connection connection, IdempotencyKey key, Fingerprint fingerprint) {
+		RecordRow row = find(connection, key);
+		return (row != null) ? row.toClaim(fingerprint) : null;
+	}
+
+	/**
+	 * Looks a key up without waiting for locks.
+	 * @return its unexpired row, or {@code null}
+	 */
+	@Nullable RecordRow find(Connection connection, IdempotencyKey key) {
 		RecordRow row = new RecordStatements(connection, sql(connection)).find(key);
-		return (row != null && !row.isExpired()) ? row.toClaim(fingerprint) : null;
+		return (row != null && !row.isExpired()) ? row : null;
+	}
+
+	/**
+	 * Deletes a COMPLETED key that the token has completed.
+	 */
+	boolean forget(Connection connection, IdempotencyKey key, String token, Duration lockTimeout) {
+		RecordStatements statements = new RecordStatements(connection, sql(connection));
+		for (int i = 0; i < ATTEMPTS; i++) {
+			if (statements.change(sql(connection).forget(), lockTimeout, key.digest(), token)) {
+				return true;
+			}
+			RecordRow row = statements.find(key);
+			if (row == null || row.isExpired()) {
+				return true;
+			}
+			if (!row.completed() || !row.token().equals(token)) {
+				return false;
+			}
+		}
+		throw contended(key);
+	}
+
+	/**
+	 * Counts unexpired rows, up to one more than the limit.
+	 */
+	KeyCount count(Connection connection, int atMost) {
+		return new RecordStatements(connection, sql(connection)).count(atMost);
 	}
 
 	/**

@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
@@ -24,8 +25,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataIntegrityViolationException;
-import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
@@ -41,9 +40,12 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	/**
 	 * How long a claim waits for another transaction that has claimed the key, on
-	 * PostgreSQL. The other databases have a lock timeout by default.
+	 * PostgreSQL. The other databases have a lock timeout by default. An operator never
+	 * waits longer.
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
 
 	private final NonTransactionalConnections connections;
 
@@ -122,6 +124,22 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	@Override
+	public @Nullable StoredKey find(IdempotencyKey key) {
+		RecordRow row = run(key, (connection) -> this.records.find(connection, key));
+		return (row != null) ? row.toStoredKey() : null;
+	}
+
+	@Override
+	public boolean forget(IdempotencyKey key, String token) {
+		return run(key, (connection) -> this.records.forget(connection, key, token, LOCK_TIMEOUT));
+	}
+
+	@Override
+	public KeyCount count(int atMost) {
+		return run(ANY, (connection) -> this.records.count(connection, atMost));
+	}
+
+	@Override
 	public Set<Renewal> renewAll(List<Renewal> held) {
 		return this.renewals.renew(held);
 	}
@@ -147,7 +165,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	public void verify() {
 		try {
-			find(new IdempotencyKey("0".repeat(64)), Fingerprint.of(List.of()));
+			find(ANY);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked", this.table, ex);
@@ -198,16 +216,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * Translates the failure of a statement.
 	 */
 	IdempotencyStoreException failure(IdempotencyKey key, DataAccessException ex) {
-		if (ex instanceof InvalidDataAccessResourceUsageException) {
-			return new IdempotencyStoreException("The table " + this.table + " is missing, has other columns than "
-					+ "in the script schema-*.sql beside " + getClass().getName() + ", or is not writable. Run the "
-					+ "script for your database, or set idempotent.jdbc.initialize-schema=always", ex);
-		}
-		if (ex instanceof DataIntegrityViolationException) {
-			return new IdempotencyStoreException("The table " + this.table + " rejected key " + key, ex);
-		}
-		return new IdempotencyStoreUnavailableException("The database failed to execute a statement for key " + key,
-				ex);
+		return StatementFailure.of(this.table, key, ex);
 	}
 
 	private <T extends @Nullable Object> T run(IdempotencyKey key, Function<Connection, T> verb) {

@@ -2,11 +2,15 @@ package dev.idempotent.idempotency.jdbc;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +51,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	private final ClaimQueue queue;
 
 	private final JdbcIdempotencySweepers sweepers;
+
+	private final Map<DataSource, JdbcIdempotencyStore> stores = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a source.
@@ -90,6 +96,11 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		return transactions(described, null, JOINING);
 	}
 
+	@Override
+	public List<IdempotencyStore> records() {
+		return List.copyOf(this.stores.values());
+	}
+
 	private @Nullable TransactionAttribute attributeOf(Class<?> type, Method method, Set<Integer> contradictions) {
 		TransactionAttribute attribute = this.attributes.getTransactionAttribute(method, type);
 		if (attribute != null && attribute.isReadOnly()) {
@@ -108,7 +119,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 		PlatformTransactionManager manager = this.managers.managerOf(described, attribute);
 		DataSource opened = dataSourceOf(manager);
 		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager, definition, opened,
-				new JdbcIdempotencyStore(opened, this.table), this.queue, new SuspensionWarning(described));
+				this.stores.computeIfAbsent(opened, (found) -> new JdbcIdempotencyStore(found, this.table)), this.queue,
+				new SuspensionWarning(described));
 		transactions.verify(described);
 		this.sweepers.sweep(opened);
 		return transactions;

@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 
 /**
@@ -34,6 +35,11 @@ record RecordRow(String token, Fingerprint fingerprint, boolean completed, Store
 
 	boolean isHeldBy(String claimant) {
 		return !this.completed && this.token.equals(claimant);
+	}
+
+	StoredKey toStoredKey() {
+		return this.completed ? StoredKey.completed(this.token, this.remaining, this.response)
+				: StoredKey.pending(this.token, this.remaining);
 	}
 
 	/**

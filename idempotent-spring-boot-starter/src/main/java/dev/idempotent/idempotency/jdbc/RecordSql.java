@@ -17,14 +17,18 @@ import org.jspecify.annotations.Nullable;
  * @param extend milliseconds, locked key
  * @param release key, token
  * @param find key
+ * @param forget key, token
+ * @param count the number of rows to read
  */
 record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String lock,
-		String extend, String release, String find) {
+		String extend, String release, String find, Change forget, String count) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
 			+ "response, expires_at";
 
 	private static final String OWN_PENDING = " where key_digest = ? and token = ? and not completed";
+
+	private static final String OWN_COMPLETED = " where key_digest = ? and token = ? and completed";
 
 	private static final String UNLESS_THERE = " on conflict (key_digest) do nothing";
 
@@ -38,7 +42,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
 		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
 				renew(database, update), lock(database, table),
-				update + "expires_at = " + end + " where key_digest = ?", release, find);
+				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
+				count(database, table));
 	}
 
 	private static Change insert(Database database, String table) {
@@ -81,6 +86,17 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	private static String lock(Database database, String table) {
 		return "select key_digest, token from " + table + " where not completed and expires_at > " + database.now()
 				+ " and key_digest in (%s) for update skip locked";
+	}
+
+	private static String count(Database database, String table) {
+		return "select completed, count(*) from (select completed from " + table + " where expires_at > "
+				+ database.nowForIndexes() + " limit ?) counted group by completed";
+	}
+
+	private static Change forget(Database database, String table) {
+		String delete = "delete from " + table;
+		return new Change(delete + OWN_COMPLETED,
+				(database == Database.POSTGRESQL) ? limited(delete + " using limited" + OWN_COMPLETED) : null);
 	}
 
 	private static Change change(Database database, String update, String where) {

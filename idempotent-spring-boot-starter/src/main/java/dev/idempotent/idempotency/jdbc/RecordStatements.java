@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
@@ -95,6 +96,24 @@ final class RecordStatements {
 				return rows.next() ? RecordRow.of(rows) : null;
 			}
 		}, key.digest());
+	}
+
+	KeyCount count(int atMost) {
+		return run(this.sql.count(), (statement) -> {
+			long pending = 0;
+			long completed = 0;
+			try (ResultSet groups = statement.executeQuery()) {
+				while (groups.next()) {
+					if (groups.getBoolean(1)) {
+						completed = groups.getLong(2);
+					}
+					else {
+						pending = groups.getLong(2);
+					}
+				}
+			}
+			return new KeyCount(pending, completed, pending + completed <= atMost);
+		}, atMost + 1);
 	}
 
 	private boolean changeLimited(String sql, Duration lockTimeout, @Nullable Object... values) {

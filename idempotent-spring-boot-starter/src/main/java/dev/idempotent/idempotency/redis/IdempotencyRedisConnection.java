@@ -1,7 +1,9 @@
 package dev.idempotent.idempotency.redis;
 
 import java.time.Duration;
+import java.util.Set;
 
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -63,6 +65,17 @@ public final class IdempotencyRedisConnection implements AutoCloseable {
 	 */
 	public void warmUp(Duration timeout) {
 		new RedisWarmUp(this.factory, timeout).await();
+	}
+
+	/**
+	 * Reads by which policies the servers evict keys when their memory is full.
+	 * @return the policies other than {@code noeviction}; empty if no server evicts keys
+	 * @throws RuntimeException if they cannot be read
+	 */
+	public Set<String> evictionPolicies() {
+		try (RedisConnection connection = this.factory.getConnection()) {
+			return EvictionPolicies.of(connection);
+		}
 	}
 
 	public RedisConnectionFactory factory() {

@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
@@ -37,6 +38,11 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	private static final RedisScript<byte[]> RELEASE = script("release.lua", byte[].class);
 
 	private static final RedisScript<byte[]> RENEW = script("renew.lua", byte[].class);
+
+	@SuppressWarnings("rawtypes")
+	private static final RedisScript<List> FIND = script("find.lua", List.class);
+
+	private static final RedisScript<byte[]> FORGET = script("forget.lua", byte[].class);
 
 	private final RedisTemplate<String, byte[]> redis;
 
@@ -113,6 +119,24 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
 		return accepted(key, "RENEWED", run(RENEW, key, bytes(token), bytes(lease.toMillis())));
+	}
+
+	@Override
+	public @Nullable StoredKey find(IdempotencyKey key) {
+		List<?> reply = run(FIND, key);
+		String outcome = text(reply.get(0));
+		return switch (outcome) {
+			case "ABSENT" -> null;
+			case "PENDING" -> StoredKey.pending(text(reply.get(2)), remaining(reply));
+			case "COMPLETED" ->
+				StoredKey.completed(text(reply.get(2)), remaining(reply), StoredResponse.of((byte[]) reply.get(3)));
+			default -> throw unexpected(key, outcome);
+		};
+	}
+
+	@Override
+	public boolean forget(IdempotencyKey key, String token) {
+		return accepted(key, "FREE", run(FORGET, key, bytes(token)));
 	}
 
 	@Override

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.redis;
 
 import java.time.Duration;
-import java.util.Properties;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,8 +19,6 @@ final class RedisWarmUp implements Runnable {
 	private static final Logger logger = LoggerFactory.getLogger(RedisWarmUp.class);
 
 	private static final int TIMEOUTS = 10;
-
-	private static final String NO_EVICTION = "noeviction";
 
 	private final RedisConnectionFactory factory;
 
@@ -88,22 +85,11 @@ final class RedisWarmUp implements Runnable {
 	}
 
 	/**
-	 * Logs a warning if the server may evict keys when its memory is full. Reads the
-	 * policy by INFO, which managed servers allow even where they forbid CONFIG.
+	 * Logs a warning if the server may evict keys when its memory is full.
 	 * @throws RuntimeException if the policy cannot be read
 	 */
 	private static void warnIfKeysAreEvicted(RedisConnection connection) {
-		Properties memory = connection.serverCommands().info("memory");
-		if (memory != null) {
-			memory.stringPropertyNames()
-				.stream()
-				// In a Cluster, each name is prefixed with its node.
-				.filter((name) -> name.endsWith("maxmemory_policy"))
-				.map(memory::getProperty)
-				.filter((policy) -> !policy.equals(NO_EVICTION))
-				.distinct()
-				.forEach(RedisWarmUp::warnOfEviction);
-		}
+		EvictionPolicies.of(connection).forEach(RedisWarmUp::warnOfEviction);
 	}
 
 	private static void warnOfEviction(String policy) {

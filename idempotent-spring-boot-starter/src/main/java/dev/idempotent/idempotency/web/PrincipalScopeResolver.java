@@ -1,12 +1,9 @@
 package dev.idempotent.idempotency.web;
 
-import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
-import dev.idempotent.idempotency.Fingerprint;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -65,12 +62,7 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 							+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "
 							+ "IdempotencyScopeResolver.");
 		}
-		String issuedBy = this.issuer.apply(principal);
-		return digest("principal", (issuedBy != null) ? issuedBy : "", name);
-	}
-
-	private static String digest(String... parts) {
-		return Fingerprint.of(Stream.of(parts).map((part) -> part.getBytes(StandardCharsets.UTF_8)).toList()).digest();
+		return PrincipalScope.of(this.issuer.apply(principal), name);
 	}
 
 }

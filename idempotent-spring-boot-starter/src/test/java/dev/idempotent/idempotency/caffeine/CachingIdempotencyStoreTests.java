@@ -94,6 +94,18 @@ class CachingIdempotencyStoreTests {
 	}
 
 	@Test
+	void forgetsACompletedKeyTogetherWithTheStore() {
+		IdempotencyStore cached = cached(1_000_000, MINUTE);
+		IdempotencyKey key = key("a");
+		cached.complete(key, FINGERPRINT, "owner", response(10), MINUTE);
+		cached.claim(key, FINGERPRINT, "reader", MINUTE);
+		assertThat(cached.forget(key, "other")).isFalse();
+		assertThat(cached.claim(key, FINGERPRINT, "rival", MINUTE)).is(Samples.completed(response(10)));
+		assertThat(cached.forget(key, "owner")).isTrue();
+		assertThat(cached.claim(key, FINGERPRINT, "rival", MINUTE)).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
 	void staysWithinItsMemoryLimit() {
 		IdempotencyStore cached = cached(100_000, MINUTE);
 		for (int i = 0; i < 1000; i++) {

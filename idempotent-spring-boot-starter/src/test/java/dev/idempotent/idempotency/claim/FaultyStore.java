@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,7 @@ final class FaultyStore implements IdempotencyStore {
 
 	enum Verb {
 
-		CLAIM, COMPLETE, RELEASE, RENEW
+		CLAIM, COMPLETE, RELEASE, RENEW, FIND, FORGET
 
 	}
 
@@ -87,6 +88,16 @@ final class FaultyStore implements IdempotencyStore {
 		return carryOut(Verb.RENEW, key, () -> this.store.renew(key, token, lease));
 	}
 
+	@Override
+	public @Nullable StoredKey find(IdempotencyKey key) {
+		return carryOut(Verb.FIND, key, () -> this.store.find(key));
+	}
+
+	@Override
+	public boolean forget(IdempotencyKey key, String token) {
+		return carryOut(Verb.FORGET, key, () -> this.store.forget(key, token));
+	}
+
 	/**
 	 * Makes operations fail until {@link #mended()} is called.
 	 */
@@ -128,7 +139,7 @@ final class FaultyStore implements IdempotencyStore {
 		return this.calls.stream().filter(new Call(verb, key)::equals).count();
 	}
 
-	private <T> T carryOut(Verb verb, IdempotencyKey key, Supplier<T> step) {
+	private <T extends @Nullable Object> T carryOut(Verb verb, IdempotencyKey key, Supplier<T> step) {
 		Gate gate = this.gates.remove(verb);
 		if (gate != null) {
 			gate.pass();
@@ -142,7 +153,7 @@ final class FaultyStore implements IdempotencyStore {
 		}
 	}
 
-	private static <T> T carryOut(@Nullable Fault fault, Supplier<T> step) {
+	private static <T extends @Nullable Object> T carryOut(@Nullable Fault fault, Supplier<T> step) {
 		if (fault == Fault.BUG) {
 			throw new IllegalStateException("A bug in the store");
 		}

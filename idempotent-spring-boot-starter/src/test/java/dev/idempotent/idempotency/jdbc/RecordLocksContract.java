@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.Samples;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -77,6 +78,31 @@ abstract class RecordLocksContract {
 		claim(this.first, "owner", null);
 		assertThatExceptionOfType(CannotAcquireLockException.class)
 			.isThrownBy(() -> claim(this.second, "rival", shortTime()));
+	}
+
+	@Test
+	void boundsTheWaitForACompletedKeyThatAnotherTransactionHasDeleted() throws SQLException {
+		this.records.complete(this.first, this.key, REQUEST, "owner", Samples.response("response"), MINUTE);
+		this.first.commit();
+		assertThat(this.records.forget(this.first, this.key, "owner", shortTime())).isTrue();
+		assertThat(this.records.find(this.second, this.key)).isNotNull();
+		assertThatExceptionOfType(CannotAcquireLockException.class)
+			.isThrownBy(() -> this.records.forget(this.second, this.key, "owner", shortTime()));
+	}
+
+	@Test
+	void countsUnexpiredKeysUpToALimit() throws SQLException {
+		expire();
+		KeyCount before = this.records.count(this.first, 1000);
+		this.records.claim(this.first, Samples.key(), REQUEST, "owner", MINUTE, null);
+		this.records.claim(this.first, Samples.key(), REQUEST, "owner", MINUTE, null);
+		this.records.complete(this.first, Samples.key(), REQUEST, "owner", Samples.response("response"), MINUTE);
+		assertThat(this.records.count(this.first, 1000))
+			.isEqualTo(new KeyCount(before.pending() + 2, before.completed() + 1, true));
+		assertThat(this.records.count(this.second, 1000)).isEqualTo(before);
+		KeyCount limited = this.records.count(this.first, 2);
+		assertThat(limited.exact()).isFalse();
+		assertThat(limited.pending() + limited.completed()).isEqualTo(3);
 	}
 
 	@Test

@@ -73,6 +73,11 @@ abstract class StatementsContract {
 			renew    | others' pending   | false      | 2
 			renew    | own completed     | false      | 2
 			renew    | own expired       | false      | 2
+			forget   | own completed     | true       | 1
+			forget   | absent            | true       | 2
+			forget   | others' expired   | true       | 2
+			forget   | own pending       | false      | 2
+			forget   | others' completed | false      | 2
 			find     | absent            | null       | 1
 			find     | others' pending   | Pending    | 1
 			find     | others' completed | Completed  | 1
@@ -81,7 +86,7 @@ abstract class StatementsContract {
 	void countsTheStatementsOfAVerb(String verb, String row, String outcome, int statements) throws SQLException {
 		prepare(row);
 		assertThat(ask(verb)).hasToString(outcome);
-		assertThat(this.count.take()).isEqualTo(statements);
+		assertThat(this.count.take()).isEqualTo(statements + (verb.equals("forget") ? statementsForALimit() : 0));
 	}
 
 	@ParameterizedTest
@@ -130,6 +135,7 @@ abstract class StatementsContract {
 					this.records.complete(counted, this.key, REQUEST, "owner", Samples.response("response"), MINUTE));
 			case "release" -> String.valueOf(this.records.release(counted, this.key, "owner"));
 			case "renew" -> String.valueOf(this.records.renew(counted, this.key, "owner", MINUTE));
+			case "forget" -> String.valueOf(this.records.forget(counted, this.key, "owner", Duration.ofSeconds(1)));
 			case "find" -> name(this.records.find(counted, this.key, REQUEST));
 			default -> throw new IllegalArgumentException(verb);
 		};

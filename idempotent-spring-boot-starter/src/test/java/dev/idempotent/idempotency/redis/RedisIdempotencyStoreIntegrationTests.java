@@ -106,6 +106,10 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 		assertThat(store.complete(this.key, REQUEST, "owner", Samples.response("response"), MINUTE)).isTrue();
 		forgetScripts();
 		assertThat(store.release(this.key, "owner")).isFalse();
+		forgetScripts();
+		assertThat(store.find(this.key)).isNotNull();
+		forgetScripts();
+		assertThat(store.forget(this.key, "owner")).isTrue();
 	}
 
 	@Test
@@ -115,7 +119,7 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 		long verbs = calls("evalsha");
 		askEveryVerb(this.key);
 		assertThat(calls("eval")).isEqualTo(loads);
-		assertThat(calls("evalsha")).isEqualTo(verbs + 4);
+		assertThat(calls("evalsha")).isEqualTo(verbs + 6);
 	}
 
 	private static void askEveryVerb(IdempotencyKey key) {
@@ -123,6 +127,8 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 		assertThat(store.renew(key, "owner", MINUTE)).isTrue();
 		assertThat(store.release(key, "owner")).isTrue();
 		assertThat(store.complete(key, REQUEST, "owner", Samples.response("response"), MINUTE)).isTrue();
+		assertThat(store.find(key)).isNotNull();
+		assertThat(store.forget(key, "owner")).isTrue();
 	}
 
 	private long timeToLive() {

@@ -38,6 +38,20 @@ enum StoreVerb {
 		void ask(IdempotencyStore store, IdempotencyKey key) {
 			store.renew(key, "owner", TIME);
 		}
+	},
+
+	FIND {
+		@Override
+		void ask(IdempotencyStore store, IdempotencyKey key) {
+			store.find(key);
+		}
+	},
+
+	FORGET {
+		@Override
+		void ask(IdempotencyStore store, IdempotencyKey key) {
+			store.forget(key, "owner");
+		}
 	};
 
 	private static final Fingerprint REQUEST = Samples.fingerprint("request");

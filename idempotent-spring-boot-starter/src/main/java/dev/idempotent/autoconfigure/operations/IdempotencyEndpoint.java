@@ -1,0 +1,183 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.claim.FoundKey;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.KeyAdministration;
+import dev.idempotent.idempotency.claim.KeyChange;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+
+/**
+ * The actuator's endpoint {@code idempotency}. Shows neither keys nor responses.
+ */
+@WebEndpoint(id = "idempotency")
+final class IdempotencyEndpoint {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
+
+	/**
+	 * How many keys are counted.
+	 */
+	private static final int MAX_COUNT = 10_000;
+
+	private static final int NOT_IMPLEMENTED = 501;
+
+	private static final int CONFLICT = 409;
+
+	private final IdempotencyGuard guard;
+
+	private final KeyAdministration keys;
+
+	private final KeySettings settings;
+
+	private final KeyAudit audit;
+
+	IdempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings, KeyAudit audit) {
+		this.guard = guard;
+		this.keys = keys;
+		this.settings = settings;
+		this.audit = audit;
+	}
+
+	@ReadOperation
+	WebEndpointResponse<?> overview() {
+		return answer(() -> new Overview(this.guard.storeName(), this.guard.running(), this.guard.settlementsWaiting(),
+				this.guard.oldestUnsettled(), this.keys.count(MAX_COUNT)));
+	}
+
+	@ReadOperation
+	WebEndpointResponse<?> key(@Selector String digest) {
+		return answer(() -> find(KeyRequest.ofDigest(digest)));
+	}
+
+	@WriteOperation
+	WebEndpointResponse<?> request(@Selector String verb, @Nullable String kind, @Nullable String scope,
+			@Nullable String principal, @Nullable String issuer, @Nullable String operation, @Nullable String key,
+			@Nullable String digest, SecurityContext security) {
+		KeyRequest described = new KeyRequest(kind, scope, principal, issuer, operation, key);
+		return answer(() -> switch (verb) {
+			case "find" -> find(described.digested(this.settings.namespace()));
+			case "release" -> change(KeyVerb.RELEASE, KeyRequest.ofDigest(digest), security);
+			case "forget" -> change(KeyVerb.FORGET, KeyRequest.ofDigest(digest), security);
+			default -> throw new KeyRequestException(WebEndpointResponse.STATUS_BAD_REQUEST,
+					"There is no operation of this name", "Use POST /actuator/idempotency/find, "
+							+ "POST /actuator/idempotency/release or POST /actuator/idempotency/forget");
+		});
+	}
+
+	private KeyAnswer find(IdempotencyKey key) {
+		FoundKey found = this.keys.find(key);
+		if (found == null) {
+			throw absent(key);
+		}
+		return KeyAnswer.of(key, found);
+	}
+
+	private Changed change(KeyVerb verb, IdempotencyKey key, SecurityContext security) {
+		KeyChange change = apply(verb, key, security);
+		FoundKey before = change.before();
+		if (before == null) {
+			throw absent(key);
+		}
+		KeyAnswer now = (change.now() != null) ? KeyAnswer.of(key, change.now()) : null;
+		return switch (change.outcome()) {
+			case DONE -> new Changed(verb.past(), KeyAnswer.of(key, before), now,
+					verb.consequence(this.settings.replayCacheTtl()));
+			case ABSENT -> throw absent(key);
+			case REFUSED -> throw verb.refused();
+			case CONTENDED -> throw new KeyRequestException(CONFLICT, "A request has changed the key at the same time",
+					"Look the key up again, and repeat the operation if it is still needed");
+		};
+	}
+
+	private KeyChange apply(KeyVerb verb, IdempotencyKey key, SecurityContext security) {
+		try {
+			KeyChange change = verb.apply(this.keys, key);
+			this.audit.record(verb, key, change, security);
+			return change;
+		}
+		catch (IdempotencyStoreException | UnsupportedOperationException ex) {
+			this.audit.recordFailure(verb, key, security);
+			throw ex;
+		}
+	}
+
+	private static KeyRequestException absent(IdempotencyKey key) {
+		return new KeyRequestException(WebEndpointResponse.STATUS_NOT_FOUND,
+				"There is no key with the digest " + key.digest(),
+				"Check kind, scope, operation and namespace. A key is absent before its first request, after a release "
+						+ "and after its retention; under Guarantee.TRANSACTION without another store also while its work runs");
+	}
+
+	private static WebEndpointResponse<?> answer(Supplier<?> work) {
+		try {
+			return new WebEndpointResponse<>(work.get());
+		}
+		catch (KeyRequestException ex) {
+			return new WebEndpointResponse<>(new Problem(ex.getMessage(), ex.action()), ex.status());
+		}
+		catch (UnsupportedOperationException ex) {
+			return new WebEndpointResponse<>(new Problem(String.valueOf(ex.getMessage()),
+					"Implement IdempotencyStore.find and forget; a store that wraps another one has to forward them"),
+					NOT_IMPLEMENTED);
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			logger.debug("The idempotency endpoint could not read or change the store", ex);
+			return new WebEndpointResponse<>(
+					new Problem("The store or the database did not respond",
+							"Repeat the request; an operation that has already been done answers 404"),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+		catch (IdempotencyStoreException ex) {
+			logger.debug("The idempotency endpoint could not read or change the store", ex);
+			return new WebEndpointResponse<>(
+					new Problem(String.valueOf(ex.getMessage()), "Correct the store, then repeat the request"),
+					WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR);
+		}
+	}
+
+	/**
+	 * The state of an instance and of its store.
+	 *
+	 * @param store the name of the store
+	 * @param running how many runs this instance has in progress
+	 * @param waiting how many keys of this instance wait for the store, to be completed
+	 * or released
+	 * @param oldestUnsettledAge the age of the oldest of both
+	 * @param counts the numbers of keys, the same for all instances; empty if the store
+	 * cannot count
+	 */
+	record Overview(String store, int running, int waiting, Duration oldestUnsettledAge, List<KeyCount> counts) {
+	}
+
+	/**
+	 * The answer to a change.
+	 *
+	 * @param outcome {@code released} or {@code forgotten}
+	 * @param before the key before
+	 * @param now the key afterwards, or {@code null} if it is absent
+	 * @param consequence what requests with this key get from now on
+	 */
+	record Changed(String outcome, KeyAnswer before, @Nullable KeyAnswer now, String consequence) {
+	}
+
+	record Problem(String problem, String action) {
+	}
+
+}

@@ -1,0 +1,133 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.time.Duration;
+import java.util.Set;
+
+import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.KeyAdministration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+
+/**
+ * Reports DOWN if no request with a key can be served, or if a run of this instance
+ * hangs.
+ */
+final class IdempotencyHealthIndicator implements HealthIndicator {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyHealthIndicator.class);
+
+	private final IdempotencyGuard guard;
+
+	private final KeyAdministration keys;
+
+	private final KeySettings settings;
+
+	private final Duration maxUnsettledAge;
+
+	private final EvictionCheck eviction;
+
+	/**
+	 * Creates the indicator.
+	 * @param maxUnsettledAge the age of the oldest unsettled key from which the instance
+	 * is down
+	 */
+	IdempotencyHealthIndicator(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings,
+			Duration maxUnsettledAge, EvictionCheck eviction) {
+		this.guard = guard;
+		this.keys = keys;
+		this.settings = settings;
+		this.maxUnsettledAge = maxUnsettledAge;
+		this.eviction = eviction;
+	}
+
+	@Override
+	public Health health() {
+		Health.Builder health = Health.up().withDetail("store", this.guard.storeName());
+		checkStore(health, checkDatabases(health));
+		checkAge(health, this.guard.oldestUnsettled());
+		return health.build();
+	}
+
+	/**
+	 * Returns whether databases decide on keys and respond.
+	 */
+	private boolean checkDatabases(Health.Builder health) {
+		try {
+			return this.keys.checkDatabases() > 0;
+		}
+		catch (IdempotencyStoreException ex) {
+			logger.debug("The idempotency health indicator could not read the database", ex);
+			health.down().withDetail("database", describe(ex));
+			return false;
+		}
+	}
+
+	private void checkStore(Health.Builder health, boolean databaseDecides) {
+		try {
+			this.keys.checkStore();
+			checkEviction(health);
+		}
+		catch (UnsupportedOperationException ex) {
+			health.status(Status.UNKNOWN).withDetail("effect", "The store cannot be checked: " + ex.getMessage());
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			logger.debug("The idempotency health indicator could not read the store", ex);
+			health.withDetail("problem", describe(ex));
+			describeOutage(health, databaseDecides);
+		}
+		catch (IdempotencyStoreException ex) {
+			health.down().withDetail("problem", describe(ex));
+		}
+	}
+
+	private void describeOutage(Health.Builder health, boolean databaseDecides) {
+		if (databaseDecides) {
+			health.withDetail("effect",
+					"The database serves operations under Guarantee.TRANSACTION alone; those under Guarantee.LEASE "
+							+ (this.settings.proceedsWithoutStore() ? "run unprotected" : "get 503"));
+		}
+		else if (this.settings.proceedsWithoutStore()) {
+			health.withDetail("effect", "Requests run unprotected (idempotent.on-store-failure=proceed)");
+		}
+		else {
+			health.down().withDetail("effect", "Requests with a key get 503 (idempotent.on-store-failure=reject)");
+		}
+	}
+
+	private void checkEviction(Health.Builder health) {
+		try {
+			Set<String> policies = this.eviction.policies();
+			if (!policies.isEmpty()) {
+				health.withDetail("warning", "Redis may evict keys when its memory is full (maxmemory-policy "
+						+ String.join(", ", policies) + "), so that a retry would run again; use noeviction");
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The idempotency health indicator could not read the eviction policy", ex);
+			health.withDetail("warning", "The maxmemory-policy of Redis could not be read; it must be noeviction");
+		}
+	}
+
+	private void checkAge(Health.Builder health, Duration age) {
+		health.withDetail("oldestUnsettledAge", age.toString())
+			.withDetail("maxUnsettledAge", this.maxUnsettledAge.toString());
+		if (age.compareTo(this.maxUnsettledAge) > 0) {
+			health.down();
+		}
+	}
+
+	/**
+	 * The message may name a host or a user.
+	 */
+	private static String describe(IdempotencyStoreException ex) {
+		Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+		return "did not answer: " + cause.getClass().getSimpleName();
+	}
+
+}

@@ -1,0 +1,104 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyKey.Kind;
+import dev.idempotent.idempotency.web.PrincipalScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The description of a key in a request to the actuator's endpoint {@code idempotency}.
+ *
+ * @param kind the origin of the key
+ * @param scope the scope that a resolver of the application has returned
+ * @param principal the name of the caller, instead of a scope
+ * @param issuer the issuer of that name
+ * @param operation the name of the operation; none for a key from a header
+ * @param key the key, as the client has sent it or as the application has derived it
+ */
+record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable String principal, @Nullable String issuer,
+		@Nullable String operation, @Nullable String key) {
+
+	private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
+
+	private static final int BAD_REQUEST = 400;
+
+	/**
+	 * Reads a digest.
+	 * @throws KeyRequestException if it is none
+	 */
+	static IdempotencyKey ofDigest(@Nullable String digest) {
+		if (digest == null || !DIGEST.matcher(digest).matches()) {
+			throw invalid("The request has no digest of a key: 64 lower-case hexadecimal digits",
+					"Take it from the log, or from POST /actuator/idempotency/find");
+		}
+		return new IdempotencyKey(digest);
+	}
+
+	/**
+	 * Digests the key.
+	 * @throws KeyRequestException if it is ambiguous or incomplete
+	 */
+	IdempotencyKey digested(String namespace) {
+		Kind origin = origin();
+		if (this.key == null || this.key.isEmpty()) {
+			throw invalid("The request has no 'key'", "Set 'key' to the key of the request or of the method");
+		}
+		if (origin == Kind.HEADER && this.key.startsWith("\"")) {
+			throw invalid("The key is in quotes", "Set 'key' to the value of the header without its quotes");
+		}
+		return IdempotencyKey.of(origin, namespace, owner(origin), operation(origin), this.key);
+	}
+
+	private Kind origin() {
+		String stated = (this.kind != null) ? this.kind.toUpperCase(Locale.ROOT) : Kind.HEADER.name();
+		return Arrays.stream(Kind.values())
+			.filter((one) -> one.name().equals(stated))
+			.findFirst()
+			.orElseThrow(() -> invalid("There is no such 'kind' of keys",
+					"Set 'kind' to one of "
+							+ Arrays.stream(Kind.values()).map(Kind::name).collect(Collectors.joining(", "))
+							+ "; it is HEADER if omitted"));
+	}
+
+	private String operation(Kind origin) {
+		String stated = (this.operation != null) ? this.operation : "";
+		if (origin == Kind.HEADER && !stated.isEmpty()) {
+			throw invalid("A key from a header belongs to no 'operation'", "Omit 'operation', or set another 'kind'");
+		}
+		if (origin != Kind.HEADER && stated.isEmpty()) {
+			throw invalid("The request has no 'operation'",
+					"Set 'operation' to the name of the operation (the attribute 'name' of @Idempotent, else its class, "
+							+ "method and parameter types)");
+		}
+		return stated;
+	}
+
+	private String owner(Kind origin) {
+		boolean named = this.principal != null || this.issuer != null;
+		if (origin == Kind.METHOD && (named || this.scope != null)) {
+			throw invalid("The key of a method has no scope", "Omit 'scope', 'principal' and 'issuer'");
+		}
+		if (named && this.scope != null) {
+			throw invalid("The request has both a 'scope' and a 'principal'",
+					"Set 'principal' with the default IdempotencyScopeResolver, and 'scope' with one of the application");
+		}
+		if (!named) {
+			return (this.scope != null) ? this.scope : "";
+		}
+		if (this.principal == null || this.principal.isEmpty()) {
+			throw invalid("The request has an 'issuer' without a 'principal'",
+					"Set 'principal' to the name of the caller, or omit 'issuer'");
+		}
+		return PrincipalScope.of(this.issuer, this.principal);
+	}
+
+	private static KeyRequestException invalid(String problem, String action) {
+		return new KeyRequestException(BAD_REQUEST, problem, action);
+	}
+
+}

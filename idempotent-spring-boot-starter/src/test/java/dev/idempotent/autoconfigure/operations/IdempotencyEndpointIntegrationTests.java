@@ -1,0 +1,315 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import dev.idempotent.autoconfigure.operations.KeyApplication.Audits;
+import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.RunOrigin;
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.Patience;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RunningApplication;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the idempotency endpoint over HTTP, with Redis in front of PostgreSQL.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class IdempotencyEndpointIntegrationTests {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Order(RunningApplication.AFTER_ITS_SERVERS)
+	@RegisterExtension
+	static final RunningApplication application = RunningApplication.of(IdempotencyEndpointIntegrationTests::start)
+		.resetting(Payments.class, Payments::reset);
+
+	private final String key = UUID.randomUUID().toString();
+
+	private static WebApplication start() {
+		List<String> properties = new ArrayList<>(postgres.properties());
+		properties.addAll(List.of(WebApplication.WITH_DATABASE, "idempotent.jdbc.initialize-schema=always",
+				"idempotent.jdbc.table=operated_record",
+				"management.endpoints.web.exposure.include=health,idempotency,auditevents"));
+		return WebApplication.start(KeyApplication.class, redis, properties.toArray(String[]::new));
+	}
+
+	@BeforeEach
+	void clear() {
+		application.bean(Audits.class).events().clear();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/payments", "/transfers" })
+	void showsARunningKeyWithoutRevealingIt(String path) throws Exception {
+		Gate gate = payments().holdNextRun();
+		CompletableFuture<HttpResponse<byte[]>> run = application.postAsync(path, "", "Idempotency-Key", this.key);
+		gate.awaitEntry();
+		HttpResponse<byte[]> response = post("find", "{\"key\":\"" + this.key + "\"}");
+		JsonNode found = json(response, 200);
+		assertThat(found.at("/key/state").asString()).isEqualTo("PENDING");
+		assertThat(found.get("place").asString()).isEqualTo("store");
+		assertThat(Duration.parse(found.at("/key/remaining").asString())).isPositive();
+		assertOrigin(found.get("key"), path);
+		assertThat(text(response)).doesNotContain(this.key);
+		JsonNode overview = overview();
+		assertThat(overview.get("running").asInt()).isPositive();
+		assertThat(Duration.parse(overview.get("oldestUnsettledAge").asString())).isPositive();
+		assertThat(json(get(found.get("digest").asString()), 200).at("/key/state").asString()).isEqualTo("PENDING");
+		gate.open();
+		assertThat(run.get().statusCode()).isEqualTo(200);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/payments,store", "/transfers,database" })
+	void showsACompletedKeyWithoutItsResponse(String path, String place) {
+		application.post(path, "", "Idempotency-Key", this.key);
+		HttpResponse<byte[]> response = get(digest());
+		JsonNode found = json(response, 200);
+		assertThat(found.at("/key/state").asString()).isEqualTo("COMPLETED");
+		assertThat(found.get("place").asString()).isEqualTo(place);
+		assertThat(Duration.parse(found.at("/key/remaining").asString())).isGreaterThan(Duration.ofHours(23));
+		assertOrigin(found.get("key"), path);
+		assertThat(found.get("meaning").asString()).isEqualTo("The work is done: retries get the stored response");
+		assertThat(text(response)).doesNotContain("payment 1", "transfer 1");
+	}
+
+	@Test
+	void showsTheFallingLeaseOfAnOwnerThatDied() {
+		IdempotencyKey stuck = new IdempotencyKey(digest(this.key));
+		RunOrigin died = new RunOrigin(Instant.now(), Guarantee.LEASE,
+				"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+		application.bean(IdempotencyStore.class)
+			.claim(stuck, Fingerprint.of(List.of()), died.toToken(UUID.randomUUID().toString()), Duration.ofMinutes(1));
+		assertThat(json(get(stuck.digest()), 200).at("/key/traceId").asString()).isEqualTo(died.traceId());
+		Duration first = remaining();
+		assertThat(first).isLessThanOrEqualTo(Duration.ofMinutes(1));
+		await().until(() -> remaining().compareTo(first) < 0);
+		json(post("release", "{\"digest\":\"" + stuck + "\"}"), 200);
+		assertThat(text(pay())).isEqualTo("payment 1");
+	}
+
+	@Test
+	void showsTheRecordOfTheDatabaseIfTheStoreHasLostTheKey() {
+		application.post("/transfers", "", "Idempotency-Key", this.key);
+		String digest = digest();
+		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
+		assertThat(template.delete("idempotency:" + digest)).isTrue();
+		assertThat(json(get(digest), 200).at("/key/state").asString()).isEqualTo("COMPLETED");
+		application.bean(IdempotencyStore.class)
+			.claim(new IdempotencyKey(digest), Fingerprint.of(List.of()), "a retry", Duration.ofMinutes(1));
+		JsonNode both = json(get(digest), 200);
+		assertThat(both.get("place").asString()).isEqualTo("database");
+		assertThat(both.at("/key/state").asString()).isEqualTo("COMPLETED");
+		assertThat(both.at("/store/state").asString()).isEqualTo("PENDING");
+		assertThat(json(post("forget", "{\"digest\":\"" + digest + "\"}"), 409).get("problem").asString())
+			.isEqualTo("A run has claimed the key and could complete it again");
+	}
+
+	@Test
+	void answers404ForAnUnknownKey() {
+		assertThat(json(get(digest(this.key)), 404).get("action").asString()).contains("kind, scope, operation");
+		json(post("release", "{\"digest\":\"" + digest(this.key) + "\"}"), 404);
+		json(post("forget", "{\"digest\":\"" + digest(this.key) + "\"}"), 404);
+		HttpResponse<byte[]> unknown = post("find", "{\"key\":\"" + this.key + "\"}");
+		assertThat(json(unknown, 404).get("problem").asString()).contains(digest(this.key));
+		assertThat(text(unknown)).doesNotContain(this.key);
+		assertThat(audits()).isEmpty();
+	}
+
+	@Test
+	void keepsTheResponseOfTheRetryIfARunningKeyIsReleased() throws Exception {
+		Gate gate = payments().holdNextRun();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/payments", "", "Idempotency-Key",
+				this.key);
+		gate.awaitEntry();
+		JsonNode released = json(post("release", "{\"digest\":\"" + digest() + "\"}"), 200);
+		assertThat(released.get("outcome").asString()).isEqualTo("released");
+		assertThat(released.at("/before/key/state").asString()).isEqualTo("PENDING");
+		assertThat(released.get("consequence").asString()).contains("both run under Guarantee.LEASE");
+		assertThat(text(pay())).isEqualTo("payment 2");
+		gate.open();
+		assertThat(text(first.get())).isEqualTo("payment 1");
+		assertThat(text(pay())).isEqualTo("payment 2");
+		assertThat(payments().runs()).isEqualTo(2);
+	}
+
+	@Test
+	void keepsTheResponseOfAReleasedRunThatNoRetryHasOvertaken() throws Exception {
+		Gate gate = payments().holdNextRun();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/payments", "", "Idempotency-Key",
+				this.key);
+		gate.awaitEntry();
+		json(post("release", "{\"digest\":\"" + digest() + "\"}"), 200);
+		gate.open();
+		assertThat(text(first.get())).isEqualTo("payment 1");
+		assertThat(text(pay())).isEqualTo("payment 1");
+		assertThat(payments().runs()).isOne();
+	}
+
+	@Test
+	void letsTheDatabaseRefuseARetryWhileAReleasedTransactionLasts() throws Exception {
+		Gate gate = payments().holdNextRun();
+		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/transfers", "", "Idempotency-Key",
+				this.key);
+		gate.awaitEntry();
+		json(post("release", "{\"digest\":\"" + digest() + "\"}"), 200);
+		assertThat(application.post("/transfers", "", "Idempotency-Key", this.key).statusCode()).isEqualTo(409);
+		gate.open();
+		assertThat(text(first.get())).isEqualTo("transfer 1");
+		assertThat(text(application.post("/transfers", "", "Idempotency-Key", this.key))).isEqualTo("transfer 1");
+		assertThat(payments().runs()).isOne();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/payments", "/transfers" })
+	void runsTheWorkAgainOnceItsKeyIsForgotten(String path) {
+		application.post(path, "", "Idempotency-Key", this.key);
+		application.post(path, "", "Idempotency-Key", this.key);
+		assertThat(payments().runs()).isOne();
+		JsonNode forgotten = json(post("forget", "{\"digest\":\"" + digest() + "\"}"), 200);
+		assertThat(forgotten.get("outcome").asString()).isEqualTo("forgotten");
+		assertThat(forgotten.get("consequence").asString()).contains("a retry of a payment pays again");
+		application.post(path, "", "Idempotency-Key", this.key);
+		assertThat(payments().runs()).isEqualTo(2);
+	}
+
+	@Test
+	void auditsAndLogsEachChange(CapturedOutput output) {
+		pay();
+		String digest = digest();
+		json(post("release", "{\"digest\":\"" + digest + "\"}"), 409);
+		assertThat(audits()).isEmpty();
+		json(post("forget", "{\"digest\":\"" + digest + "\"}"), 200);
+		assertThat(audits()).singleElement().satisfies((event) -> {
+			assertThat(event.getType()).isEqualTo("IDEMPOTENCY_KEY_FORGOTTEN");
+			assertThat(event.getPrincipal()).isEmpty();
+			assertThat(event.getData()).containsEntry("digest", digest)
+				.containsEntry("state", "COMPLETED")
+				.containsEntry("guarantee", "LEASE")
+				.containsKey("since")
+				.containsEntry("outcome", "DONE");
+		});
+		assertThat(output).containsOnlyOnce("An operator has requested to forget the key " + digest)
+			.doesNotContain(this.key);
+	}
+
+	@Test
+	void showsTheInstance() {
+		pay();
+		application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString());
+		JsonNode overview = overview();
+		assertThat(overview.get("waiting").asInt()).isZero();
+		assertThat(overview.get("store").asString()).isEqualTo("Redis");
+		assertThat(overview.at("/counts/0/completed").asInt()).isPositive();
+		assertThat(overview.at("/counts/0/exact").asBoolean()).isTrue();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			find    | {}                                               | no 'key'
+			find    | {"key":""}                                       | no 'key'
+			find    | {"key":"\\"secret\\""}                           | in quotes
+			find    | {"kind":"BODY","key":"secret"}                   | no such 'kind'
+			find    | {"kind":"METHOD","key":"secret"}                 | no 'operation'
+			find    | {"key":"secret","operation":"pay"}               | no 'operation'
+			find    | {"key":"secret","scope":"a","principal":"b"}     | both
+			find    | {"key":"secret","issuer":"a"}                    | without a 'principal'
+			find    | {"kind":"method","operation":"a","key":"secret","scope":"a"} | no scope
+			release | {}                                               | no digest
+			release | {"key":"secret"}                                 | no digest
+			forget  | {"digest":"ABC"}                                 | no digest
+			explode | {"digest":"ABC"}                                 | no operation of this name
+			""")
+	void explainsInvalidRequests(String verb, String body, String problem) {
+		HttpResponse<byte[]> response = post(verb, body);
+		JsonNode answer = json(response, 400);
+		assertThat(answer.get("problem").asString()).contains(problem);
+		assertThat(answer.get("action").asString()).isNotBlank();
+		assertThat(text(response)).doesNotContain("secret");
+		json(get("not-a-digest"), 400);
+	}
+
+	private static void assertOrigin(JsonNode key, String path) {
+		assertThat(key.get("guarantee").asString()).isEqualTo(path.equals("/payments") ? "LEASE" : "TRANSACTION");
+		assertThat(Duration.between(Instant.parse(key.get("since").asString()), Instant.now())).isBetween(Duration.ZERO,
+				Patience.LIMIT);
+	}
+
+	private static JsonNode overview() {
+		return json(application.send(application.request("/actuator/idempotency").GET().build()), 200);
+	}
+
+	private HttpResponse<byte[]> pay() {
+		return application.post("/payments", "", "Idempotency-Key", this.key);
+	}
+
+	private String digest() {
+		return json(post("find", "{\"kind\":\"HEADER\",\"scope\":\"\",\"key\":\"" + this.key + "\"}"), 200)
+			.get("digest")
+			.asString();
+	}
+
+	private static String digest(String key) {
+		return IdempotencyKey.of(IdempotencyKey.Kind.HEADER, "test", "", "", key).digest();
+	}
+
+	private Duration remaining() {
+		return Duration.parse(json(get(digest(this.key)), 200).at("/key/remaining").asString());
+	}
+
+	private static Payments payments() {
+		return application.bean(Payments.class);
+	}
+
+	private static List<AuditEvent> audits() {
+		return application.bean(Audits.class).events();
+	}
+
+	private static HttpResponse<byte[]> get(String digest) {
+		return application.send(application.request("/actuator/idempotency/" + digest).GET().build());
+	}
+
+	private static HttpResponse<byte[]> post(String verb, String json) {
+		return application.post("/actuator/idempotency/" + verb, json);
+	}
+
+	private static JsonNode json(HttpResponse<byte[]> response, int status) {
+		assertThat(response.statusCode()).as(text(response)).isEqualTo(status);
+		return JsonMapper.shared().readTree(response.body());
+	}
+
+}
