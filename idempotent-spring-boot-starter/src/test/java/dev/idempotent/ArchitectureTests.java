@@ -43,6 +43,8 @@ class ArchitectureTests {
 
 	private static final String LETTUCE = "dev.idempotent.lettuce";
 
+	private static final String OUTAGE = "dev.idempotent.outage";
+
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	private static final String CLAIM = ROOT + ".claim";
@@ -79,17 +81,20 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE,
-				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB);
+				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
 
 	@ArchTest
+	static final ArchRule theLogOfOutagesKnowsTheJdkAlone = room(OUTAGE, "java..", "org.slf4j..", "org.jspecify..");
+
+	@ArchTest
 	static final ArchRule encryptionKnowsTheJdkAlone = room(ENCRYPTION, "java..", "javax.crypto..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, "java..", "org.slf4j..",
-			"org.jspecify..");
+	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, OUTAGE, "java..",
+			"org.slf4j..", "org.jspecify..");
 
 	@ArchTest
 	static final ArchRule theRootKnowsTheJdkAlone = room(ROOT, SHARED, "java..", "org.slf4j..", "org.jspecify..");
@@ -111,12 +116,13 @@ class ArchitectureTests {
 			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, "java..",
-			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, OUTAGE,
+			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction..",
+			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, "java..", "javax.sql..",
+	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, OUTAGE, "java..", "javax.sql..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..");
 
 	@ArchTest
@@ -157,7 +163,7 @@ class ArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, "java..",
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, OUTAGE, "java..",
 			"org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
 			"org.springframework.http..", "org.springframework.stereotype..", "org.springframework.util..",

@@ -37,6 +37,8 @@ class OutboxArchitectureTests {
 
 	private static final String LETTUCE = "dev.idempotent.lettuce";
 
+	private static final String OUTAGE = "dev.idempotent.outage";
+
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	@ArchTest
@@ -50,8 +52,8 @@ class OutboxArchitectureTests {
 			STREAM, "java..", "org.jspecify..", "io.micrometer.observation..");
 
 	@ArchTest
-	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, "java..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
+	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE,
+			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..");
 
 	@ArchTest
@@ -66,7 +68,7 @@ class OutboxArchitectureTests {
 			"org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theRelayKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX,
+	static final ArchRule theRelayKnowsNoDatabaseAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX, OUTAGE,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
 
 	@ArchTest

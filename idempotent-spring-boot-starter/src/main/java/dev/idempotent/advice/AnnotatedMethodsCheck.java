@@ -1,6 +1,7 @@
 package dev.idempotent.advice;
 
 import java.lang.annotation.Annotation;
+import java.util.ArrayList;
 import java.util.List;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -48,31 +49,33 @@ public final class AnnotatedMethodsCheck {
 
 	/**
 	 * Checks the methods of all beans, created or not.
-	 * @return the number of annotated methods that are advised
+	 * @return the annotated methods that are advised, once for each bean
 	 * @throws IdempotentConfigurationException if an annotation is invalid, or would have
 	 * no effect
 	 */
-	public int check() {
-		int found = 0;
+	public List<AnnotatedMethod> check() {
+		List<AnnotatedMethod> found = new ArrayList<>();
 		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
 			if (!isScopedProxy(name)) {
 				Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, name);
 				for (AnnotatedMethod method : AnnotatedMethod.findAll(this.annotation, type)) {
-					found += check(name, method);
+					if (isAdvised(name, method)) {
+						found.add(method);
+					}
 				}
 			}
 		}
 		return found;
 	}
 
-	private int check(String beanName, AnnotatedMethod method) {
+	private boolean isAdvised(String beanName, AnnotatedMethod method) {
 		for (AnnotatedMethodAdvisor<?> advisor : this.advisors) {
 			if (advisor.matches(method.method(), method.type())) {
 				check(beanName, method, advisor);
-				return 1;
+				return true;
 			}
 		}
-		return 0;
+		return false;
 	}
 
 	private void check(String beanName, AnnotatedMethod method, AnnotatedMethodAdvisor<?> advisor) {

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import java.util.function.IntUnaryOperator;
 
+import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,9 +37,9 @@ public final class TableSweeper implements AutoCloseable {
 
 	private final IntConsumer onSwept;
 
-	private @Nullable ScheduledExecutorService scheduler;
+	private final OutageLog outage;
 
-	private boolean failing;
+	private @Nullable ScheduledExecutorService scheduler;
 
 	private volatile boolean closed;
 
@@ -57,6 +58,8 @@ public final class TableSweeper implements AutoCloseable {
 		this.interval = interval;
 		this.batch = batch;
 		this.onSwept = onSwept;
+		this.outage = new OutageLog(logger, rows + " could not be deleted; trying again every " + interval,
+				rows + " are deleted again");
 	}
 
 	/**
@@ -118,12 +121,10 @@ public final class TableSweeper implements AutoCloseable {
 	}
 
 	private void sweepLogged() {
+		long start = System.nanoTime();
 		try {
 			this.onSwept.accept(sweep());
-			if (this.failing) {
-				logger.info("{} are deleted again", this.rows);
-			}
-			this.failing = false;
+			this.outage.succeeded(start);
 		}
 		catch (PessimisticLockingFailureException ex) {
 			logger.debug("{}: the sweep conflicts with another transaction; trying again in {}", this.rows,
@@ -131,10 +132,7 @@ public final class TableSweeper implements AutoCloseable {
 		}
 		// An error would end the schedule.
 		catch (RuntimeException | Error ex) {
-			if (!this.failing) {
-				logger.warn("{} could not be deleted; trying again every {}", this.rows, this.interval, ex);
-			}
-			this.failing = true;
+			this.outage.failed(start, ex);
 		}
 	}
 

@@ -2,7 +2,6 @@ package dev.idempotent.lettuce;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
@@ -18,7 +17,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * The application's Lettuce settings, adapted to callers that wait for each reply: short
- * timeouts, no command queue while disconnected, and reconnecting within a second.
+ * timeouts, no command queue while disconnected, and a new connection instead of
+ * reconnecting.
  */
 public final class DedicatedClientSettings {
 
@@ -86,15 +86,33 @@ public final class DedicatedClientSettings {
 	}
 
 	/**
-	 * The application's client configuration with a separate timeout.
+	 * The application's client configuration with a separate timeout. A closed connection
+	 * is not reconnected, except to the nodes of a Cluster: Lettuce would send its
+	 * commands a second time and log each attempt.
 	 * @param application the application's configuration
+	 * @param cluster whether the servers are a Cluster
 	 * @param resources the resources to use
 	 * @param timeout the timeout of connecting and of each command
 	 * @return the configuration of a client
 	 */
-	public static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
-			Duration timeout) {
-		return client(application, resources, timeout, UnaryOperator.identity());
+	public static LettuceClientConfiguration client(LettuceClientConfiguration application, boolean cluster,
+			ClientResources resources, Duration timeout) {
+		var client = LettuceClientConfiguration.builder()
+			// Longer than the timeout option below: only that one notifies listeners.
+			.commandTimeout(timeout.multipliedBy(2))
+			.shutdownTimeout(application.getShutdownTimeout())
+			.shutdownQuietPeriod(application.getShutdownQuietPeriod())
+			.clientResources(resources)
+			.clientOptions(options(application.getClientOptions().orElseGet(ClientOptions::create), cluster, timeout));
+		application.getClientName().ifPresent(client::clientName);
+		application.getRedisCredentialsProviderFactory().ifPresent(client::redisCredentialsProviderFactory);
+		if (application.isUseSsl()) {
+			var ssl = client.useSsl().verifyPeer(application.getVerifyMode());
+			if (application.isStartTls()) {
+				ssl.startTls();
+			}
+		}
+		return client.build();
 	}
 
 	/**
@@ -111,30 +129,9 @@ public final class DedicatedClientSettings {
 		return "Could not connect to Redis: " + ((message != null) ? message : reason.getClass().getName());
 	}
 
-	static LettuceClientConfiguration client(LettuceClientConfiguration application, ClientResources resources,
-			Duration timeout, UnaryOperator<ClientOptions> changes) {
-		var client = LettuceClientConfiguration.builder()
-			// Longer than the timeout option below: only that one notifies listeners.
-			.commandTimeout(timeout.multipliedBy(2))
-			.shutdownTimeout(application.getShutdownTimeout())
-			.shutdownQuietPeriod(application.getShutdownQuietPeriod())
-			.clientResources(resources)
-			.clientOptions(
-					changes.apply(options(application.getClientOptions().orElseGet(ClientOptions::create), timeout)));
-		application.getClientName().ifPresent(client::clientName);
-		application.getRedisCredentialsProviderFactory().ifPresent(client::redisCredentialsProviderFactory);
-		if (application.isUseSsl()) {
-			var ssl = client.useSsl().verifyPeer(application.getVerifyMode());
-			if (application.isStartTls()) {
-				ssl.startTls();
-			}
-		}
-		return client.build();
-	}
-
-	private static ClientOptions options(ClientOptions application, Duration timeout) {
+	private static ClientOptions options(ClientOptions application, boolean cluster, Duration timeout) {
 		return application.mutate()
-			.autoReconnect(true)
+			.autoReconnect(cluster)
 			.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
 			.socketOptions(application.getSocketOptions().mutate().connectTimeout(timeout).build())
 			.timeoutOptions(TimeoutOptions.enabled(timeout))

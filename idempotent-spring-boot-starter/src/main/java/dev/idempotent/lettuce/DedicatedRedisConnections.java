@@ -7,7 +7,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
@@ -42,19 +41,11 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 	public static DedicatedRedisConnections to(LettuceConnectionFactory application, Duration timeout) {
 		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
 		DetachedConnectionFactory factory = new DetachedConnectionFactory(DedicatedClientSettings.servers(application),
-				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout,
-						(options) -> withoutReconnect(options, application.isClusterAware())));
+				DedicatedClientSettings.client(application.getClientConfiguration(), application.isClusterAware(),
+						resources, timeout));
 		factory.afterPropertiesSet();
 		factory.start();
 		return new DedicatedRedisConnections(factory, resources, timeout);
-	}
-
-	/**
-	 * A broken connection is discarded, because reconnecting would send its commands a
-	 * second time. In a Cluster it consists of many, which reconnect one by one.
-	 */
-	private static ClientOptions withoutReconnect(ClientOptions options, boolean cluster) {
-		return options.mutate().autoReconnect(cluster).build();
 	}
 
 	/**

@@ -23,8 +23,6 @@ import io.micrometer.core.instrument.Timer;
  */
 public final class StreamMetrics implements StreamObserver {
 
-	private static final String ENTRIES = "entries";
-
 	private static final Duration MAX_AGE = Duration.ofSeconds(5);
 
 	private final MeterRegistry registry;
@@ -89,11 +87,7 @@ public final class StreamMetrics implements StreamObserver {
 	}
 
 	private Counter counter(ConsumerGroup group, String name, String description) {
-		return Counter.builder(name)
-			.description(description)
-			.baseUnit(ENTRIES)
-			.tags(tags(group))
-			.register(this.registry);
+		return Counter.builder(name).description(description).tags(tags(group)).register(this.registry);
 	}
 
 	private Timer timer(ProcessedEntry entry) {
@@ -106,7 +100,6 @@ public final class StreamMetrics implements StreamObserver {
 	private void gauge(ConsumerGroup group, String name, String description, ToDoubleFunction<GroupBacklog> value) {
 		Gauge.builder(name, this, (metrics) -> metrics.read(group, value))
 			.description(description)
-			.baseUnit(ENTRIES)
 			.tags(tags(group))
 			.register(this.registry);
 	}

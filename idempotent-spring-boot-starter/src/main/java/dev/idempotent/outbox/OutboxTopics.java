@@ -101,6 +101,15 @@ public final class OutboxTopics {
 		}
 	}
 
+	/**
+	 * Describes the publishers for messages.
+	 */
+	@Override
+	public String toString() {
+		return (this.publishers.isEmpty() ? "no publisher" : String.join(", ", this.publishers.keySet()))
+				+ ((this.defaultTopic != null) ? " (default topic " + this.defaultTopic + ")" : "");
+	}
+
 	private String prefixes() {
 		return this.publishers.isEmpty() ? "(there is no publisher)"
 				: this.publishers.keySet().stream().map((prefix) -> prefix + ":").collect(Collectors.joining(", "));

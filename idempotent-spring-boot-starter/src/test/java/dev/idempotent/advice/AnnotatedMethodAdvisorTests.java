@@ -81,7 +81,7 @@ class AnnotatedMethodAdvisorTests {
 	}
 
 	private static int check(GenericApplicationContext context) {
-		return new AnnotatedMethodsCheck(context.getDefaultListableBeanFactory(), Repeated.class).check();
+		return new AnnotatedMethodsCheck(context.getDefaultListableBeanFactory(), Repeated.class).check().size();
 	}
 
 	@Retention(RetentionPolicy.RUNTIME)

@@ -56,7 +56,7 @@ class OptionalLibrariesTests {
 	void takesKeysFromFingerprintsWithAScopeResolverOfTheApplication(CapturedOutput output) {
 		start(ScopedForms.class, "org.springframework.security").run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).contains("keeps the keys of 1 handler").doesNotContain("Without Spring Security");
+			assertThat(output).contains("Idempotency: 1 handler under LEASE").doesNotContain("Without Spring Security");
 		});
 	}
 
@@ -64,7 +64,7 @@ class OptionalLibrariesTests {
 	void doesNotWarnWithSpringSecurity(CapturedOutput output) {
 		start("unknown").run((context) -> {
 			assertThat(context).hasBean("idempotencyFilter");
-			assertThat(output).contains("Idempotency: Redis").doesNotContain("Without Spring Security");
+			assertThat(output).contains("Idempotency: no annotated handlers").doesNotContain("Without Spring Security");
 		});
 	}
 
@@ -77,7 +77,7 @@ class OptionalLibrariesTests {
 	void keepsKeysInTheApplicationsStoreWithoutRedis(CapturedOutput output) {
 		start(OwnStore.class, REDIS).run((context) -> {
 			assertThat(context).doesNotHaveBean("redisIdempotencyStore").hasBean("idempotencyFilter");
-			assertThat(output).contains("Idempotency: InMemoryIdempotencyStore keeps the keys of 0 handlers");
+			assertThat(output).contains("Idempotency: no annotated handlers or methods (InMemoryIdempotencyStore)");
 		});
 	}
 
@@ -85,7 +85,7 @@ class OptionalLibrariesTests {
 	void keepsKeysInTheDatabaseWithoutRedis(CapturedOutput output) {
 		start(REDIS).run((context) -> {
 			assertThat(context).hasNotFailed().hasBean("jdbcIdempotencyStore");
-			assertThat(output).contains("Idempotency: Database keeps the keys of 0 handlers");
+			assertThat(output).contains("Idempotency: no annotated handlers or methods (Database)");
 		});
 	}
 
@@ -112,7 +112,7 @@ class OptionalLibrariesTests {
 	void usesTheConnectionsOfAnotherClientThanLettuce(CapturedOutput output) {
 		start(OtherClient.class, "io.lettuce").run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).contains("Idempotency: Redis keeps the keys of 0 handlers");
+			assertThat(output).contains("Idempotency: no annotated handlers or methods (Redis)");
 		});
 	}
 

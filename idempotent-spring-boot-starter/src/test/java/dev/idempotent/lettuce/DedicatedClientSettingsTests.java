@@ -60,11 +60,11 @@ class DedicatedClientSettingsTests {
 	void keepsTheApplicationsOptionsExceptTimeouts() {
 		ClientOptions application = ClientOptions.builder()
 			.protocolVersion(ProtocolVersion.RESP2)
-			.autoReconnect(false)
+			.autoReconnect(true)
 			.build();
 		ClientOptions options = options(application);
 		assertThat(options.getConfiguredProtocolVersion()).isEqualTo(ProtocolVersion.RESP2);
-		assertThat(options.isAutoReconnect()).isTrue();
+		assertThat(options.isAutoReconnect()).isFalse();
 		assertThat(options.getDisconnectedBehavior()).isEqualTo(DisconnectedBehavior.REJECT_COMMANDS);
 		assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
 		assertThat(options.getTimeoutOptions().isTimeoutCommands()).isTrue();
@@ -82,6 +82,15 @@ class DedicatedClientSettingsTests {
 			assertThat(cluster.getMaxRedirects()).isEqualTo(7);
 			assertThat(cluster.getTopologyRefreshOptions().getRefreshPeriod()).isEqualTo(Duration.ofSeconds(9));
 		});
+	}
+
+	@Test
+	void reconnectsToTheNodesOfAClusterOnly() {
+		LettuceClientConfiguration application = LettuceClientConfiguration.defaultConfiguration();
+		assertThat(DedicatedClientSettings.client(application, true, this.resources, TIMEOUT).getClientOptions())
+			.hasValueSatisfying((options) -> assertThat(options.isAutoReconnect()).isTrue());
+		assertThat(client(application).getClientOptions())
+			.hasValueSatisfying((options) -> assertThat(options.isAutoReconnect()).isFalse());
 	}
 
 	@Test
@@ -110,7 +119,7 @@ class DedicatedClientSettingsTests {
 	}
 
 	private LettuceClientConfiguration client(LettuceClientConfiguration application) {
-		return DedicatedClientSettings.client(application, this.resources, TIMEOUT);
+		return DedicatedClientSettings.client(application, false, this.resources, TIMEOUT);
 	}
 
 }

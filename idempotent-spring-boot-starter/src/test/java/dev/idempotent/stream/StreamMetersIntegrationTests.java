@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -108,7 +109,8 @@ class StreamMetersIntegrationTests {
 
 	private static String describe(Meter meter) {
 		String tags = meter.getId().getTags().stream().map(Tag::getKey).sorted().collect(Collectors.joining(", "));
-		return meter.getId().getType().name().toLowerCase(Locale.ROOT) + ";" + tags + ";" + meter.getId().getBaseUnit();
+		return meter.getId().getType().name().toLowerCase(Locale.ROOT) + ";" + tags + ";"
+				+ Objects.requireNonNullElse(meter.getId().getBaseUnit(), "");
 	}
 
 	/**

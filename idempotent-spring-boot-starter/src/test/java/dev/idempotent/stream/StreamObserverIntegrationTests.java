@@ -74,6 +74,23 @@ class StreamObserverIntegrationTests {
 	}
 
 	@Test
+	void learnsOfOneDeadEntryIfAnotherConsumerHasTakenItOver() {
+		RecordId id = this.stream.add("stolen");
+		Calls stolen = new Calls((order, headers) -> {
+			this.stream.countDeliveries(id, 1);
+			throw new IllegalStateException("of the test");
+		});
+		try (ConfigurableApplicationContext instance = StreamApplication.start(Observed.class, redis, stolen,
+				this.stream.property(), "idempotent.stream.max-deliveries=1")) {
+			Recorder recorder = instance.getBean(Recorder.class);
+			await().until(() -> recorder.entries.size() == 2);
+			assertThat(recorder.entries).extracting(ProcessedEntry::outcome)
+				.containsExactly(Outcome.REDELIVERED, Outcome.DEAD);
+			assertThat(this.stream.dead()).hasSize(1);
+		}
+	}
+
+	@Test
 	void affectsNoEntryAndNoOtherObserverIfItThrows(CapturedOutput output) {
 		try (ConfigurableApplicationContext instance = start(Broken.class)) {
 			Recorder recorder = instance.getBean(Recorder.class);

@@ -11,9 +11,6 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.stream.StreamApplication.Script;
 import dev.idempotent.testing.RealRedis;
-import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationView;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
@@ -107,14 +104,14 @@ class StreamTracesIntegrationTests {
 		try (ConfigurableApplicationContext started = start(WithBrokenHandler.class)) {
 			BrokenHandler handler = started.getBean(BrokenHandler.class);
 			for (String method : List.of("start", "scope", "error", "close", "stop", "")) {
-				handler.broken = method;
+				handler.failIn(method);
 				int before = this.calls.ids().size();
 				append("good");
 				await().until(() -> this.calls.ids().size() == before + 1 && this.stream.pending() == 0);
 			}
 			append("good");
 			await().until(() -> this.calls.ids().size() == 7);
-			assertThat(handler.leaked).isEmpty();
+			assertThat(handler.leaked()).isEmpty();
 			assertThat(this.stream.dead()).isEmpty();
 		}
 	}
@@ -209,56 +206,6 @@ class StreamTracesIntegrationTests {
 		@Bean
 		BrokenHandler brokenHandler() {
 			return new BrokenHandler();
-		}
-
-	}
-
-	/**
-	 * Throws in the method that the test names.
-	 */
-	static final class BrokenHandler implements ObservationHandler<Observation.Context> {
-
-		private final List<ObservationView> leaked = new CopyOnWriteArrayList<>();
-
-		private volatile String broken = "";
-
-		@Override
-		public void onStart(Observation.Context context) {
-			if (context.getParentObservation() != null) {
-				this.leaked.add(context.getParentObservation());
-			}
-			fail("start");
-		}
-
-		@Override
-		public void onScopeOpened(Observation.Context context) {
-			fail("scope");
-		}
-
-		@Override
-		public void onError(Observation.Context context) {
-			fail("error");
-		}
-
-		@Override
-		public void onScopeClosed(Observation.Context context) {
-			fail("close");
-		}
-
-		@Override
-		public void onStop(Observation.Context context) {
-			fail("stop");
-		}
-
-		@Override
-		public boolean supportsContext(Observation.Context context) {
-			return true;
-		}
-
-		private void fail(String method) {
-			if (this.broken.equals(method)) {
-				throw new IllegalStateException("of the test");
-			}
 		}
 
 	}

@@ -20,6 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -53,6 +54,11 @@ public final class IdempotencyAutoConfiguration {
 			ReplayCacheProperties cache) {
 		return new KeySettings(namespace.name(), properties.maxRun(),
 				properties.onStoreFailure() == OnStoreFailure.PROCEED, cache.isOn() ? cache.ttl() : null);
+	}
+
+	@Bean
+	StartupReport idempotencyStartupReport(ApplicationContext context, IdempotencyGuard guard) {
+		return new StartupReport(context, guard);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -12,10 +12,9 @@ import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import dev.idempotent.idempotency.operation.OperationSummary;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import jakarta.servlet.ServletRequest;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -53,8 +52,6 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(IdempotencyMethodProperties.class)
 public final class IdempotencyMethodAutoConfiguration {
 
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyMethodAutoConfiguration.class);
-
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor idempotentLeaseAdvisor(ObjectProvider<OperationSettings> defaults,
@@ -87,13 +84,13 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
-	SmartInitializingSingleton idempotentMethodsCheck(ConfigurableListableBeanFactory beanFactory) {
-		return () -> {
-			int found = new AnnotatedMethodsCheck(beanFactory, Idempotent.class).check();
-			if (found > 0) {
-				logger.info("Idempotency: {} once per key", (found == 1) ? "1 method runs" : found + " methods run");
-			}
-		};
+	SmartInitializingSingleton idempotentMethodsCheck(ConfigurableListableBeanFactory beanFactory,
+			OperationSettings defaults, StartupReport report) {
+		return () -> report.addMethods(new AnnotatedMethodsCheck(beanFactory, Idempotent.class).check()
+			.stream()
+			.map((method) -> OperationSummary.of(method.type(), method.method(),
+					IdempotentMethodAdvisor.annotationOf(method), defaults))
+			.toList());
 	}
 
 	/**

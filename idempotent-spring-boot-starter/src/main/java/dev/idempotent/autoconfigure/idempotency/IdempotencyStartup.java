@@ -1,20 +1,16 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
- * Reads the annotations when all handlers are known and before the first request, and
- * logs how many handlers are idempotent.
+ * Reads the annotations when all handlers are known and before the first request.
  */
 final class IdempotencyStartup implements SmartInitializingSingleton {
 
@@ -23,13 +19,11 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 	 */
 	static final String HANDLER_MAPPING = "requestMappingHandlerMapping";
 
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyStartup.class);
-
 	private final BeanFactory beanFactory;
 
 	private final IdempotentOperations operations;
 
-	private final IdempotencyGuard guard;
+	private final StartupReport report;
 
 	private final @Nullable IdempotencyTransactionSource transactionSource;
 
@@ -39,12 +33,12 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final boolean tellsCallersApart;
 
-	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, IdempotencyGuard guard,
+	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, StartupReport report,
 			@Nullable IdempotencyTransactionSource transactionSource, IdempotencyWebSettings settings,
 			OperationSettings defaults, boolean tellsCallersApart) {
 		this.beanFactory = beanFactory;
 		this.operations = operations;
-		this.guard = guard;
+		this.report = report;
 		this.transactionSource = transactionSource;
 		this.settings = settings;
 		this.defaults = defaults;
@@ -56,12 +50,10 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
 				RequestMappingHandlerMapping.class);
 		new AsyncAdvice(this.beanFactory).check(mapping);
-		int handlers = this.operations.load(mapping, this.settings, this.defaults, this.transactionSource);
+		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource));
 		if (!this.tellsCallersApart) {
 			this.operations.rejectFingerprintKeys();
 		}
-		logger.info("Idempotency: {} keeps the keys of {} {}", this.guard.storeName(), handlers,
-				(handlers == 1) ? "handler" : "handlers");
 	}
 
 }

@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.ResponseRedactor;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -86,16 +87,16 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	IdempotencyWebSettings idempotencyWebSettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
-			IdempotencyWebProperties web) {
-		return web.settings(namespace.name(), properties.onError());
+			IdempotencyWebProperties web, ObjectProvider<ResponseRedactor> redactors) {
+		return web.settings(namespace.name(), properties.onError(), redactors.orderedStream().toList());
 	}
 
 	@Bean
 	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
-			IdempotencyGuard guard, ObjectProvider<IdempotencyTransactionSource> transactionSource,
+			StartupReport report, ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			OperationSettings defaults, IdempotencyWebSettings settings,
 			ObjectProvider<WithoutSecurity> withoutSecurity) {
-		return new IdempotencyStartup(beanFactory, operations, guard, transactionSource.getIfAvailable(), settings,
+		return new IdempotencyStartup(beanFactory, operations, report, transactionSource.getIfAvailable(), settings,
 				defaults, withoutSecurity.getIfAvailable() == null);
 	}
 

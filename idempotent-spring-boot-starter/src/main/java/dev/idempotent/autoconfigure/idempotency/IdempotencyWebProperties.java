@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
+import dev.idempotent.idempotency.web.ResponseRedactor;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -26,6 +27,11 @@ import org.springframework.util.unit.DataSize;
  * transaction is rolled back and the client gets 500.
  * @param storedStatuses Statuses below 500, and ranges of them, that are stored. After
  * any other status the key is released.
+ * @param storedHeaders Response headers that are stored and replayed, besides
+ * Content-Type and the Location of a redirect. By default all that the application sets,
+ * except those that are never stored.
+ * @param excludedHeaders Response headers that are not stored. Not together with
+ * stored-headers.
  * @param waitTimeout How long a duplicate waits for the first request under
  * OnPending.WAIT.
  */
@@ -34,6 +40,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		@DefaultValue("1MB") DataSize maxRequestBody, @DefaultValue("1MB") DataSize maxResponseBody,
 		@DefaultValue("16MB") DataSize maxBufferedResponse,
 		@DefaultValue("100-400,402,404-407,410-411,413-424,426-427,430-499") List<String> storedStatuses,
+		@DefaultValue List<String> storedHeaders, @DefaultValue List<String> excludedHeaders,
 		@DefaultValue("10s") Duration waitTimeout) {
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
@@ -54,7 +61,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 		requireInMemory("idempotent.web.max-buffered-response", maxBufferedResponse);
 		// Fails before any server starts.
-		new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, OnError.RELEASE, waitTimeout);
+		new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, storedHeaders, excludedHeaders,
+				List.of(), OnError.RELEASE, waitTimeout);
 	}
 
 	private static void requireInMemory(String property, DataSize size) {
@@ -65,10 +73,10 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		}
 	}
 
-	IdempotencyWebSettings settings(String namespace, OnError onError) {
+	IdempotencyWebSettings settings(String namespace, OnError onError, List<ResponseRedactor> redactors) {
 		return new IdempotencyWebSettings(namespace, this.header, this.requiredFor, (int) this.maxRequestBody.toBytes(),
 				(int) this.maxResponseBody.toBytes(), (int) this.maxBufferedResponse.toBytes(), this.storedStatuses,
-				onError, this.waitTimeout);
+				this.storedHeaders, this.excludedHeaders, redactors, onError, this.waitTimeout);
 	}
 
 }

@@ -8,6 +8,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.outage.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,8 +48,9 @@ final class UnpooledConnections {
 			logger
 				.warn("The leases of idempotency keys are renewed through the application's pool, because no connection "
 						+ "outside it can be derived from {}. Configure more connections than handlers run concurrently, "
-						+ "or a lease may expire while its renewal waits for a connection",
-						dataSource.getClass().getName(), ex);
+						+ "or a lease may expire while its renewal waits for a connection: {}",
+						dataSource.getClass().getName(), RootCause.of(ex));
+			logger.debug("The stack trace of the failure before", ex);
 			return null;
 		}
 	}

@@ -70,15 +70,16 @@ public final class OutboxActivation {
 
 	/**
 	 * Logs whether the outbox is on, after startup.
+	 * @param relay what the relay of this process serves, as a clause
 	 */
-	void report() {
+	void report(String relay) {
 		String cause;
 		synchronized (this) {
 			this.reported = true;
 			cause = this.reason;
 		}
 		if (cause != null) {
-			logger.info("Outbox: on, because {}", cause);
+			logger.info("Outbox: on, because {}; {}", cause, relay);
 		}
 		else {
 			logger.info("Outbox: off, because there is no @TransactionalOutbox method, no bean has requested the "

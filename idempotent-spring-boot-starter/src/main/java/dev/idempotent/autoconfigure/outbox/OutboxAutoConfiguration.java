@@ -154,8 +154,8 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			JdbcOutboxStore store, OutboxRelayProperties properties) {
-		return new OutboxRelayLifecycle(activation, relay, store, properties.enabled());
+			JdbcOutboxStore store, OutboxTopics topics, OutboxRelayProperties properties) {
+		return new OutboxRelayLifecycle(activation, relay, store, topics, properties.enabled());
 	}
 
 	/**

@@ -50,7 +50,7 @@ public final class OutboxMethodAutoConfiguration {
 	SmartInitializingSingleton outboxMethodsCheck(ConfigurableListableBeanFactory beanFactory,
 			ObjectProvider<OutboxActivation> activation, ObjectProvider<JdbcOutboxStore> store) {
 		return () -> {
-			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check();
+			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
 			if (found > 0) {
 				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"

@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,8 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	private final JdbcOutboxStore store;
 
+	private final OutboxTopics topics;
+
 	private final @Nullable Boolean enabled;
 
 	/**
@@ -38,10 +41,11 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 	 * switch the outbox on, {@code false} to run no relay
 	 */
 	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, JdbcOutboxStore store,
-			@Nullable Boolean enabled) {
+			OutboxTopics topics, @Nullable Boolean enabled) {
 		this.activation = activation;
 		this.relay = relay;
 		this.store = store;
+		this.topics = topics;
 		this.enabled = enabled;
 	}
 
@@ -50,7 +54,9 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		if (Boolean.TRUE.equals(this.enabled)) {
 			this.activation.activate("idempotent.outbox.relay.enabled is true");
 		}
-		this.activation.report();
+		this.activation.report(Boolean.FALSE.equals(this.enabled)
+				? "without a relay in this process (idempotent.outbox.relay.enabled is false)"
+				: "the relay delivers to " + this.topics);
 		if (!mayRun()) {
 			return;
 		}

@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +47,7 @@ final class GuardedStore {
 	}
 
 	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure, IdempotencyObserver observer) {
-		return new GuardedStore(store, onFailure, true, new Outage(), observer);
+		return new GuardedStore(store, onFailure, true, new Outage(log(store, onFailure)), observer);
 	}
 
 	/**
@@ -54,10 +55,12 @@ final class GuardedStore {
 	 * that database itself.
 	 */
 	GuardedStore inFrontOfDatabase() {
-		return this.store.isDatabase()
-				? new GuardedStore(new NoOpIdempotencyStore(), this.onFailure, false, new Outage(),
-						new ObserverList(List.of()))
-				: new GuardedStore(this.store, this.onFailure, false, this.outage, this.observer);
+		if (!this.store.isDatabase()) {
+			return new GuardedStore(this.store, this.onFailure, false, this.outage, this.observer);
+		}
+		IdempotencyStore none = new NoOpIdempotencyStore();
+		return new GuardedStore(none, this.onFailure, false, new Outage(log(none, this.onFailure)),
+				new ObserverList(List.of()));
 	}
 
 	Claim claim(ClaimRequest request) {
@@ -139,13 +142,15 @@ final class GuardedStore {
 	}
 
 	private <T> T guarded(StoreVerb verb, Supplier<T> step) {
+		long start = System.nanoTime();
+		boolean write = verb == StoreVerb.CLAIM || verb == StoreVerb.COMPLETE;
 		try {
 			T reply = observed(verb, step);
-			answered();
+			this.outage.end(start, write);
 			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			failed(ex);
+			this.outage.begin(start, write, ex);
 			throw ex;
 		}
 	}
@@ -167,22 +172,15 @@ final class GuardedStore {
 		}
 	}
 
-	private void answered() {
-		if (this.outage.end()) {
-			logger.info("The idempotency store ({}) is reachable again", describe());
-		}
-	}
-
-	private void failed(IdempotencyStoreUnavailableException ex) {
-		if (this.outage.begin()) {
-			logger.warn(
-					"The idempotency store ({}) is unreachable; until it is reachable again, requests with a key "
-							+ "{}, and under Guarantee.TRANSACTION the database decides alone",
-					describe(),
-					(this.onFailure == OnStoreFailure.PROCEED) ? "run unprotected (idempotent.on-store-failure=proceed)"
-							: "are refused with 503 (idempotent.on-store-failure=reject)",
-					ex);
-		}
+	private static OutageLog log(IdempotencyStore store, OnStoreFailure onFailure) {
+		String subject = "The idempotency store (" + store.describe() + ") is ";
+		String requests = (onFailure == OnStoreFailure.PROCEED)
+				? "run unprotected (idempotent.on-store-failure=proceed)"
+				: "are refused with 503 (idempotent.on-store-failure=reject)";
+		String transactions = store.isDatabase() ? "" : ", and under Guarantee.TRANSACTION the database decides alone";
+		return new OutageLog(logger,
+				subject + "unreachable; until it is reachable again, requests with a key " + requests + transactions,
+				subject + "reachable again");
 	}
 
 }

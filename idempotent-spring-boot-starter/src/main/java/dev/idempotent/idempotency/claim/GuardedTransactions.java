@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
+import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +31,7 @@ final class GuardedTransactions {
 
 	private final IdempotencyTransactions transactions;
 
-	private final Outage outage;
+	private final OutageLog outage;
 
 	private final IdempotencyObserver observer;
 
@@ -38,10 +39,18 @@ final class GuardedTransactions {
 	 * Guards transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	GuardedTransactions(IdempotencyTransactions transactions, Outage outage, IdempotencyObserver observer) {
+	GuardedTransactions(IdempotencyTransactions transactions, OutageLog outage, IdempotencyObserver observer) {
 		this.transactions = transactions;
 		this.outage = outage;
 		this.observer = observer;
+	}
+
+	/**
+	 * Creates the log of outages of the database.
+	 */
+	static OutageLog log() {
+		return new OutageLog(logger, "The database is unreachable; until it is reachable again, requests under "
+				+ "Guarantee.TRANSACTION are refused with 503", "The database is reachable again");
 	}
 
 	Transaction begin(ClaimRequest request, boolean contended) {
@@ -50,17 +59,12 @@ final class GuardedTransactions {
 		try {
 			Transaction begun = beginUnguarded(request, contended);
 			result = StoreResult.ANSWERED;
-			if (this.outage.end()) {
-				logger.info("The database is reachable again");
-			}
+			this.outage.succeeded(start);
 			return begun;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			result = StoreResult.UNAVAILABLE;
-			if (this.outage.begin()) {
-				logger.warn("The database is unreachable; until it is reachable again, requests under "
-						+ "Guarantee.TRANSACTION are refused with 503", ex);
-			}
+			this.outage.failed(start, ex);
 			throw ex;
 		}
 		finally {

@@ -13,6 +13,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +32,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final GuardedStore storeInFront;
 
-	private final Outage databaseOutage = new Outage();
+	private final OutageLog databaseOutage = GuardedTransactions.log();
 
 	private final RunningClaims running = new RunningClaims();
 
@@ -148,6 +149,15 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	public String storeName() {
 		return this.store.describe();
+	}
+
+	/**
+	 * Returns whether the keys are in the database that also has the records of
+	 * {@link Guarantee#TRANSACTION}.
+	 * @return {@code false} for a store in front of the database
+	 */
+	public boolean storesInDatabase() {
+		return this.store.renewsAll();
 	}
 
 	/**

@@ -1,8 +1,9 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+
+import dev.idempotent.outage.OutageLog;
 
 /**
  * Whether a server is known to be unreachable, so that each outage is logged once and
@@ -12,25 +13,37 @@ final class Outage {
 
 	private static final long PROBE_NANOS = Duration.ofSeconds(1).toNanos();
 
-	private final AtomicBoolean open = new AtomicBoolean();
+	private final OutageLog log;
 
 	private final AtomicLong nextProbe = new AtomicLong();
 
-	/**
-	 * Records a failure to reach the server.
-	 * @return {@code true} if it is the first of an outage
-	 */
-	boolean begin() {
-		this.nextProbe.set(System.nanoTime() + PROBE_NANOS);
-		return this.open.compareAndSet(false, true);
+	private volatile boolean ofWrites;
+
+	Outage(OutageLog log) {
+		this.log = log;
 	}
 
 	/**
-	 * Records a reply of the server.
-	 * @return {@code true} if it ends an outage
+	 * Records a failure to reach the server.
+	 * @param start the time at which the call started
+	 * @param write whether the call needs a server that accepts writes, and its replicas
+	 * if the store waits for them
 	 */
-	boolean end() {
-		return this.open.get() && this.open.compareAndSet(true, false);
+	void begin(long start, boolean write, Throwable cause) {
+		this.nextProbe.set(System.nanoTime() + PROBE_NANOS);
+		this.ofWrites |= write;
+		this.log.failed(start, cause);
+	}
+
+	/**
+	 * Records a reply of the server. Does not end an outage of writes if the call was
+	 * none: each request would begin and end another one.
+	 */
+	void end(long start, boolean write) {
+		if (this.log.isOpen() && (write || !this.ofWrites)) {
+			this.ofWrites = false;
+			this.log.succeeded(start);
+		}
 	}
 
 	/**
@@ -38,7 +51,7 @@ final class Outage {
 	 * an outage, which then probes the server.
 	 */
 	boolean isOpen() {
-		if (!this.open.get()) {
+		if (!this.log.isOpen()) {
 			return false;
 		}
 		long now = System.nanoTime();

@@ -114,20 +114,31 @@ final class ResponseEnvelope {
 	private byte[] decrypt(IdempotencyKey key, String origin, byte[] encrypted) {
 		PayloadCipher cipher = this.encryption.cipher();
 		if (cipher == null) {
-			throw new IdempotencyStoreException("The stored response of key " + key
-					+ " is encrypted, and this application has no key. Set idempotent.encryption.keys", null);
+			throw unavailable(key, "this application has no key. Set idempotent.encryption.keys", null);
 		}
 		try {
 			return cipher.decrypt(encrypted, context(key, origin));
 		}
 		catch (PayloadCipherException ex) {
-			String message = "The stored response of key " + key + " cannot be decrypted: " + ex.getMessage();
-			if (ex.reason() == PayloadCipherException.Reason.KEY_UNAVAILABLE) {
-				logger.error(message);
-				throw new IdempotencyStoreUnavailableException(message, ex);
+			if (ex.reason() == PayloadCipherException.Reason.NOT_AUTHENTIC) {
+				throw new IdempotencyStoreException(
+						"The stored response of key " + key + " cannot be decrypted: " + ex.getMessage(), ex);
 			}
-			throw new IdempotencyStoreException(message, ex);
+			throw unavailable(key, ex.getMessage(), ex);
 		}
+		catch (RuntimeException ex) {
+			throw unavailable(key, "the cipher has failed", ex);
+		}
+	}
+
+	/**
+	 * Another instance may have the key, such as while the encryption is switched on.
+	 */
+	private static IdempotencyStoreUnavailableException unavailable(IdempotencyKey key, @Nullable String reason,
+			@Nullable RuntimeException cause) {
+		String message = "The stored response of key " + key + " cannot be decrypted: " + reason;
+		logger.error(message, cause);
+		return new IdempotencyStoreUnavailableException(message, cause);
 	}
 
 	private static byte[] context(IdempotencyKey key, String origin) {

@@ -3,13 +3,13 @@ package dev.idempotent.idempotency.jdbc;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
+import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -33,7 +33,9 @@ final class BatchedRenewals implements AutoCloseable {
 
 	private final IdempotencyRecords records;
 
-	private final AtomicBoolean failing = new AtomicBoolean();
+	private final OutageLog outage = new OutageLog(logger,
+			"Leases could not be renewed together; they are renewed one by one, through the application's pool",
+			"Leases are renewed together again");
 
 	BatchedRenewals(NonTransactionalConnections pooled, @Nullable DataSource unpooled, IdempotencyRecords records) {
 		this.pooled = pooled;
@@ -47,19 +49,17 @@ final class BatchedRenewals implements AutoCloseable {
 	 * outage, if the database does not respond
 	 */
 	Set<Renewal> renew(List<Renewal> held) {
+		long start = System.nanoTime();
 		try {
 			Set<Renewal> renewed = new HashSet<>();
 			for (int from = 0; from < held.size(); from += BATCH) {
 				renewed.addAll(renewBatch(held.subList(from, Math.min(from + BATCH, held.size()))));
 			}
-			this.failing.set(false);
+			this.outage.succeeded(start);
 			return renewed;
 		}
 		catch (DataAccessException ex) {
-			if (this.failing.compareAndSet(false, true)) {
-				logger.warn("The leases of {} keys could not be renewed together; they are renewed one by one, "
-						+ "through the application's pool", held.size(), ex);
-			}
+			this.outage.failed(start, ex);
 			return Set.of();
 		}
 	}

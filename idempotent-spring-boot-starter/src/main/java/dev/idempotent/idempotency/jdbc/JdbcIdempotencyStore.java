@@ -20,6 +20,7 @@ import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.outage.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -168,7 +169,9 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			find(ANY);
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			logger.warn("The database does not answer, so the table {} could not be checked", this.table, ex);
+			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
+					RootCause.of(ex));
+			logger.debug("The stack trace of the failure before", ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			throw new IdempotentConfigurationException(

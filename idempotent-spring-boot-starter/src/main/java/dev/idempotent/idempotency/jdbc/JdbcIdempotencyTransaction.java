@@ -133,7 +133,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The transaction of key {} could not be rolled back; the database rolls it back when the "
+			logger.debug("The transaction of key {} could not be rolled back; the database rolls it back when the "
 					+ "connection ends", this.key, ex);
 		}
 	}

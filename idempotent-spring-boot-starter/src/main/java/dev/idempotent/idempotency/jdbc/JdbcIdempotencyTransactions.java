@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
+import dev.idempotent.outage.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,7 +115,9 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 					ex);
 		}
 		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so the transactions of {} could not be checked", method, ex);
+			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", method,
+					RootCause.of(ex));
+			logger.debug("The stack trace of the failure before", ex);
 			return;
 		}
 		this.store.verify();

@@ -85,7 +85,12 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		}
 	}
 
-	private static Idempotent annotationOf(AnnotatedMethod method) {
+	/**
+	 * Returns the merged annotation of an annotated method.
+	 * @param method the method
+	 * @return the annotation
+	 */
+	public static Idempotent annotationOf(AnnotatedMethod method) {
 		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), Idempotent.class));
 	}
 

@@ -28,16 +28,17 @@ final class DedicatedConnectionFactory {
 
 	static DedicatedConnectionFactory prompt(LettuceConnectionFactory application, Duration timeout) {
 		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
-		return new DedicatedConnectionFactory(new SharedConnectionFactory(DedicatedClientSettings.servers(application),
-				DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout), timeout),
-				resources);
+		return new DedicatedConnectionFactory(new SharedConnectionFactory(
+				DedicatedClientSettings.servers(application), DedicatedClientSettings
+					.client(application.getClientConfiguration(), application.isClusterAware(), resources, timeout),
+				timeout), resources);
 	}
 
 	static DedicatedConnectionFactory exclusive(LettuceConnectionFactory application, Duration timeout) {
 		ClientResources resources = DedicatedClientSettings.resources(application.getClientResources());
 		return new DedicatedConnectionFactory(
-				new ExclusiveConnectionFactory(DedicatedClientSettings.servers(application),
-						DedicatedClientSettings.client(application.getClientConfiguration(), resources, timeout)),
+				new ExclusiveConnectionFactory(DedicatedClientSettings.servers(application), DedicatedClientSettings
+					.client(application.getClientConfiguration(), application.isClusterAware(), resources, timeout)),
 				resources);
 	}
 

@@ -58,10 +58,19 @@ final class ExclusiveConnectionFactory extends LettuceConnectionFactory {
 		@Override
 		public <T extends StatefulConnection<?, ?>> T getConnection(Class<T> connectionType) {
 			int current = this.generation.get();
-			StatefulConnection<?, ?> kept = this.idle.poll();
+			StatefulConnection<?, ?> kept = pollOpen();
 			T connection = (kept != null) ? connectionType.cast(kept) : this.connector.getConnection(connectionType);
 			this.inUse.put(connection, current);
 			return connection;
+		}
+
+		private @Nullable StatefulConnection<?, ?> pollOpen() {
+			StatefulConnection<?, ?> kept = this.idle.poll();
+			while (kept != null && !kept.isOpen()) {
+				CompletableFuture<Void> unused = kept.closeAsync();
+				kept = this.idle.poll();
+			}
+			return kept;
 		}
 
 		@Override

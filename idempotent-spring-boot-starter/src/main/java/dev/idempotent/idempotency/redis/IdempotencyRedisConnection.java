@@ -10,7 +10,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * A connection to the application's Redis with a separate timeout, so that an unreachable
  * Redis blocks a request for milliseconds instead of the application's timeout (one
- * minute by default with Lettuce). Reconnects within two seconds.
+ * minute by default with Lettuce). Connects again when it is used after a loss.
  */
 public final class IdempotencyRedisConnection implements AutoCloseable {
 

@@ -25,17 +25,25 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * One connection for all threads, opened in the background, so that all of them wait
  * concurrently for an unreachable Redis: Spring Data connects under a lock, where
- * timeouts would add up. Replaces a connection that no longer responds, which the
- * operating system takes 15 minutes to detect, and one whose server became a replica,
- * because the same address may lead to the new master.
+ * timeouts would add up. Replaces a closed connection when it is used next: reconnecting
+ * by Lettuce itself would log each attempt. Also replaces a connection that no longer
+ * responds, which the operating system takes 15 minutes to detect, and one whose server
+ * became a replica, because the same address may lead to the new master.
  */
 final class SharedConnectionFactory extends LettuceConnectionFactory {
+
+	/**
+	 * While the server refuses connections, each request would otherwise open one.
+	 */
+	private static final Duration MIN_ATTEMPT_INTERVAL = Duration.ofMillis(100);
 
 	private final Duration timeout;
 
 	private final ThreadPoolExecutor connector;
 
 	private @Nullable CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection;
+
+	private long lastAttempt;
 
 	private @Nullable CompletableFuture<Void> probe;
 
@@ -98,10 +106,26 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 
 	private synchronized CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection(
 			Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
-		if (this.connection == null || this.connection.isCompletedExceptionally()) {
-			this.connection = CompletableFuture.supplyAsync(connect, this.connector);
+		if (this.connection == null || (this.connection.isDone() && isToBeReplaced(this.connection))) {
+			this.lastAttempt = System.nanoTime();
+			this.connection = CompletableFuture.supplyAsync(() -> {
+				resetConnection();
+				return connect.get();
+			}, this.connector);
 		}
 		return this.connection;
+	}
+
+	/**
+	 * Returns whether an attempt to connect failed a while ago, or its connection is
+	 * closed. In a Cluster, Lettuce reconnects to each node.
+	 */
+	private boolean isToBeReplaced(CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> attempt) {
+		if (attempt.isCompletedExceptionally()) {
+			return System.nanoTime() - this.lastAttempt >= MIN_ATTEMPT_INTERVAL.toNanos();
+		}
+		StatefulConnection<byte[], byte[]> opened = attempt.join();
+		return opened == null || !opened.isOpen();
 	}
 
 	private synchronized void checkConnection() {

@@ -35,14 +35,15 @@ final class ApplicationHeaders {
 	}
 
 	void add(String name, @Nullable String value) {
-		if (value != null && isStored(name.toLowerCase(Locale.ROOT))) {
+		if (value != null && isStored(name)) {
 			List<Header> values = this.headers.get(name);
 			boolean replaces = values != null && values.isEmpty();
 			this.headers.computeIfAbsent(name, (key) -> new ArrayList<>()).add(new Header(name, value, replaces));
 		}
 	}
 
-	private static boolean isStored(String lowerCaseName) {
+	static boolean isStored(String name) {
+		String lowerCaseName = name.toLowerCase(Locale.ROOT);
 		return !NOT_STORED.contains(lowerCaseName) && !lowerCaseName.startsWith("access-control-");
 	}
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
 
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
@@ -35,9 +36,22 @@ final class CapturedResponseFormat {
 	}
 
 	static StoredResponse encode(CapturedResponse response) {
+		return encode(response, new byte[0]);
+	}
+
+	/**
+	 * Encodes a response that was reduced, so that it does not equal the stored response
+	 * of another run with the same remainder.
+	 */
+	static StoredResponse encodeDistinct(CapturedResponse response) {
+		return encode(response, UUID.randomUUID().toString().getBytes(StandardCharsets.US_ASCII));
+	}
+
+	private static StoredResponse encode(CapturedResponse response, byte[] suffix) {
 		try {
 			ByteArrayOutputStream bytes = new ByteArrayOutputStream(response.body().length + 256);
 			write(response, new DataOutputStream(bytes));
+			bytes.writeBytes(suffix);
 			return StoredResponse.of(bytes.toByteArray());
 		}
 		catch (IOException ex) {

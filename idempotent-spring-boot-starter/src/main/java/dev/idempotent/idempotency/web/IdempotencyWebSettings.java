@@ -20,17 +20,20 @@ import org.springframework.util.StringUtils;
  * transaction has committed, in bytes; at least {@code maxResponseBody}
  * @param storedStatuses the statuses below 500 that are stored, such as {@code 404}, and
  * ranges of them, such as {@code 200-399}
+ * @param storedHeaders the only response headers that are stored; empty for all
+ * @param excludedHeaders response headers that are not stored
+ * @param redactors redact what is stored, in this order
  * @param onError whether exceptions and statuses from 500 on are stored
  * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
  */
 public record IdempotencyWebSettings(String namespace, String header, List<String> requiredFor, int maxRequestBody,
-		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, OnError onError,
-		Duration waitTimeout) {
+		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, List<String> storedHeaders,
+		List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError, Duration waitTimeout) {
 
 	/**
 	 * Creates settings.
-	 * @throws dev.idempotent.IdempotentConfigurationException if a required request or a
-	 * stored status is malformed
+	 * @throws dev.idempotent.IdempotentConfigurationException if a required request, a
+	 * stored status or a header is malformed
 	 */
 	public IdempotencyWebSettings {
 		requiredFor = List.copyOf(requiredFor);
@@ -39,10 +42,20 @@ public record IdempotencyWebSettings(String namespace, String header, List<Strin
 		storedStatuses = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", storedStatuses)));
 		requiredFor.forEach(RequiredKeyOperations.Rule::parse);
 		storedStatuses.forEach(ResponsePolicy::parse);
+		storedHeaders = List.copyOf(storedHeaders);
+		excludedHeaders = List.copyOf(excludedHeaders);
+		redactors = List.copyOf(redactors);
+		requireValid(storedHeaders, excludedHeaders);
+	}
+
+	private static void requireValid(List<String> storedHeaders, List<String> excludedHeaders) {
+		StoredHeaders unused = new StoredHeaders(storedHeaders, excludedHeaders);
 	}
 
 	ResponsePolicy responsePolicy() {
-		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxBufferedResponse);
+		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxBufferedResponse,
+				new StoredResponses(new StoredHeaders(this.storedHeaders, this.excludedHeaders), this.redactors,
+						this.maxResponseBody));
 	}
 
 }

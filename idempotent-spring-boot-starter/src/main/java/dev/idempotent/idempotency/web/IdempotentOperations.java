@@ -1,14 +1,19 @@
 package dev.idempotent.idempotency.web;
 
 import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import dev.idempotent.idempotency.operation.OperationSummary;
 import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.web.cors.CorsUtils;
@@ -30,17 +35,22 @@ public final class IdempotentOperations {
 	 * @param defaults the defaults of the annotation's attributes
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
 	 * without a database
-	 * @return how many handlers are annotated
+	 * @return the annotated handlers
 	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
 	 * applied to its handler
 	 */
-	public int load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings, OperationSettings defaults,
-			@Nullable IdempotencyTransactionSource transactionSource) {
+	public List<OperationSummary> load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings,
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTable loaded = OperationTable.load(mapping,
 				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
 				transactionSource);
 		this.table = loaded;
-		return loaded.annotated().size();
+		return loaded.annotated()
+			.keySet()
+			.stream()
+			.map((handler) -> OperationSummary.of(handler.type(), handler.method(), annotationOf(handler.method()),
+					defaults))
+			.toList();
 	}
 
 	/**
@@ -72,6 +82,10 @@ public final class IdempotentOperations {
 	 */
 	public static boolean isHandler(Class<?> type, Method method) {
 		return HandlerEntryAdvisor.isHandler(type, method);
+	}
+
+	private static Idempotent annotationOf(Method handler) {
+		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(handler, Idempotent.class));
 	}
 
 	/**

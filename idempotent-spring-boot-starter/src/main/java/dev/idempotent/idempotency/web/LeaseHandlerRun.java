@@ -202,7 +202,7 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 
 	private void complete(HttpServletRequest request, BufferedResponse response) {
 		CapturedResponse captured = response.capture();
-		complete(request, response.isStreaming() ? StoredResponse.notKept() : CapturedResponseFormat.encode(captured));
+		complete(request, response.isStreaming() ? StoredResponse.notKept() : this.policy.toStore(request, captured));
 	}
 
 	private void complete(ServletRequest request, StoredResponse response) {

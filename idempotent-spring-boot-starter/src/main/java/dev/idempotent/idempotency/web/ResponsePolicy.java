@@ -7,6 +7,8 @@ import java.util.regex.Pattern;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.StoredResponse;
+import jakarta.servlet.http.HttpServletRequest;
 
 /**
  * Decides which responses are stored. Other responses release the key.
@@ -25,6 +27,8 @@ final class ResponsePolicy {
 
 	private final int maxBuffered;
 
+	private final StoredResponses storedResponses;
+
 	/**
 	 * Creates a policy.
 	 * @param storedStatuses statuses below 500, such as {@code 404}, and ranges of them,
@@ -33,13 +37,23 @@ final class ResponsePolicy {
 	 * @param maxStored the longest body that is stored, in bytes
 	 * @param maxBuffered the longest body that is buffered until its transaction has
 	 * committed, in bytes
+	 * @param storedResponses what is stored of a response
 	 * @throws IdempotentConfigurationException if a status or range is malformed
 	 */
-	ResponsePolicy(List<String> storedStatuses, OnError onError, int maxStored, int maxBuffered) {
+	ResponsePolicy(List<String> storedStatuses, OnError onError, int maxStored, int maxBuffered,
+			StoredResponses storedResponses) {
 		storedStatuses.stream().map(ResponsePolicy::parse).forEach(this.storedStatuses::or);
 		this.onError = onError;
 		this.maxStored = maxStored;
 		this.maxBuffered = maxBuffered;
+		this.storedResponses = storedResponses;
+	}
+
+	/**
+	 * Returns what is stored of a response with a status that is stored.
+	 */
+	StoredResponse toStore(HttpServletRequest request, CapturedResponse response) {
+		return this.storedResponses.of(request, response);
 	}
 
 	boolean isStored(int status) {

@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.WorkRolledBackException;
+import dev.idempotent.outage.RootCause;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -100,7 +101,8 @@ final class ResponseWriter {
 			refuseRetryable(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again.");
 		}
 		else {
-			logger.error("A request was refused because its idempotency key cannot be stored", ex);
+			logger.error("A {} request was refused because its idempotency key cannot be stored",
+					this.request.getMethod(), ex);
 			refuse(Problem.STORE_FAILED, "Nothing was done. The cause is in the log of this service.");
 		}
 	}
@@ -125,7 +127,10 @@ final class ResponseWriter {
 	 * Reports that the work was rolled back because its transaction had ended early.
 	 */
 	void refuse(IdempotencyClaimLostException ex) throws IOException {
-		logger.error("The work of a handler under Guarantee.TRANSACTION was rolled back", ex);
+		logger.error(
+				"The work of a {} request under Guarantee.TRANSACTION was rolled back, because its transaction had "
+						+ "ended before its handler did. Do not end the transaction within the handler",
+				this.request.getMethod(), ex);
 		refuse(Problem.ROLLED_BACK,
 				"The transaction of the work ended before its handler did, and the rest was rolled back. "
 						+ "Send the request again.");
@@ -135,7 +140,7 @@ final class ResponseWriter {
 	 * Reports that the response to work that was rolled back could not be stored.
 	 */
 	void refuse(WorkRolledBackException ex) throws IOException {
-		logger.warn("The response to work that was rolled back could not be stored, so it was not sent", ex);
+		warn("The response to a {} request whose work was rolled back could not be stored, so it was not sent: {}", ex);
 		refuseRetryable(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again.");
 	}
 
@@ -143,9 +148,18 @@ final class ResponseWriter {
 	 * Reports that it is unknown whether the work was committed.
 	 */
 	void refuseOutcomeUnknown(IdempotencyStoreUnavailableException ex) throws IOException {
-		logger.warn("The response to a request is 503, because it is unknown whether its work was committed", ex);
+		warn("The response to a {} request is 503, because it is unknown whether its work was committed. A retry with the "
+				+ "same key learns the outcome: {}", ex);
 		refuseRetryable(Problem.OUTCOME_UNKNOWN, "It is not yet known whether the work was done. "
 				+ "Send the request again with the same key: it will not be done twice.");
+	}
+
+	/**
+	 * Logs an expected failure of the database.
+	 */
+	private void warn(String message, RuntimeException failure) {
+		logger.warn(message, this.request.getMethod(), RootCause.of(failure));
+		logger.debug("The stack trace of the failure before", failure);
 	}
 
 	private void refuse(Problem problem, String detail) throws IOException {

@@ -142,7 +142,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
-		StoredResponse toStore = responseToStore(buffered);
+		StoredResponse toStore = this.policy.toStore(request, buffered.capture());
 		try {
 			StoredResponse stored = this.claimant.commitAndComplete(toStore);
 			close(request);
@@ -190,7 +190,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void completeAfterRollback(HttpServletRequest request, BufferedResponse buffered) throws IOException {
-		StoredResponse toStore = responseToStore(buffered);
+		StoredResponse toStore = this.policy.toStore(request, buffered.capture());
 		try {
 			Claim claim = this.claimant.completeAfterRollback(toStore);
 			close(request);
@@ -220,12 +220,6 @@ final class TransactionalHandlerRun extends HandlerRun {
 	@Override
 	void settleWithoutErrorPage(HttpServletRequest request, int status) {
 		release(request);
-	}
-
-	private StoredResponse responseToStore(BufferedResponse buffered) {
-		CapturedResponse captured = buffered.capture();
-		return (captured.body().length <= this.policy.maxStored()) ? CapturedResponseFormat.encode(captured)
-				: StoredResponse.notKept();
 	}
 
 	/**

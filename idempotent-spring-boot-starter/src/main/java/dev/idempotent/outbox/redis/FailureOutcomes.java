@@ -3,6 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.util.Set;
 
 import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 
@@ -43,7 +44,7 @@ final class FailureOutcomes {
 	}
 
 	static Outcome unreachable(Throwable failure, Scope scope) {
-		return new Outcome.Unavailable("Redis did not respond (" + failure.getClass().getSimpleName() + ")", scope);
+		return new Outcome.Unavailable("Redis did not respond (" + RootCause.of(failure) + ")", scope);
 	}
 
 	static String codeOrClass(Throwable failure) {

@@ -28,19 +28,20 @@ final class BacklogWorker implements RepeatingTask.Step {
 
 	private final RelaySettings settings;
 
-	private final StoreFailureLog failureLog = new StoreFailureLog();
+	private final StoreFailureLog.Worker failureLog;
 
 	private final ExponentialBackOff polling;
 
 	private BackOffExecution pause;
 
 	BacklogWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, WakeUp wakeUp,
-			RelaySettings settings) {
+			RelaySettings settings, StoreFailureLog.Worker failureLog) {
 		this.backlog = backlog;
 		this.delivery = delivery;
 		this.circuit = circuit;
 		this.wakeUp = wakeUp;
 		this.settings = settings;
+		this.failureLog = failureLog;
 		this.polling = new ExponentialBackOff(settings.pollInterval().toMillis(), 2);
 		this.polling.setMaxInterval(settings.idlePollInterval().toMillis());
 		this.pause = this.polling.start();

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
+import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
@@ -82,6 +83,7 @@ final class BatchDelivery {
 		}
 		BatchSettlement settlement = new BatchSettlement(this.settings);
 		List<LeasedEvent> due = selectDue(events, sendable, settlement);
+		logUndeliverable(events);
 		long start = System.nanoTime();
 		List<Outcome> outcomes = this.publisher.publish(due.stream().map(LeasedEvent::event).toList());
 		Duration took = Duration.ofNanos(System.nanoTime() - start);
@@ -105,7 +107,7 @@ final class BatchDelivery {
 				settlement.addExhausted(event);
 			}
 			else if (event.undeliverable() != null) {
-				addUndeliverable(event, event.undeliverable(), settlement);
+				settlement.add(event, event.undeliverable());
 			}
 			else if (sendable.test(event.event())) {
 				due.add(event);
@@ -117,12 +119,19 @@ final class BatchDelivery {
 		return due;
 	}
 
-	private void addUndeliverable(LeasedEvent event, Outcome outcome, BatchSettlement settlement) {
-		if (outcome instanceof Outcome.Retry retry) {
-			logger.warn("The event {} for {} cannot be delivered yet: {}", event.event().id(),
-					event.event().publisher(), retry.reason());
+	/**
+	 * One line for a batch: with a missing key, no event of a backlog can be delivered.
+	 */
+	private void logUndeliverable(List<LeasedEvent> events) {
+		List<Outcome.Retry> retries = events.stream()
+			.map(LeasedEvent::undeliverable)
+			.filter(Outcome.Retry.class::isInstance)
+			.map(Outcome.Retry.class::cast)
+			.toList();
+		if (!retries.isEmpty()) {
+			logger.warn("{} of {} events for {} cannot be delivered yet; the first one: {}", retries.size(),
+					events.size(), this.publisher.prefix(), retries.get(0).reason());
 		}
-		settlement.add(event, outcome);
 	}
 
 	/**
@@ -148,8 +157,10 @@ final class BatchDelivery {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("The outcomes of a batch could not be stored; "
-					+ "it is delivered again, with the same event ids, once its leases end", ex);
+			logger
+				.warn("The outcomes of a batch for {} could not be stored; it is delivered again, with the same event "
+						+ "ids, once its leases end: {}", this.publisher.prefix(), RootCause.of(ex));
+			logger.debug("The stack trace of the failure before", ex);
 		}
 	}
 

@@ -52,9 +52,10 @@ public final class OutboxRelay {
 		this.settings = settings;
 		this.store = store;
 		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
+		StoreFailureLog failureLog = new StoreFailureLog();
 		for (OutboxPublisher publisher : topics.publishers()) {
 			this.relays.put(publisher.prefix(),
-					new PublisherRelay(publisher, store, owner, settings, observer, delayed));
+					new PublisherRelay(publisher, store, owner, settings, observer, delayed, failureLog));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
 	}
@@ -180,7 +181,8 @@ public final class OutboxRelay {
 			Thread.currentThread().interrupt();
 		}
 		if (thread.isAlive()) {
-			logger.warn("{} is still running; its events are delivered once their leases end", thread.getName());
+			logger.warn("{} is still running after the drain timeout; its events are delivered once their leases end",
+					thread.getName());
 		}
 	}
 

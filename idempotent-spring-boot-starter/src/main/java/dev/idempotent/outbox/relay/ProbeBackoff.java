@@ -3,6 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
@@ -26,6 +27,8 @@ final class ProbeBackoff {
 	private static final Duration IDLE_TIME = Duration.ofSeconds(15);
 
 	private @Nullable BackOffExecution failures;
+
+	private long firstFailure;
 
 	private boolean idle;
 
@@ -56,10 +59,18 @@ final class ProbeBackoff {
 		return this.end;
 	}
 
+	/**
+	 * Returns how long ago the first of the consecutive failures was.
+	 */
+	String failingFor() {
+		return OutageLog.describe(Duration.ofNanos(System.nanoTime() - this.firstFailure));
+	}
+
 	void failed() {
 		this.idle = false;
 		if (this.failures == null) {
 			this.failures = BACKOFF.start();
+			this.firstFailure = System.nanoTime();
 		}
 		this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.failures.nextBackOff());
 	}

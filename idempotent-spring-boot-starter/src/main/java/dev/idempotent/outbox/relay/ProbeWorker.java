@@ -27,18 +27,19 @@ final class ProbeWorker implements RepeatingTask.Step {
 
 	private final RelaySettings settings;
 
-	private final StoreFailureLog failureLog = new StoreFailureLog();
+	private final StoreFailureLog.Worker failureLog;
 
 	private boolean probedOthers;
 
 	ProbeWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, SuspectEvents suspects,
-			WakeUp wakeUp, RelaySettings settings) {
+			WakeUp wakeUp, RelaySettings settings, StoreFailureLog.Worker failureLog) {
 		this.backlog = backlog;
 		this.delivery = delivery;
 		this.circuit = circuit;
 		this.suspects = suspects;
 		this.wakeUp = wakeUp;
 		this.settings = settings;
+		this.failureLog = failureLog;
 	}
 
 	@Override

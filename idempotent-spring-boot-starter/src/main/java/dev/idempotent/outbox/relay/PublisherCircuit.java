@@ -123,6 +123,10 @@ final class PublisherCircuit {
 		Destination destination = destination(probe);
 		ProbeBackoff backoff = (destination != null) ? destination.backoff : this.publisherBackoff;
 		if (!backoff.startIdle()) {
+			if (destination == null || destination.logged) {
+				logger.info("{} counts as available again, after {}, because no event is left to probe it with",
+						(destination != null) ? probe.topic() : this.publisher, backoff.failingFor());
+			}
 			backoff.succeeded();
 			this.destinations.values().remove(destination);
 			this.onRecovery.run();
@@ -170,14 +174,16 @@ final class PublisherCircuit {
 	private void close(Set<String> answered) {
 		boolean recovered = this.publisherBackoff.isOpen();
 		if (recovered) {
-			logger.info("The publisher of {} is available again", this.publisher);
+			logger.info("The publisher of {} is available again, after {}", this.publisher,
+					this.publisherBackoff.failingFor());
 			this.publisherBackoff.succeeded();
 			this.destinations.values().forEach((destination) -> destination.backoff.endNow());
 		}
 		for (String topic : answered) {
 			Destination recoveredDestination = this.destinations.remove(topic);
 			if (recoveredDestination != null && recoveredDestination.logged) {
-				logger.info("The destination {} is available again", topic);
+				logger.info("The destination {} is available again, after {}", topic,
+						recoveredDestination.backoff.failingFor());
 			}
 			recovered |= recoveredDestination != null;
 		}
@@ -195,7 +201,7 @@ final class PublisherCircuit {
 			.filter((outcome) -> tooMany || outcome.scope() == Scope.PUBLISHER)
 			.findFirst()
 			.ifPresent((outcome) -> {
-				if (!this.publisherBackoff.isOpen()) {
+				if (isClosed()) {
 					logger.warn("The publisher of {} is unavailable; events are kept until it recovers: {}",
 							this.publisher, outcome.reason());
 				}
@@ -227,22 +233,6 @@ final class PublisherCircuit {
 	}
 
 	private record Failure(Outcome.Unavailable outcome, long row) {
-	}
-
-	private static final class Destination {
-
-		private final ProbeBackoff backoff = new ProbeBackoff();
-
-		private long firstRow;
-
-		private long skippedRow;
-
-		private boolean logged;
-
-		Destination(long firstRow) {
-			this.firstRow = firstRow;
-		}
-
 	}
 
 }

@@ -20,6 +20,8 @@ final class PublisherRelay {
 
 	private final OutboxObserver observer;
 
+	private final StoreFailureLog failureLog;
+
 	private final PublisherCircuit circuit;
 
 	private final SuspectEvents suspects = new SuspectEvents();
@@ -35,10 +37,11 @@ final class PublisherRelay {
 	private final WakeUp probeWakeUp = new WakeUp();
 
 	PublisherRelay(OutboxPublisher publisher, OutboxStore store, String owner, RelaySettings settings,
-			OutboxObserver observer, DelayedEvents delayed) {
+			OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
+		this.failureLog = failureLog;
 		this.circuit = new PublisherCircuit(this.publisher, this::lookFromFirstRow);
 		this.queue = new HandOffQueue(settings);
 		this.delivery = new BatchDelivery(store, new BatchPublisher(publisher, this.circuit, this.suspects),
@@ -88,10 +91,11 @@ final class PublisherRelay {
 	 * @param threads runs a worker on a new thread of the given name
 	 */
 	void start(BooleanSupplier running, BooleanSupplier delivering, BiConsumer<String, Runnable> threads) {
-		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running,
-				new BacklogWorker(this.backlog, this.delivery, this.circuit, this.backlogWakeUp, this.settings)));
-		threads.accept("outbox-probe-" + this.publisher, new RepeatingTask(running, new ProbeWorker(this.backlog,
-				this.delivery, this.circuit, this.suspects, this.probeWakeUp, this.settings)));
+		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running, new BacklogWorker(this.backlog,
+				this.delivery, this.circuit, this.backlogWakeUp, this.settings, this.failureLog.worker())));
+		threads.accept("outbox-probe-" + this.publisher,
+				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.circuit, this.suspects,
+						this.probeWakeUp, this.settings, this.failureLog.worker())));
 		for (int i = 1; i <= this.settings.workers(); i++) {
 			threads.accept("outbox-relay-" + this.publisher + "-" + i,
 					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),

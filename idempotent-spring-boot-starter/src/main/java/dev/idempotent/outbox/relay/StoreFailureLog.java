@@ -1,43 +1,82 @@
 package dev.idempotent.outbox.relay;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-import org.slf4j.Logger;
+import dev.idempotent.outage.OutageLog;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs once that the store fails, and once that it has recovered.
+ * Logs an outage of the store once for all workers. Only a worker whose last step failed
+ * can end it: the steps of others may not have used the store.
  */
 final class StoreFailureLog {
 
-	private static final Logger logger = LoggerFactory.getLogger(StoreFailureLog.class);
+	private final OutageLog outage = new OutageLog(LoggerFactory.getLogger(StoreFailureLog.class),
+			"The outbox cannot be read; until it can be read again, only events that were handed over at commit are "
+					+ "delivered",
+			"The outbox can be read again");
 
-	private boolean failing;
+	private final AtomicInteger failing = new AtomicInteger();
 
 	/**
-	 * Runs a step that uses the store.
-	 * @return the result of the step, or {@code false} if it fails
+	 * Returns the log of one worker.
 	 */
-	boolean attempt(BooleanSupplier step) {
-		try {
-			boolean result = step.getAsBoolean();
-			if (this.failing) {
-				logger.info("The outbox can be read again");
-			}
-			this.failing = false;
-			return result;
-		}
-		catch (RuntimeException ex) {
-			if (!this.failing) {
-				logger.warn("The outbox cannot be read; retrying", ex);
-			}
-			this.failing = true;
-			return false;
-		}
+	Worker worker() {
+		return new Worker(this);
 	}
 
-	boolean isFailing() {
-		return this.failing;
+	/**
+	 * The log of one worker.
+	 */
+	static final class Worker {
+
+		private final StoreFailureLog all;
+
+		private boolean failing;
+
+		private Worker(StoreFailureLog all) {
+			this.all = all;
+		}
+
+		/**
+		 * Runs a step that may use the store.
+		 * @return the result of the step, or {@code false} if it fails
+		 */
+		boolean attempt(BooleanSupplier step) {
+			long start = System.nanoTime();
+			try {
+				boolean result = step.getAsBoolean();
+				recovered(start);
+				return result;
+			}
+			catch (RuntimeException ex) {
+				failed(start, ex);
+				return false;
+			}
+		}
+
+		boolean isFailing() {
+			return this.failing;
+		}
+
+		private void failed(long start, RuntimeException failure) {
+			if (!this.failing) {
+				this.failing = true;
+				this.all.failing.incrementAndGet();
+			}
+			this.all.outage.failed(start, failure);
+		}
+
+		private void recovered(long start) {
+			if (this.failing) {
+				this.failing = false;
+				if (this.all.failing.decrementAndGet() == 0) {
+					this.all.outage.succeeded(start);
+				}
+			}
+		}
+
 	}
 
 }

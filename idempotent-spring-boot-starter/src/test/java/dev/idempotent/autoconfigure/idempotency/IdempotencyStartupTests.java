@@ -1,14 +1,20 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -28,21 +34,23 @@ class IdempotencyStartupTests {
 		.withUserConfiguration(Application.class);
 
 	@Test
-	void logsTheStoreAndTheNumberOfHandlers(CapturedOutput output) {
+	void logsTheStoreTheGuaranteeAndTheNumberOfHandlers(CapturedOutput output) {
 		this.application.withUserConfiguration(Orders.class, Payments.class)
-			.run((context) -> assertThat(output).containsOnlyOnce("Idempotency: Redis keeps the keys of 3 handlers"));
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("Idempotency: 3 handlers under LEASE (keys in Redis)\n"));
 	}
 
 	@Test
 	void countsOneHandlerInTheSingular(CapturedOutput output) {
 		this.application.withUserConfiguration(Payments.class)
-			.run((context) -> assertThat(output).containsOnlyOnce("Idempotency: Redis keeps the keys of 1 handler\n"));
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("Idempotency: 1 handler under LEASE (keys in Redis)\n"));
 	}
 
 	@Test
 	void startsWithoutAnyHandler(CapturedOutput output) {
-		this.application
-			.run((context) -> assertThat(output).containsOnlyOnce("Idempotency: Redis keeps the keys of 0 handlers"));
+		this.application.run((context) -> assertThat(output)
+			.containsOnlyOnce("Idempotency: no annotated handlers or methods (Redis)\n"));
 	}
 
 	@Test
@@ -51,7 +59,7 @@ class IdempotencyStartupTests {
 			.withPropertyValues("management.endpoints.web.exposure.include=*")
 			.run((context) -> {
 				assertThat(context).getBeanNames(RequestMappingHandlerMapping.class).hasSizeGreaterThan(1);
-				assertThat(output).containsOnlyOnce("Idempotency: Redis keeps the keys of 1 handler\n");
+				assertThat(output).containsOnlyOnce("Idempotency: 1 handler under LEASE (keys in Redis)\n");
 			});
 	}
 
@@ -62,8 +70,47 @@ class IdempotencyStartupTests {
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
 			.run((context) -> {
 				assertThat(context.getBeanFactory().containsSingleton("orders")).isFalse();
-				assertThat(output).containsOnlyOnce("Idempotency: Redis keeps the keys of 2 handlers");
+				assertThat(output).containsOnlyOnce("Idempotency: 2 handlers under LEASE (keys in Redis)\n");
 			});
+	}
+
+	@Test
+	void logsHandlersAndMethodsUnderEachGuarantee(CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class, Payments.class, Vouchers.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:startup", "idempotent.jdbc.initialize-schema=always",
+					"idempotent.store=redis", "idempotent.guarantee=transaction")
+			.run((context) -> assertThat(output).containsOnlyOnce(
+					"Idempotency: 3 handlers and 1 method under TRANSACTION (records in the database, Redis in front), "
+							+ "1 method under LEASE (keys in Redis)\n"));
+	}
+
+	@Test
+	void logsThatOneDatabaseHasAllKeys(CapturedOutput output) {
+		this.application.withUserConfiguration(Payments.class, Vouchers.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:startup", "idempotent.jdbc.initialize-schema=always",
+					"idempotent.store=jdbc")
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("Idempotency: 1 method under TRANSACTION (records in the database), "
+						+ "1 handler and 1 method under LEASE (keys in Database)\n"));
+	}
+
+	@Test
+	void logsEachOperationAtDebug(CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class, Vouchers.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:startup", "idempotent.jdbc.initialize-schema=always",
+					"idempotent.store=redis")
+			.withInitializer((context) -> level(Level.DEBUG))
+			.run((context) -> level(null));
+		assertThat(output.getOut().lines().filter((line) -> line.contains("DEBUG") && line.contains("StartupReport")))
+			.hasSize(4)
+			.anyMatch((line) -> line
+				.endsWith("Orders.cancel(): LEASE, key from the header, lease PT30S, retention PT24H"))
+			.anyMatch((line) -> line.endsWith("Vouchers.grant(java.lang.String) (welcome): TRANSACTION, key #user, "
+					+ "lease PT30S, retention PT48H"));
+	}
+
+	private static void level(@Nullable Level level) {
+		((Logger) LoggerFactory.getLogger(StartupReport.class)).setLevel(level);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -87,6 +134,19 @@ class IdempotencyStartupTests {
 
 		@GetMapping("/orders")
 		void list() {
+		}
+
+	}
+
+	static class Vouchers {
+
+		@Transactional
+		@Idempotent(key = "#user", name = "welcome", guarantee = Guarantee.TRANSACTION, retention = "48h")
+		public void grant(String user) {
+		}
+
+		@Idempotent(key = "#user", guarantee = Guarantee.LEASE)
+		public void remind(String user) {
 		}
 
 	}

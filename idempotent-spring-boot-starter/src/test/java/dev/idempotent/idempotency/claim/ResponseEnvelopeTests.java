@@ -125,9 +125,18 @@ class ResponseEnvelopeTests {
 		StoredResponse closed = this.encrypted.close(this.request, RESPONSE);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 			.isThrownBy(() -> encrypting(false, "k2", "k2").open(this.request.key(), closed));
-		assertThatExceptionOfType(IdempotencyStoreException.class)
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 			.isThrownBy(() -> this.plain.open(this.request.key(), closed))
 			.withMessageContaining("idempotent.encryption.keys");
+	}
+
+	@Test
+	void isUnavailableWhileACipherFails() {
+		StoredResponse closed = this.encrypted.close(this.request, RESPONSE);
+		ResponseEnvelope failing = new ResponseEnvelope(new PayloadEncryption(new FailingCipher(), false));
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(() -> failing.open(this.request.key(), closed))
+			.withCauseInstanceOf(IllegalStateException.class);
 	}
 
 	private static ResponseEnvelope encrypting(boolean readPlaintext, String active, String... ids) {
@@ -147,6 +156,20 @@ class ResponseEnvelopeTests {
 
 	private static String text(StoredResponse stored) {
 		return new String(stored.bytes(), StandardCharsets.ISO_8859_1);
+	}
+
+	private static final class FailingCipher implements PayloadCipher {
+
+		@Override
+		public byte[] encrypt(byte[] plain, byte[] context) {
+			throw new IllegalStateException("The key management service did not respond");
+		}
+
+		@Override
+		public byte[] decrypt(byte[] encrypted, byte[] context) {
+			throw new IllegalStateException("The key management service did not respond");
+		}
+
 	}
 
 }

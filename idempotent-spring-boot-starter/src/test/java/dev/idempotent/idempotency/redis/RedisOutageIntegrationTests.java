@@ -11,9 +11,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -87,6 +90,22 @@ class RedisOutageIntegrationTests {
 			redis.start();
 			await().untilAsserted(() -> assertThatNoException().isThrownBy(() -> StoreVerb.CLAIM.ask(early, this.key)));
 		}
+	}
+
+	/**
+	 * The application has no connection of its own that could log.
+	 */
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsNoAttemptToReconnect(CapturedOutput output) {
+		redis.stop();
+		// Lettuce would try again within a second.
+		await().during(Duration.ofSeconds(2)).until(() -> !output.getOut().contains("io.lettuce"));
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(() -> StoreVerb.CLAIM.ask(store, this.key));
+		redis.start();
+		awaitAnAnswerTo(StoreVerb.CLAIM);
+		assertThat(output).doesNotContain("io.lettuce");
 	}
 
 	private void awaitAnAnswerTo(StoreVerb verb) {

@@ -11,6 +11,9 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -119,6 +122,29 @@ class PublisherCircuitTests {
 		this.circuit.probeBehind(new PublisherCircuit.Probe("test:0", 1), 7);
 		record(GONE);
 		assertThat(Objects.requireNonNull(this.circuit.longestUnprobed()).row()).isEqualTo(8);
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsAnOutageAndItsEndInOneLineEach(CapturedOutput output) {
+		record(AWAY, GONE);
+		record(AWAY);
+		record(DELIVERED, DELIVERED);
+		record(DELIVERED);
+		assertThat(output.getOut().lines()).hasSize(2);
+		assertThat(output).contains("The publisher of test is unavailable; events are kept until it recovers: away")
+			.containsPattern("The publisher of test is available again, after \\d+ ms");
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsThatAnOutageCountsAsEndedIfNoEventIsLeft(CapturedOutput output) {
+		record(GONE);
+		PublisherCircuit.Probe probe = Objects.requireNonNull(this.circuit.longestUnprobed());
+		this.circuit.awaitEvent(probe);
+		this.circuit.awaitEvent(probe);
+		assertThat(output).containsOnlyOnce("The destination test:0 is unavailable")
+			.containsOnlyOnce("test:0 counts as available again, after");
 	}
 
 	private void record(Outcome... outcomes) {

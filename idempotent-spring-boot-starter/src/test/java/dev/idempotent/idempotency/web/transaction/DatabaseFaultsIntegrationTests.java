@@ -16,7 +16,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -86,11 +89,17 @@ class DatabaseFaultsIntegrationTests {
 	}
 
 	@Test
-	void reportsAnUnknownOutcomeWhileTheDatabaseIsSilentAndRunsOnce() throws Exception {
+	@ExtendWith(OutputCaptureExtension.class)
+	void reportsAnUnknownOutcomeWhileTheDatabaseIsSilentAndRunsOnce(CapturedOutput output) throws Exception {
 		HttpResponse<byte[]> first = atTheCommit(proxy::hold);
 		assertThat(first.statusCode()).isEqualTo(503);
 		assertThat(text(first)).contains("urn:problem-type:idempotency:outcome-unknown");
 		assertThat(first.headers().firstValue("Retry-After")).hasValue("1");
+		assertThat(output.getOut().lines().filter((line) -> line.contains("unknown whether its work was committed")))
+			.singleElement()
+			.asString()
+			.contains("WARN")
+			.containsPattern("A retry with the same key learns the outcome: \\S+");
 		proxy.resume();
 		await().until(() -> post("commit-gate").statusCode() == 201);
 		assertThat(rows()).isOne();

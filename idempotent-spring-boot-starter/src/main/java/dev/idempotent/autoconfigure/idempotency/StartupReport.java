@@ -1,0 +1,93 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.operation.OperationSummary;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+
+/**
+ * Logs one line after startup: how many handlers and methods run under which guarantee,
+ * and where their keys are. At {@code DEBUG}, one more line for each of them.
+ */
+final class StartupReport implements ApplicationListener<ContextRefreshedEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger(StartupReport.class);
+
+	private final ApplicationContext context;
+
+	private final IdempotencyGuard guard;
+
+	private final List<OperationSummary> handlers = new ArrayList<>();
+
+	private final List<OperationSummary> methods = new ArrayList<>();
+
+	StartupReport(ApplicationContext context, IdempotencyGuard guard) {
+		this.context = context;
+		this.guard = guard;
+	}
+
+	void addHandlers(List<OperationSummary> found) {
+		this.handlers.addAll(found);
+	}
+
+	void addMethods(List<OperationSummary> found) {
+		this.methods.addAll(found);
+	}
+
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		// Child contexts publish the event here, too.
+		if (event.getApplicationContext() != this.context) {
+			return;
+		}
+		logger.info("Idempotency: {}", describe());
+		if (logger.isDebugEnabled()) {
+			Stream.concat(this.handlers.stream(), this.methods.stream())
+				.map(OperationSummary::description)
+				.sorted()
+				.forEach((operation) -> logger.debug("Idempotency: {}", operation));
+		}
+	}
+
+	private String describe() {
+		String stored = Stream.of(Guarantee.TRANSACTION, Guarantee.LEASE)
+			.filter((guarantee) -> count(this.handlers, guarantee) + count(this.methods, guarantee) > 0)
+			.map((guarantee) -> "%s under %s (%s)".formatted(operations(guarantee), guarantee, place(guarantee)))
+			.collect(Collectors.joining(", "));
+		return !stored.isEmpty() ? stored : "no annotated handlers or methods (" + this.guard.storeName() + ")";
+	}
+
+	private String operations(Guarantee guarantee) {
+		return Stream
+			.of(counted(count(this.handlers, guarantee), "handler"), counted(count(this.methods, guarantee), "method"))
+			.filter((text) -> !text.isEmpty())
+			.collect(Collectors.joining(" and "));
+	}
+
+	private String place(Guarantee guarantee) {
+		String store = this.guard.storeName();
+		if (guarantee == Guarantee.LEASE) {
+			return "keys in " + store;
+		}
+		return this.guard.storesInDatabase() ? "records in the database"
+				: "records in the database, " + store + " in front";
+	}
+
+	private static long count(List<OperationSummary> operations, Guarantee guarantee) {
+		return operations.stream().filter((operation) -> operation.guarantee() == guarantee).count();
+	}
+
+	private static String counted(long number, String noun) {
+		return (number == 0) ? "" : number + " " + noun + ((number == 1) ? "" : "s");
+	}
+
+}
