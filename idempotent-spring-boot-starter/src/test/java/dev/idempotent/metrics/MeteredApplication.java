@@ -3,6 +3,7 @@ package dev.idempotent.metrics;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.stream.RedisStreamListener;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,7 +57,7 @@ class MeteredApplication {
 
 		@Transactional
 		@Idempotent(name = "ship", key = "#id", guarantee = Guarantee.TRANSACTION)
-		public String ship(String id) {
+		public String ship(@Nullable String id) {
 			return "shipped";
 		}
 

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.encryption.PayloadEncryption;
@@ -64,8 +65,7 @@ class LeaseDecisionsTests {
 		assertThat(claim("request")).is(Samples.completed(RESPONSE));
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.RUN, Outcome.REPLAYED);
 		assertThat(this.observer.started()).containsExactly(Samples.operation());
-		RunOrigin origin = this.observer.decisions().get(1).origin();
-		assertThat(origin).isNotNull();
+		RunOrigin origin = Objects.requireNonNull(this.observer.decisions().get(1).origin());
 		assertThat(origin.traceparent()).isEqualTo(TRACE);
 		assertThat(origin.guarantee()).isEqualTo(Guarantee.LEASE);
 		assertThat(origin.since()).isBefore(Instant.now().plusSeconds(1));

@@ -1,7 +1,6 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
-import java.util.function.Consumer;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -58,7 +57,7 @@ class UnsettledKeysTests {
 		claimant.claim();
 		assertThat(this.guard.running()).isOne();
 		assertThat(this.guard.oldestUnsettled()).isPositive();
-		end.of.accept(claimant);
+		end.of(claimant);
 		assertThat(this.guard.running()).isZero();
 		assertThat(this.guard.oldestUnsettled()).isZero();
 	}
@@ -70,7 +69,7 @@ class UnsettledKeysTests {
 		claimant.claim();
 		assertThat(this.guard.running()).isOne();
 		claimant.rollback();
-		end.of.accept(claimant);
+		end.of(claimant);
 		assertThat(this.guard.running()).isZero();
 	}
 
@@ -86,7 +85,7 @@ class UnsettledKeysTests {
 		claimant.claim();
 		assertThat(this.guard.running()).isEqualTo(2);
 		claimant.rollback();
-		end.of.accept(claimant);
+		end.of(claimant);
 		assertThat(this.guard.running()).isOne();
 	}
 
@@ -148,28 +147,23 @@ class UnsettledKeysTests {
 
 	enum End {
 
-		COMPLETED((claimant) -> claimant.complete(RESPONSE)),
+		COMPLETED, RELEASED, RELEASED_TWICE, UNKNOWN, LEFT_TO_AN_ERROR_PAGE, COMPLETED_BY_AN_ERROR_PAGE;
 
-		RELEASED(Claimant::release),
-
-		RELEASED_TWICE((claimant) -> {
-			claimant.release();
-			claimant.release();
-		}),
-
-		UNKNOWN(Claimant::settleUnknown),
-
-		LEFT_TO_AN_ERROR_PAGE(Claimant::stopRenewal),
-
-		COMPLETED_BY_AN_ERROR_PAGE((claimant) -> {
-			claimant.stopRenewal();
-			claimant.complete(RESPONSE);
-		});
-
-		private final Consumer<Claimant> of;
-
-		End(Consumer<Claimant> of) {
-			this.of = of;
+		void of(Claimant claimant) {
+			switch (this) {
+				case COMPLETED -> claimant.complete(RESPONSE);
+				case RELEASED -> claimant.release();
+				case RELEASED_TWICE -> {
+					claimant.release();
+					claimant.release();
+				}
+				case UNKNOWN -> claimant.settleUnknown();
+				case LEFT_TO_AN_ERROR_PAGE -> claimant.stopRenewal();
+				case COMPLETED_BY_AN_ERROR_PAGE -> {
+					claimant.stopRenewal();
+					claimant.complete(RESPONSE);
+				}
+			}
 		}
 
 	}

@@ -4,8 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
-import java.util.function.ToIntBiFunction;
+import java.util.function.BiConsumer;
 
 import dev.idempotent.idempotency.tracing.TracedApplication.Calls;
 import dev.idempotent.testing.RealPostgres;
@@ -164,10 +165,10 @@ class TracesIntegrationTests {
 	 * Calls a method twice with one key.
 	 * @return the operation and outcome of the second call
 	 */
-	private static List<String> callTwice(ToIntBiFunction<Calls, String> method) {
+	private static List<String> callTwice(BiConsumer<Calls, String> method) {
 		String id = UUID.randomUUID().toString();
-		Observed first = observe(() -> method.applyAsInt(application.bean(Calls.class), id));
-		Observed second = observe(() -> method.applyAsInt(application.bean(Calls.class), id));
+		Observed first = observe(() -> method.accept(application.bean(Calls.class), id));
+		Observed second = observe(() -> method.accept(application.bean(Calls.class), id));
 		assertThat(first.of("idempotency.outcome")).isEqualTo("run");
 		assertThat(second.of("idempotency.first_run.trace_id")).isEqualTo(first.traceId());
 		return List.of(second.of("idempotency.operation"), second.of("idempotency.outcome"));
@@ -176,13 +177,11 @@ class TracesIntegrationTests {
 	private static Observed observe(Runnable call) {
 		Observation observation = Observation.start("call", application.bean(ObservationRegistry.class));
 		List<String> traceIds = new ArrayList<>();
-		try (Observation.Scope scope = observation.openScope()) {
-			traceIds.add(application.bean(Tracer.class).currentSpan().context().traceId());
+		observation.scoped(() -> {
+			traceIds.add(Objects.requireNonNull(application.bean(Tracer.class).currentSpan()).context().traceId());
 			call.run();
-		}
-		finally {
-			observation.stop();
-		}
+		});
+		observation.stop();
 		return new Observed(traceIds.get(0), observation);
 	}
 
@@ -210,7 +209,8 @@ class TracesIntegrationTests {
 	private record Observed(String traceId, Observation observation) {
 
 		String of(String keyValue) {
-			return this.observation.getContext().getHighCardinalityKeyValue(keyValue).getValue();
+			return Objects.requireNonNull(this.observation.getContext().getHighCardinalityKeyValue(keyValue))
+				.getValue();
 		}
 
 	}
