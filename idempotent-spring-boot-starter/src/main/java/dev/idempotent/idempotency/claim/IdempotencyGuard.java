@@ -144,6 +144,14 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
+	 * The age of the oldest run in progress in this process.
+	 * @return zero without one
+	 */
+	public Duration oldestRun() {
+		return Duration.ofNanos(this.running.oldest(System.nanoTime()));
+	}
+
+	/**
 	 * The name of the store in messages.
 	 * @return a short name
 	 */
