@@ -197,6 +197,30 @@ class KeyAdministrationTests {
 	}
 
 	@Test
+	void tellsThatAClaimCouldWriteAForgottenRecordBack() {
+		completeIn(this.database, "owner");
+		KeyAdministration contended = new KeyAdministration(this.store, () -> List.of(new ForwardingStore() {
+
+			@Override
+			protected IdempotencyStore target() {
+				return KeyAdministrationTests.this.database;
+			}
+
+			@Override
+			public boolean forget(IdempotencyKey key, String token) {
+				claimIn(KeyAdministrationTests.this.store, "a retry that has read the record");
+				return super.forget(key, token);
+			}
+
+		}), PayloadEncryption.NONE);
+		assertThat(contended.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
+		completeIn(this.store, "a retry that has read the record");
+		assertThat(claimIn(this.store, "rival")).is(Samples.completed(RESPONSE));
+		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
 	void asksADatabaseThatIsTheStoreOnlyOnce() {
 		IdempotencyStore both = new ForwardingStore() {
 
