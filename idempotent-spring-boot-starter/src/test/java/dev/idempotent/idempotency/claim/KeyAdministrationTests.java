@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredKey;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link KeyAdministration}.
@@ -218,6 +220,16 @@ class KeyAdministrationTests {
 		assertThat(claimIn(this.store, "rival")).is(Samples.completed(RESPONSE));
 		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
 		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void releasesTheKeyOfALiveRunUntilItsNextRenewal() {
+		Duration lease = Duration.ofMillis(300);
+		try (IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, MINUTE)) {
+			guard.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
+			assertThat(this.leases.release(this.key).now()).isNull();
+			await().until(() -> this.leases.find(this.key) != null);
+		}
 	}
 
 	@Test
