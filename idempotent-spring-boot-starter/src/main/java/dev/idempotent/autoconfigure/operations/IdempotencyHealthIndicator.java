@@ -49,8 +49,9 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	@Override
 	public Health health() {
 		Health.Builder health = Health.up().withDetail("store", this.guard.storeName());
-		checkStore(health, checkDatabases(health));
-		checkAge(health, this.guard.oldestUnsettled());
+		boolean databaseDecides = checkDatabases(health);
+		checkStore(health, databaseDecides);
+		checkAge(health, databaseDecides || this.settings.proceedsWithoutStore());
 		return health.build();
 	}
 
@@ -114,9 +115,14 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 		}
 	}
 
-	private void checkAge(Health.Builder health, Duration age) {
-		health.withDetail("oldestUnsettledAge", age.toString())
+	/**
+	 * Keys that wait for the store do not count if requests are served without it:
+	 * otherwise an outage would take all instances out of service when it lasts.
+	 */
+	private void checkAge(Health.Builder health, boolean servesWithoutStore) {
+		health.withDetail("oldestUnsettledAge", this.guard.oldestUnsettled().toString())
 			.withDetail("maxUnsettledAge", this.maxUnsettledAge.toString());
+		Duration age = servesWithoutStore ? this.guard.oldestRun() : this.guard.oldestUnsettled();
 		if (age.compareTo(this.maxUnsettledAge) > 0) {
 			health.down();
 		}

@@ -25,8 +25,9 @@ enum KeyVerb {
 
 		@Override
 		String consequence(@Nullable Duration replayCacheTtl) {
-			return "The next request with this key runs the work. If the first run is still alive, both run under "
-					+ "Guarantee.LEASE; under Guarantee.TRANSACTION the database refuses the second while the first lasts";
+			return "The next request with this key runs the work. If the first run is still alive, it claims the key again "
+					+ "within a third of its lease; with a request before that, both run under Guarantee.LEASE, and under "
+					+ "Guarantee.TRANSACTION the database refuses the second while the first lasts";
 		}
 
 	},

@@ -15,12 +15,16 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
  * unfinished steps retried in the background. Thread-safe.
  */
 public final class IdempotencyGuard implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(IdempotencyGuard.class);
 
 	private final ObserverList observers;
 
@@ -144,6 +148,14 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	/**
+	 * The age of the oldest run in progress in this process.
+	 * @return zero without one
+	 */
+	public Duration oldestRun() {
+		return Duration.ofNanos(this.running.oldest(System.nanoTime()));
+	}
+
+	/**
 	 * The name of the store in messages.
 	 * @return a short name
 	 */
@@ -175,7 +187,20 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
-		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparent(), lease, retention);
+		return ClaimRequest.of(key, fingerprint, operation.guarantee(), traceparent(), lease, retention);
+	}
+
+	/**
+	 * A tracer that fails must not affect the work.
+	 */
+	private @Nullable String traceparent() {
+		try {
+			return this.trace.traceparent();
+		}
+		catch (RuntimeException | Error ex) {
+			logger.debug("The trace context of a claim could not be read", ex);
+			return null;
+		}
 	}
 
 	private ObservedClaim observe(Operation operation, IdempotencyKey key) {

@@ -158,11 +158,16 @@ public final class KeyAdministration {
 	/**
 	 * Settles a key with the token that has it in this place: the tokens of two places
 	 * may differ.
+	 * @return {@code false} if a request has changed the key: a claim made meanwhile may
+	 * have read a record before it was forgotten, and write it back
 	 */
 	private static boolean settle(IdempotencyStore place, IdempotencyKey key, StoredKey.State state,
 			BiPredicate<IdempotencyKey, String> verb) {
 		StoredKey found = place.find(key);
-		return found == null || found.state() != state || verb.test(key, found.token());
+		if (found != null && found.state() == state) {
+			return verb.test(key, found.token());
+		}
+		return found == null || found.state() == StoredKey.State.COMPLETED;
 	}
 
 	private @Nullable StoredKey findInDatabases(IdempotencyKey key) {

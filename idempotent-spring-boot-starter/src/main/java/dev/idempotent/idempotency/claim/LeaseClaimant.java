@@ -81,7 +81,8 @@ final class LeaseClaimant implements Claimant {
 		try {
 			return this.observed.close(this.request, response);
 		}
-		catch (RuntimeException ex) {
+		// A library of a cipher may be missing.
+		catch (RuntimeException | Error ex) {
 			logger.error(
 					"The response of key {} could not be encrypted; only the fact that the work was done is stored",
 					this.request.key(), ex);

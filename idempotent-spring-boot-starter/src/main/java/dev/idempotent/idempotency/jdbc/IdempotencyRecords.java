@@ -188,6 +188,14 @@ final class IdempotencyRecords {
 	}
 
 	/**
+	 * Reads how many characters the column of the token has, or 0 if they are not
+	 * limited.
+	 */
+	int tokenLength(Connection connection) {
+		return new RecordStatements(connection, sql(connection)).tokenLength();
+	}
+
+	/**
 	 * Deletes a COMPLETED key that the token has completed.
 	 */
 	boolean forget(Connection connection, IdempotencyKey key, String token, Duration lockTimeout) {

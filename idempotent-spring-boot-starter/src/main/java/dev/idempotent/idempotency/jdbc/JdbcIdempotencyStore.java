@@ -46,6 +46,12 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
+	/**
+	 * The longest token.
+	 * @see dev.idempotent.idempotency.RunOrigin#toToken
+	 */
+	private static final int TOKEN_LENGTH = 128;
+
 	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
 
 	private final NonTransactionalConnections connections;
@@ -161,12 +167,14 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	}
 
 	/**
-	 * Checks that the table exists. Logs a warning if the database does not answer.
+	 * Checks that the table exists and can store each token: without tracing, tokens are
+	 * short, so a request would be the first to fail. Logs a warning if the database does
+	 * not answer.
 	 * @throws IdempotentConfigurationException if the database lacks it
 	 */
 	public void verify() {
 		try {
-			find(ANY);
+			verifyTokenLength(run(ANY, this.records::tokenLength));
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
@@ -180,6 +188,17 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 							+ getClass().getPackageName().replace('.', '/')
 							+ "), or set idempotent.jdbc.initialize-schema=always.",
 					ex);
+		}
+	}
+
+	private void verifyTokenLength(int length) {
+		if (length > 0 && length < TOKEN_LENGTH) {
+			throw new IdempotentConfigurationException(
+					"The column token of the table " + this.table + " is a varchar(" + length
+							+ "), but the tokens of traced runs are longer.",
+					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script schema-*.sql for your "
+							+ "database. Instances of an earlier version can use the changed table.",
+					null);
 		}
 	}
 

@@ -98,6 +98,18 @@ final class RecordStatements {
 		}, key.digest());
 	}
 
+	/**
+	 * Reads how many characters the column of the token has.
+	 * @return 0 if they are not limited
+	 */
+	int tokenLength() {
+		return run(this.sql.find(), (statement) -> {
+			try (ResultSet none = statement.executeQuery()) {
+				return none.getMetaData().getPrecision(none.findColumn("token"));
+			}
+		}, "");
+	}
+
 	KeyCount count(int atMost) {
 		return run(this.sql.count(), (statement) -> {
 			long pending = 0;

@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
@@ -95,6 +96,19 @@ class IdempotencyHealthIntegrationTests {
 						+ "Guarantee.LEASE get 503");
 			assertThat(application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
 				.isEqualTo(200);
+		}
+	}
+
+	@Test
+	void isUpHoweverLongTheStoreIsAwayIfTheDatabaseDecides() {
+		try (WebApplication application = start(TransactionApplication.class, WebApplication.WITH_DATABASE,
+				"idempotent.jdbc.initialize-schema=always", "idempotent.health.max-unsettled-age=1ms")) {
+			stopRedis();
+			assertThat(application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
+				.isEqualTo(200);
+			IdempotencyGuard guard = application.bean(IdempotencyGuard.class);
+			await().until(() -> guard.running() == 0 && guard.oldestUnsettled().toMillis() > 1);
+			assertThat(health(application).getStatus()).isEqualTo(Status.UP);
 		}
 	}
 

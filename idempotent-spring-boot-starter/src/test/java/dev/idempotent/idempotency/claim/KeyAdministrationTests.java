@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredKey;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link KeyAdministration}.
@@ -194,6 +196,40 @@ class KeyAdministrationTests {
 
 		}, List::of, PayloadEncryption.NONE);
 		assertThat(contended.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
+	}
+
+	@Test
+	void tellsThatAClaimCouldWriteAForgottenRecordBack() {
+		completeIn(this.database, "owner");
+		KeyAdministration contended = new KeyAdministration(this.store, () -> List.of(new ForwardingStore() {
+
+			@Override
+			protected IdempotencyStore target() {
+				return KeyAdministrationTests.this.database;
+			}
+
+			@Override
+			public boolean forget(IdempotencyKey key, String token) {
+				claimIn(KeyAdministrationTests.this.store, "a retry that has read the record");
+				return super.forget(key, token);
+			}
+
+		}), PayloadEncryption.NONE);
+		assertThat(contended.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.CONTENDED);
+		completeIn(this.store, "a retry that has read the record");
+		assertThat(claimIn(this.store, "rival")).is(Samples.completed(RESPONSE));
+		assertThat(this.transactions.forget(this.key).outcome()).isEqualTo(KeyChange.Outcome.DONE);
+		assertThat(claimIn(this.store, "rival")).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void releasesTheKeyOfALiveRunUntilItsNextRenewal() {
+		Duration lease = Duration.ofMillis(300);
+		try (IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, MINUTE)) {
+			guard.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
+			assertThat(this.leases.release(this.key).now()).isNull();
+			await().until(() -> this.leases.find(this.key) != null);
+		}
 	}
 
 	@Test
