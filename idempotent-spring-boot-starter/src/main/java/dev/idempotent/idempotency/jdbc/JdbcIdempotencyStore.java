@@ -46,12 +46,6 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
-	/**
-	 * The longest token.
-	 * @see dev.idempotent.idempotency.RunOrigin#toToken
-	 */
-	private static final int TOKEN_LENGTH = 128;
-
 	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
 
 	private final NonTransactionalConnections connections;
@@ -174,7 +168,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	public void verify() {
 		try {
-			verifyTokenLength(run(ANY, this.records::tokenLength));
+			TableMistakes.requireLongTokens(this.table, run(ANY, this.records::tokenLength));
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
@@ -182,23 +176,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			logger.debug("The stack trace of the failure before", ex);
 		}
 		catch (IdempotencyStoreException ex) {
-			throw new IdempotentConfigurationException(
-					"The database has no table " + this.table + " for idempotency keys, or one with other columns.",
-					"Run the script schema-*.sql for your database (it is in the jar, in "
-							+ getClass().getPackageName().replace('.', '/')
-							+ "), or set idempotent.jdbc.initialize-schema=always.",
-					ex);
-		}
-	}
-
-	private void verifyTokenLength(int length) {
-		if (length > 0 && length < TOKEN_LENGTH) {
-			throw new IdempotentConfigurationException(
-					"The column token of the table " + this.table + " is a varchar(" + length
-							+ "), but the tokens of traced runs are longer.",
-					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script schema-*.sql for your "
-							+ "database. Instances of an earlier version can use the changed table.",
-					null);
+			throw TableMistakes.missing(this.table, ex);
 		}
 	}
 
