@@ -40,7 +40,7 @@ class CouponShopIntegrationTests {
 	void servesItsPage() {
 		HttpResponse<String> page = this.shop.get("/");
 		assertThat(page.statusCode()).isEqualTo(200);
-		assertThat(page.body()).contains("app.js", "style.css").doesNotContain("http:", "https:");
+		assertThat(page.body()).contains("app.js", "theme.css").doesNotContain("http:", "https:");
 	}
 
 }

@@ -7,18 +7,16 @@ import java.util.Locale;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Browser.NewPageOptions;
 import com.microsoft.playwright.BrowserType.LaunchOptions;
+import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.options.ColorScheme;
-import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,11 +24,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ShopTest
 class ChromiumIntegrationTests {
 
-	private final String user = ShopClient.newUser();
+	private static final String OVERFLOWING = """
+			[...document.querySelectorAll('body *')]
+				.filter((node) => !node.closest('.visually-hidden, .scroll'))
+				.filter((node) => node.getBoundingClientRect().right > window.innerWidth + 1)
+				.map((node) => node.outerHTML.slice(0, 80))
+			""";
 
 	private final String address;
-
-	private final JdbcClient jdbc;
 
 	private final Playwright playwright = Playwright.create();
 
@@ -39,9 +40,8 @@ class ChromiumIntegrationTests {
 		.launch(new LaunchOptions().setExecutablePath(Path.of(System.getProperty("browser.executable")))
 			.setArgs(List.of("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")));
 
-	ChromiumIntegrationTests(@LocalServerPort int port, @Autowired JdbcClient jdbc) {
+	ChromiumIntegrationTests(@LocalServerPort int port) {
 		this.address = "http://127.0.0.1:" + port + "/";
-		this.jdbc = jdbc;
 	}
 
 	@AfterEach
@@ -50,33 +50,58 @@ class ChromiumIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "LIGHT, 1280", "DARK, 1280", "LIGHT, 390" })
-	void placesOneOrderForADoubleClick(ColorScheme scheme, int width) {
+	@CsvSource({ "LIGHT, 1280", "DARK, 1280", "LIGHT, 360" })
+	void tellsTheStoryOfEachKey(ColorScheme scheme, int width) {
 		Page page = this.browser.newPage(new NewPageOptions().setColorScheme(scheme).setViewportSize(width, 900));
 		page.navigate(this.address);
-		page.locator("#user").fill(this.user);
-		page.locator("input[value='delay=2000']").check();
-		page.locator("#place-twice").click();
-		assertThat(page.locator("#answers .status:text-is('201')")).hasCount(1);
-		assertThat(page.locator("#answers .status:text-is('409')")).hasCount(1);
-		page.locator("#resend").click();
-		assertThat(page.locator("#answers .outcome").first()).hasText("Replayed");
-		page.locator("#change").click();
-		assertThat(page.locator("#answers .status").first()).hasText("422");
-		assertThat(page.locator("#orders tr")).hasCount(1);
-		assertThat(page.locator("#events tr")).hasCount(1);
-		page.locator("input[value='']").check();
-		page.locator("#fail-both").click();
-		assertThat(page.locator("#lease-orders")).hasText("1");
-		page.locator("#retry-both").click();
-		assertThat(page.locator("#lease-orders")).hasText("2");
-		assertThat(page.locator("#transaction-retry")).hasText("201 Replayed");
+		sendFiveAtOnce(page);
+		letRepeatsWait(page);
+		loseAnAnswer(page);
+		page.locator("#compare").click();
+		assertThat(page.locator("#lease-verdict")).containsText("ordered twice");
+		assertThat(page.locator("#transaction-verdict")).containsText("1 order");
+		assertThat(page.locator("#chart .bar")).not().hasCount(0);
+		assertThat(page.locator("#sent")).hasText("12");
+		assertThat(page.locator("#made")).hasText("3");
+		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
 		page.screenshot(new ScreenshotOptions().setFullPage(true)
 			.setPath(Path.of("target", "browser", scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
-		assertThat(this.jdbc.sql("select count(*) from orders where user_id = ?")
-			.param(this.user)
-			.query(Long.class)
-			.single()).isOne();
+	}
+
+	private void sendFiveAtOnce(Page page) {
+		choose(page, "trouble", "delay=2000");
+		page.locator("#five-times").click();
+		assertThat(marks(page, "in-progress")).hasCount(4);
+		assertThat(marks(page, "ran")).hasCount(1);
+		assertThat(page.locator("#sentence"))
+			.hasText("You clicked 5 times; 1 order was made; 4 came while the first was running (409).");
+	}
+
+	private void letRepeatsWait(Page page) {
+		choose(page, "handler", "/api/orders/wait");
+		page.locator("#five-times").click();
+		assertThat(marks(page, "waited")).hasCount(4);
+		assertThat(page.locator("#sentence"))
+			.hasText("You clicked 5 times; 1 order was made; 4 waited and got the same answer.");
+	}
+
+	private void loseAnAnswer(Page page) {
+		choose(page, "handler", "/api/orders");
+		choose(page, "trouble", "lost");
+		page.locator("#place").click();
+		assertThat(page.locator("#sentence")).hasText("You clicked once; 1 order was made; 1 answer was lost.");
+		choose(page, "trouble", "");
+		page.locator("#place").click();
+		assertThat(page.locator("#sentence"))
+			.hasText("You clicked 2 times; 1 order was made; 1 got the stored answer; 1 answer was lost.");
+	}
+
+	private static void choose(Page page, String name, String value) {
+		page.locator("label:has(input[name=" + name + "][value='" + value + "'])").click();
+	}
+
+	private static Locator marks(Page page, String kind) {
+		return page.locator("#lanes .lane").first().locator(".mark.kind-" + kind);
 	}
 
 }

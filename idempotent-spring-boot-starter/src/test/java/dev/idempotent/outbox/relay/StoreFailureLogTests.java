@@ -1,7 +1,6 @@
 package dev.idempotent.outbox.relay;
 
 import java.net.ConnectException;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -16,10 +15,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class StoreFailureLogTests {
 
-	private static final BooleanSupplier FAILS = () -> {
-		throw new IllegalStateException(new ConnectException("Connection refused"));
-	};
-
 	private final StoreFailureLog log = new StoreFailureLog();
 
 	private final StoreFailureLog.Worker first = this.log.worker();
@@ -28,9 +23,9 @@ class StoreFailureLogTests {
 
 	@Test
 	void logsAnOutageInOneLineForAllWorkersAndItsEndOnceTheLastHasRecovered(CapturedOutput output) {
-		this.first.attempt(FAILS);
-		this.second.attempt(FAILS);
-		this.first.attempt(FAILS);
+		this.first.attempt(StoreFailureLogTests::fail);
+		this.second.attempt(StoreFailureLogTests::fail);
+		this.first.attempt(StoreFailureLogTests::fail);
 		assertThat(output.getOut().lines()).singleElement()
 			.asString()
 			.contains("The outbox cannot be read")
@@ -43,9 +38,13 @@ class StoreFailureLogTests {
 
 	@Test
 	void doesNotEndAnOutageWithTheStepOfAWorkerThatHasNotFailed(CapturedOutput output) {
-		this.first.attempt(FAILS);
+		this.first.attempt(StoreFailureLogTests::fail);
 		this.second.attempt(() -> true);
 		assertThat(output).doesNotContain("again, after");
+	}
+
+	private static boolean fail() {
+		throw new IllegalStateException(new ConnectException("Connection refused"));
 	}
 
 }

@@ -2,8 +2,8 @@
 
 const KEPT_ANSWERS = 8;
 
-/** Sends all requests at once and shows their answers side by side. */
-function exchange(title, requests) {
+/** Sends all requests at once, each by the given function, and shows their answers side by side. */
+function exchange(title, requests, sendOne) {
   const list = byId('answers');
   const row = document.createElement('li');
   element(row, 'h3', '', title);
@@ -16,13 +16,11 @@ function exchange(title, requests) {
   byId('no-answers').hidden = true;
   return Promise.all(requests.map((request) => {
     const card = waitingCard(cards, request);
-    return send(request).then((answer) => {
-      fillCard(card, answer);
+    return sendOne(request).then((answer) => {
+      fillCard(card, answer, kindOf(answer, false));
       return answer;
     });
   })).then((answers) => {
-    byId('announcement').textContent = title + ': '
-        + answers.map((answer) => answer.status + ' ' + outcome(answer)).join(', ');
     refresh();
     return answers;
   });
@@ -39,22 +37,12 @@ function waitingCard(parent, request) {
   return card;
 }
 
-function fillCard(card, answer) {
-  card.classList.add(outcome(answer).toLowerCase());
+function fillCard(card, answer, kind) {
+  card.classList.add('kind-' + kind);
   card.querySelector('.status').textContent = answer.status || '–';
   card.querySelector('.millis').textContent = answer.millis + ' ms';
   card.querySelector('.body').textContent = pretty(answer.body);
-  card.querySelector('.outcome').textContent = outcome(answer);
-}
-
-function outcome(answer) {
-  if (answer.replayed) {
-    return 'Replayed';
-  }
-  if (answer.status >= 200 && answer.status < 300) {
-    return 'Ran';
-  }
-  return answer.status >= 400 && answer.status < 500 ? 'Refused' : 'Failed';
+  card.querySelector('.outcome').textContent = KINDS[kind].name;
 }
 
 function pretty(body) {

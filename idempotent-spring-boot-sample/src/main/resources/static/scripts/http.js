@@ -1,5 +1,7 @@
 'use strict';
 
+const PROBLEM_TYPE = 'urn:problem-type:idempotency:';
+
 function newKey() {
   // Browsers offer randomUUID on https and on the loopback address only.
   if (window.crypto.randomUUID) {
@@ -25,16 +27,26 @@ function post(url, command, idempotencyKey, chaos) {
     url: url,
     headers: headers,
     body: JSON.stringify(command),
+    patienceMillis: 0,
     label: idempotencyKey ? 'Key ' + idempotencyKey : 'No key'
   };
 }
 
-/** Sends a request and resolves with its answer, whatever that is. */
+function get(url) {
+  return send({ method: 'GET', url: url, headers: {}, body: null, patienceMillis: 0 });
+}
+
+function getJson(url) {
+  return get(url).then((answer) => JSON.parse(answer.body));
+}
+
+/** Sends a request and resolves with its answer; without an answer, its status is 0. */
 function send(request) {
   return new Promise((resolve) => {
     const xhr = new XMLHttpRequest();
     const start = Date.now();
     xhr.open(request.method, request.url);
+    xhr.timeout = request.patienceMillis;
     Object.keys(request.headers).forEach((name) => xhr.setRequestHeader(name, request.headers[name]));
     xhr.onloadend = () => resolve({
       status: xhr.status,
@@ -46,6 +58,16 @@ function send(request) {
   });
 }
 
-function getJson(url) {
-  return send({ method: 'GET', url: url, headers: {}, body: null }).then((answer) => JSON.parse(answer.body));
+/** Returns what an answer of the library itself is about, such as "in-progress", or an empty string. */
+function problemOf(answer) {
+  const type = String(parsed(answer.body).type);
+  return type.startsWith(PROBLEM_TYPE) ? type.slice(PROBLEM_TYPE.length) : '';
+}
+
+function parsed(body) {
+  try {
+    return JSON.parse(body) || {};
+  } catch (notJson) {
+    return {};
+  }
 }

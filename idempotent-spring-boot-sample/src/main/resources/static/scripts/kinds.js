@@ -1,0 +1,66 @@
+'use strict';
+
+/** What a request can come to, in the order of the legend. */
+const KINDS = {
+  ran: { name: 'Ran', meaning: 'the handler ran' },
+  replayed: { name: 'Replayed', meaning: 'got the stored answer' },
+  waited: { name: 'Waited', meaning: 'for the stored answer' },
+  'in-progress': { name: 'In progress', meaning: '409, retry later' },
+  mismatched: { name: 'Mismatched', meaning: '422, other body' },
+  refused: { name: 'Refused', meaning: 'nothing ran' },
+  failed: { name: 'Failed', meaning: 'the handler failed' },
+  lost: { name: 'Lost', meaning: 'no answer arrived' }
+};
+
+/** The outcomes of the meter idempotency.requests, by the kind that shows them. */
+const OUTCOMES = {
+  ran: ['run', 'run-not-kept', 'run-unprotected'],
+  replayed: ['replayed'],
+  'in-progress': ['in-progress'],
+  mismatched: ['mismatched'],
+  refused: ['refused', 'unavailable', 'not-kept'],
+  failed: ['released', 'failed', 'unknown']
+};
+
+/** Returns the kind of an answer. A stored one may have been waited for. */
+function kindOf(answer, waited) {
+  if (answer.status === 0) {
+    return 'lost';
+  }
+  if (answer.replayed) {
+    return waited ? 'waited' : 'replayed';
+  }
+  if (answer.status < 300) {
+    return 'ran';
+  }
+  if (answer.status === 409 && problemOf(answer) === 'in-progress') {
+    return 'in-progress';
+  }
+  if (answer.status === 422) {
+    return 'mismatched';
+  }
+  return answer.status < 500 || answer.status === 503 ? 'refused' : 'failed';
+}
+
+/** Draws the glyph of a kind in a disc of its color. */
+function badge(parent, kind) {
+  const picture = svgElement(parent, 'svg', { class: 'badge kind-' + kind, viewBox: '-12 -12 24 24', 'aria-hidden': 'true' });
+  disc(picture, kind, 0, 0);
+  return picture;
+}
+
+function disc(parent, kind, x, y) {
+  svgElement(parent, 'circle', { class: 'disc', cx: x, cy: y, r: 11 });
+  if (KINDS[kind]) {
+    svgElement(parent, 'use', { class: 'glyph', href: '#glyph-' + kind, x: x - 9, y: y - 9, width: 18, height: 18 });
+  }
+}
+
+function showLegend() {
+  Object.keys(KINDS).forEach((kind) => {
+    const entry = element(byId('legend'), 'li', '', '');
+    badge(entry, kind);
+    element(entry, 'b', '', KINDS[kind].name);
+    element(entry, 'span', 'quiet', KINDS[kind].meaning);
+  });
+}

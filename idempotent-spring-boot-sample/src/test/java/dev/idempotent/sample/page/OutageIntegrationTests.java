@@ -1,0 +1,79 @@
+package dev.idempotent.sample.page;
+
+import java.io.IOException;
+
+import com.jayway.jsonpath.JsonPath;
+import dev.idempotent.sample.ShopClient;
+import dev.idempotent.sample.ShopTest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.TestPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ShopTest
+@TestPropertySource(properties = "spring.application.name=shop-of-the-page")
+class OutageIntegrationTests {
+
+	private final ShopClient shop;
+
+	private final ShopPage page;
+
+	OutageIntegrationTests(@LocalServerPort int port) throws IOException {
+		this.shop = new ShopClient(port);
+		this.page = new ShopPage(port);
+	}
+
+	@AfterEach
+	void restore() {
+		this.page.close();
+		this.shop.post("/api/chaos/redis", "{\"action\": \"restore\"}");
+	}
+
+	@Test
+	void cutsRedisOffAndBringsItBack() throws IOException {
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		assertThat(this.page.isDisabled("redis-restore")).isTrue();
+		this.page.click("redis-cut");
+		this.page.awaitTexts("#redis-state", "Cut off");
+		assertThat(isAvailable()).isFalse();
+		assertThat(this.page.isDisabled("redis-cut")).isTrue();
+		this.page.choose("handler", "/api/orders/lease");
+		this.page.placeOrder("You clicked once; no order was made; 1 was refused.");
+		this.page.awaitMarks("refused");
+		assertThat(this.page.texts("#lanes .mark text")).containsExactly("503");
+		this.page.click("redis-restore");
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		assertThat(isAvailable()).isTrue();
+	}
+
+	@Test
+	void wipesRedis() throws IOException {
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		int wipes = wipes();
+		this.page.click("redis-wipe");
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).contains("wiped"));
+		assertThat(wipes()).isEqualTo(wipes + 1);
+	}
+
+	@Test
+	void drawsWhatTheMetersCount() throws IOException {
+		this.page.placeOrder("You clicked once; 1 order was made.");
+		this.page.placeOrder("You clicked 2 times; 1 order was made; 1 got the stored answer.");
+		this.page.awaitTexts("#chart .kind-ran .chart-total, #chart .kind-replayed .chart-total",
+				(totals) -> totals.size() == 2 && !totals.contains("0"));
+		assertThat(this.page.isHidden("no-meters")).isTrue();
+		this.page.click("place");
+		this.page.awaitTexts("#chart .kind-replayed .bar", (bars) -> !bars.isEmpty());
+	}
+
+	private boolean isAvailable() {
+		return JsonPath.read(this.shop.get("/api/chaos/redis").body(), "$.available");
+	}
+
+	private int wipes() {
+		return JsonPath.read(this.shop.get("/api/chaos/redis").body(), "$.wipes");
+	}
+
+}
