@@ -4,6 +4,7 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -24,7 +25,7 @@ final class HttpConnection implements AutoCloseable {
 
 	HttpConnection(int port) {
 		try {
-			this.socket = new Socket("127.0.0.1", port);
+			this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
 			this.socket.setTcpNoDelay(true);
 			this.in = new BufferedInputStream(this.socket.getInputStream());
 		}
