@@ -48,7 +48,10 @@ record EncryptionProperties(@DefaultValue Map<String, String> keys, @Nullable St
 		keys.forEach((id, key) -> {
 			if (!AesGcmPayloadCipher.isKeyId(id)) {
 				throw new IdempotentConfigurationException("The id of a key under " + KEYS + " is not valid.",
-						"Use 1 to 32 lower-case letters, digits and dashes, such as " + KEYS + ".k1.", null);
+						"Use 1 to 32 lower-case letters, digits and dashes, such as " + KEYS + ".k1. The name of an "
+								+ "environment variable cannot contain dashes, so ids that it sets have letters and "
+								+ "digits only.",
+						null);
 			}
 			decoded.put(id, decode(KEYS + "." + id, key));
 		});

@@ -72,7 +72,7 @@ final class IdempotencyEndpoint {
 			@Nullable String digest, SecurityContext security) {
 		KeyRequest described = new KeyRequest(kind, scope, principal, issuer, operation, key);
 		return answer(() -> switch (verb) {
-			case "find" -> find(described.digested(this.settings.namespace()));
+			case "find" -> find(described);
 			case "release" -> change(KeyVerb.RELEASE, KeyRequest.ofDigest(digest), security);
 			case "forget" -> change(KeyVerb.FORGET, KeyRequest.ofDigest(digest), security);
 			default -> throw new KeyRequestException(WebEndpointResponse.STATUS_BAD_REQUEST,
@@ -81,8 +81,21 @@ final class IdempotencyEndpoint {
 		});
 	}
 
-	private KeyAnswer find(IdempotencyKey key) {
+	/**
+	 * Expressions yield JSON: the key {@code 4711} can be a number, or a text in quotes.
+	 */
+	private KeyAnswer find(KeyRequest described) {
+		IdempotencyKey key = described.digested(this.settings.namespace());
 		FoundKey found = this.keys.find(key);
+		KeyRequest text = (found == null) ? described.asText() : null;
+		return (text != null) ? find(text.digested(this.settings.namespace())) : answerOf(key, found);
+	}
+
+	private KeyAnswer find(IdempotencyKey key) {
+		return answerOf(key, this.keys.find(key));
+	}
+
+	private static KeyAnswer answerOf(IdempotencyKey key, @Nullable FoundKey found) {
 		if (found == null) {
 			throw absent(key);
 		}

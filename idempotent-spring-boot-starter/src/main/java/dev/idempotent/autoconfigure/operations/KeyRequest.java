@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyKey.Kind;
+import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.web.PrincipalScope;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,20 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 			throw invalid("The key is in quotes", "Set 'key' to the value of the header without its quotes");
 		}
 		return IdempotencyKey.of(origin, namespace, owner(origin), operation(origin), this.key);
+	}
+
+	/**
+	 * Returns this request with the key as the text of a JSON string, which is how an
+	 * expression yields a text.
+	 * @return {@code null} if the key comes from no expression
+	 */
+	@Nullable KeyRequest asText() {
+		Kind origin = origin();
+		if ((origin != Kind.EXPRESSION && origin != Kind.METHOD) || this.key == null) {
+			return null;
+		}
+		return new KeyRequest(this.kind, this.scope, this.principal, this.issuer, this.operation,
+				KeyExpression.textOf(this.key));
 	}
 
 	private Kind origin() {

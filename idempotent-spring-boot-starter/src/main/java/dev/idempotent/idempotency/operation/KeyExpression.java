@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.operation;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import dev.idempotent.advice.AnnotationExpression;
@@ -66,6 +67,15 @@ public final class KeyExpression {
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value = this.expression.evaluate(variables);
 		return isAbsent(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
+	}
+
+	/**
+	 * Returns what an expression yields for a text.
+	 * @param text the text
+	 * @return its canonical JSON
+	 */
+	public static String textOf(String text) {
+		return Objects.requireNonNull(CanonicalJson.of(json.writeValueAsBytes(text)));
 	}
 
 	private static boolean isAbsent(@Nullable Object value) {

@@ -98,12 +98,16 @@ final class ResponseWriter {
 	 */
 	void refuse(IdempotencyStoreException ex) throws IOException {
 		if (ex instanceof IdempotencyStoreUnavailableException) {
-			refuseRetryable(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again.");
+			refuseRetryable(Problem.STORE_UNREACHABLE,
+					"This request did nothing; an earlier one with the same key may have been processed. Send the "
+							+ "request again with the same key.");
 		}
 		else {
-			logger.error("A {} request was refused because its idempotency key cannot be stored",
-					this.request.getMethod(), ex);
-			refuse(Problem.STORE_FAILED, "Nothing was done. The cause is in the log of this service.");
+			logger.error("A {} request was refused because its idempotency key, or the response stored under it, "
+					+ "cannot be used", this.request.getMethod(), ex);
+			refuse(Problem.STORE_FAILED,
+					"This request did nothing; an earlier one with the same key may have been processed. The cause is "
+							+ "in the log of this service.");
 		}
 	}
 

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.autoconfigure.operations.KeyApplication.Audits;
 import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
+import dev.idempotent.autoconfigure.operations.KeyApplication.Vouchers;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -137,6 +138,19 @@ class IdempotencyEndpointIntegrationTests {
 		assertThat(both.at("/store/state").asString()).isEqualTo("PENDING");
 		assertThat(json(post("forget", "{\"digest\":\"" + digest + "\"}"), 409).get("problem").asString())
 			.isEqualTo("A run has claimed the key and could complete it again");
+	}
+
+	@Test
+	void findsTheKeyOfAMethodWithoutItsQuotes() {
+		application.bean(Vouchers.class).welcome(this.key);
+		application.bean(Vouchers.class).welcome(4711);
+		String request = "{\"kind\":\"METHOD\",\"operation\":\"welcome\",\"key\":\"%s\"}";
+		JsonNode found = json(post("find", request.formatted(this.key)), 200);
+		assertThat(found.at("/key/state").asString()).isEqualTo("COMPLETED");
+		assertThat(json(post("find", request.formatted("\\\"" + this.key + "\\\"")), 200).get("digest"))
+			.isEqualTo(found.get("digest"));
+		json(post("find", request.formatted("4711")), 200);
+		json(post("find", request.formatted("4712")), 404);
 	}
 
 	@Test

@@ -24,7 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({ KeyApplication.Payments.class, KeyApplication.Audits.class })
+@Import({ KeyApplication.Payments.class, KeyApplication.Vouchers.class, KeyApplication.Audits.class })
 class KeyApplication {
 
 	@RestController
@@ -73,6 +73,15 @@ class KeyApplication {
 				closed.pass();
 			}
 			return work + run;
+		}
+
+	}
+
+	static class Vouchers {
+
+		@Idempotent(name = "welcome", key = "#user", guarantee = Guarantee.LEASE)
+		String welcome(Object user) {
+			return "voucher";
 		}
 
 	}
