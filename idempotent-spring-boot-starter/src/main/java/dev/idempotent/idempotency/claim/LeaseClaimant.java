@@ -82,9 +82,11 @@ final class LeaseClaimant implements Claimant {
 			return this.observed.close(this.request, response);
 		}
 		catch (RuntimeException ex) {
+			// Its message could contain a part of the response.
 			logger.error(
-					"The response of key {} could not be encrypted; only the fact that the work was done is stored",
-					this.request.key(), ex);
+					"The response of key {} could not be encrypted ({}); only the fact that the work was done is stored",
+					this.request.key(), ex.getClass().getName());
+			logger.debug("The stack trace of the failure before", ex);
 			return StoredResponse.notKept();
 		}
 	}
