@@ -86,7 +86,7 @@ final class LeaseClaimant implements Claimant {
 			logger.error(
 					"The response of key {} could not be encrypted ({}); only the fact that the work was done is stored",
 					this.request.key(), ex.getClass().getName());
-			logger.debug("The stack trace of the failure before", ex);
+			logger.debug("The stack trace of the failure above", ex);
 			return StoredResponse.notKept();
 		}
 	}

@@ -129,7 +129,7 @@ final class ResponseEnvelope {
 		String message = "The stored response of key " + key + " cannot be decrypted: " + reason;
 		logger.error(message);
 		if (cause != null) {
-			logger.debug("The stack trace of the failure before", cause);
+			logger.debug("The stack trace of the failure above", cause);
 		}
 		return new IdempotencyStoreUnavailableException(message, cause);
 	}

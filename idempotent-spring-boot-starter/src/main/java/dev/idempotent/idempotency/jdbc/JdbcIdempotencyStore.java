@@ -168,7 +168,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
 					RootCause.of(ex));
-			logger.debug("The stack trace of the failure before", ex);
+			logger.debug("The stack trace of the failure above", ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			throw new IdempotentConfigurationException(
