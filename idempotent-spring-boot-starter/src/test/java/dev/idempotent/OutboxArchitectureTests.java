@@ -42,7 +42,7 @@ class OutboxArchitectureTests {
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	@ArchTest
-	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, LETTUCE, "java..",
+	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, LETTUCE, OUTAGE, "java..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..",
 			"io.lettuce..");

@@ -64,7 +64,7 @@ public final class IdempotencyMetrics implements IdempotencyObserver {
 				.strongReference(true)
 				.register(registry);
 			Gauge.builder("idempotency.settlements.waiting", settlementsWaiting::getAsInt)
-				.description("Keys that this instance is still to settle because the store did not answer")
+				.description("Keys that this instance is still to settle because the store did not respond")
 				.strongReference(true)
 				.register(registry);
 			TimeGauge

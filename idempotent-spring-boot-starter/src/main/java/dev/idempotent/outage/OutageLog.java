@@ -52,7 +52,7 @@ public final class OutageLog {
 	public void failed(long start, Throwable cause) {
 		if (!this.open && open(start)) {
 			this.logger.warn("{}: {}", this.unavailable, RootCause.of(cause));
-			this.logger.debug("The stack trace of the failure before", cause);
+			this.logger.debug("The stack trace of the failure above", cause);
 		}
 	}
 

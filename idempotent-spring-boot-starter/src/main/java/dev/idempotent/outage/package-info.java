@@ -1,5 +1,5 @@
 /**
- * How outages of servers are logged, shared by idempotency and outbox.
+ * How outages of servers are logged, shared by idempotency, outbox and stream listeners.
  */
 @NullMarked
 package dev.idempotent.outage;

@@ -2,6 +2,7 @@ package dev.idempotent.stream;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.stream.StreamObserver.Outcome;
@@ -72,7 +73,7 @@ final class EntryDelivery {
 		}
 		Throwable failure = call(entry);
 		if (failure != null) {
-			observed.failed(failure);
+			observed.failed(reported(failure));
 			return settle(consumer, entry, failure, observed);
 		}
 		observed.outcome(Outcome.ACKNOWLEDGED);
@@ -112,6 +113,14 @@ final class EntryDelivery {
 			release(consumer, entry, this.backoff.after(entry.deliveries()), entry.deliveries());
 		}
 		return Result.SETTLED;
+	}
+
+	/**
+	 * Without what could contain a part of the payload.
+	 */
+	private static Throwable reported(Throwable failure) {
+		return (failure instanceof UnreadablePayloadException unreadable)
+				? new UnreadablePayloadException(Objects.requireNonNull(unreadable.getMessage()), null) : failure;
 	}
 
 	private void release(ConsumerOperations consumer, Entry entry, Duration delay, long deliveries) {

@@ -43,7 +43,7 @@ final class Worker implements Runnable {
 
 	private final Duration minIdleTime;
 
-	private final OutageLog outageLog;
+	private final StreamOutages outages;
 
 	private final CountDownLatch stop;
 
@@ -58,18 +58,18 @@ final class Worker implements Runnable {
 
 	private @Nullable BackOffExecution reconnect;
 
-	private OutageLog.@Nullable Outage outage;
+	private StreamOutages.@Nullable Outage outage;
 
 	private @Nullable BackOffExecution uncounted;
 
 	Worker(Subscription subscription, DedicatedRedisConnections connections, EntryDelivery delivery,
-			Duration minIdleTime, OutageLog outageLog, CountDownLatch stop) {
+			Duration minIdleTime, StreamOutages outages, CountDownLatch stop) {
 		this.subscription = subscription;
 		this.connections = connections;
 		this.delivery = delivery;
 		this.minIdleTime = minIdleTime;
 		this.reader = new EntryReader(minIdleTime);
-		this.outageLog = outageLog;
+		this.outages = outages;
 		this.stop = stop;
 	}
 
@@ -88,7 +88,7 @@ final class Worker implements Runnable {
 			}
 		}
 		if (this.outage != null) {
-			this.outageLog.workerStopped(this.outage);
+			this.outages.workerStopped(this.outage);
 		}
 	}
 
@@ -113,7 +113,7 @@ final class Worker implements Runnable {
 				this.reconnect = RECONNECT.start();
 			}
 			try {
-				this.outage = this.outageLog.workerFailed(this.outage, this.subscription, failure);
+				this.outage = this.outages.workerFailed(this.outage, this.subscription, failure);
 			}
 			finally {
 				pause(this.reconnect.nextBackOff());
@@ -146,7 +146,7 @@ final class Worker implements Runnable {
 				process(consumer, entry);
 			}
 			if (this.outage != null) {
-				this.outageLog.workerRecovered(this.outage);
+				this.outages.workerRecovered(this.outage);
 				this.outage = null;
 				this.reconnect = null;
 			}

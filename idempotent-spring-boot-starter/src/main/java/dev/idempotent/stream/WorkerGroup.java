@@ -25,7 +25,7 @@ final class WorkerGroup {
 
 	private final PendingEntryRenewal renewal;
 
-	private final OutageLog outageLog = new OutageLog();
+	private final StreamOutages outages = new StreamOutages();
 
 	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
 			int maxDeliveries, RedeliveryPolicy redelivery, EntryObservers observers) {
@@ -34,7 +34,7 @@ final class WorkerGroup {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
 						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery, observers), minIdleTime,
-						this.outageLog, this.stop);
+						this.outages, this.stop);
 				workers.add(worker);
 				this.threads.add(new Thread(worker, "stream-" + subscription.stream() + "-" + (i + 1)));
 			}
@@ -52,7 +52,7 @@ final class WorkerGroup {
 	}
 
 	@Nullable Duration unreachableFor() {
-		return this.outageLog.unreachableFor();
+		return this.outages.unreachableFor();
 	}
 
 	/**

@@ -88,6 +88,17 @@ class StreamTracesIntegrationTests {
 	}
 
 	@Test
+	void showNothingOfAPayloadThatCannotBeRead() {
+		try (ConfigurableApplicationContext started = start(Plain.class)) {
+			this.stream.add(Map.of("payload", "{\"id\":\"one\",\"amount\":\"s3cret\"}"));
+			SpanData span = spans(1).get(0);
+			assertThat(tag(span, "outcome")).isEqualTo("dead");
+			assertThat(span.getStatus().getDescription() + span.getEvents()).doesNotContain("s3cret");
+			assertThat(started.isRunning()).isTrue();
+		}
+	}
+
+	@Test
 	void beginWithTheDeliveryOfAnEntryWithoutOrWithAnInvalidTrace() {
 		try (ConfigurableApplicationContext started = start(Plain.class)) {
 			this.stream.add("first");

@@ -50,7 +50,7 @@ final class UnpooledConnections {
 						+ "outside it can be derived from {}. Configure more connections than handlers run concurrently, "
 						+ "or a lease may expire while its renewal waits for a connection: {}",
 						dataSource.getClass().getName(), RootCause.of(ex));
-			logger.debug("The stack trace of the failure before", ex);
+			logger.debug("The stack trace of the failure above", ex);
 			return null;
 		}
 	}

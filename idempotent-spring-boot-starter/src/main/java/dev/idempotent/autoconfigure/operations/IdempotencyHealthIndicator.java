@@ -79,11 +79,11 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.debug("The idempotency health indicator could not read the store", ex);
-			health.withDetail("problem", describe(ex));
+			health.withDetail("problem", "The store " + describe(ex));
 			describeOutage(health, databaseDecides);
 		}
 		catch (IdempotencyStoreException ex) {
-			health.down().withDetail("problem", describe(ex));
+			health.down().withDetail("problem", "The store " + describe(ex));
 		}
 	}
 
@@ -133,7 +133,8 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	 */
 	private static String describe(IdempotencyStoreException ex) {
 		Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
-		return "did not answer: " + cause.getClass().getSimpleName();
+		return ((ex instanceof IdempotencyStoreUnavailableException) ? "did not respond: " : "cannot be used: ")
+				+ cause.getClass().getSimpleName();
 	}
 
 }

@@ -54,7 +54,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The outbox health indicator could not read the database", ex);
-			return Health.down().withDetail("database", "did not answer: " + ex.getClass().getSimpleName()).build();
+			return Health.down().withDetail("database", "did not respond: " + ex.getClass().getSimpleName()).build();
 		}
 	}
 

@@ -81,11 +81,13 @@ final class LeaseClaimant implements Claimant {
 		try {
 			return this.observed.close(this.request, response);
 		}
-		// A library of a cipher may be missing.
+		// A library of a cipher may be missing. The message could contain a part of the
+		// response.
 		catch (RuntimeException | Error ex) {
 			logger.error(
-					"The response of key {} could not be encrypted; only the fact that the work was done is stored",
-					this.request.key(), ex);
+					"The response of key {} could not be encrypted ({}); only the fact that the work was done is stored",
+					this.request.key(), ex.getClass().getName());
+			logger.debug("The stack trace of the failure above", ex);
 			return StoredResponse.notKept();
 		}
 	}

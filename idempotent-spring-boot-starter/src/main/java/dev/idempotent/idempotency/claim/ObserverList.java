@@ -2,6 +2,8 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -16,6 +18,8 @@ import org.slf4j.LoggerFactory;
 record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyObserver {
 
 	private static final Logger logger = LoggerFactory.getLogger(ObserverList.class);
+
+	private static final Set<Class<?>> reported = ConcurrentHashMap.newKeySet();
 
 	@Override
 	public void runStarted(Operation operation, IdempotencyKey key) {
@@ -59,9 +63,21 @@ record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyO
 			}
 			// Also a library of the wrong version must not affect the work.
 			catch (RuntimeException | Error ex) {
-				logger.warn("The observer {} has failed; its observation is missing", observer.getClass().getName(),
-						ex);
+				report(observer, ex);
 			}
+		}
+	}
+
+	/**
+	 * An observer that always fails must not fill the log.
+	 */
+	private static void report(IdempotencyObserver observer, Throwable failure) {
+		if (reported.add(observer.getClass())) {
+			logger.warn("The observer {} has failed; its observation is missing. Further failures are logged at DEBUG",
+					observer.getClass().getName(), failure);
+		}
+		else {
+			logger.debug("The observer {} has failed again", observer.getClass().getName(), failure);
 		}
 	}
 

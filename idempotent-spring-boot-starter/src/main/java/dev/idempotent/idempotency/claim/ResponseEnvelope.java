@@ -78,16 +78,6 @@ final class ResponseEnvelope {
 		return new Content(response, RunOrigin.parse(origin));
 	}
 
-	/**
-	 * Reads the origin without the response.
-	 * @return the origin, or {@code null} if it is unknown
-	 */
-	static @Nullable RunOrigin originOf(IdempotencyKey key, StoredResponse stored) {
-		ByteBuffer bytes = ByteBuffer.wrap(stored.bytes());
-		byte format = bytes.hasRemaining() ? bytes.get() : 0;
-		return (format == PLAIN || format == ENCRYPTED) ? RunOrigin.parse(origin(key, bytes)) : null;
-	}
-
 	private static String origin(IdempotencyKey key, ByteBuffer bytes) {
 		int length = bytes.hasRemaining() ? Byte.toUnsignedInt(bytes.get()) : Integer.MAX_VALUE;
 		if (length > bytes.remaining()) {
@@ -104,9 +94,8 @@ final class ResponseEnvelope {
 	private StoredResponse plaintext(IdempotencyKey key, StoredResponse response) {
 		if (response.isKept() && this.encryption.cipher() != null && !this.encryption.readPlaintext()) {
 			throw new IdempotencyStoreException("The stored response of key " + key
-					+ " is not encrypted. If it is from "
-					+ "before the encryption was switched on, set idempotent.encryption.read-plaintext=true until the "
-					+ "retention has passed", null);
+					+ " is not encrypted. If it is from before the encryption was switched on, set "
+					+ "idempotent.encryption.read-plaintext=true until the retention has passed", null);
 		}
 		return response;
 	}
@@ -127,7 +116,8 @@ final class ResponseEnvelope {
 			throw unavailable(key, ex.getMessage(), ex);
 		}
 		catch (RuntimeException ex) {
-			throw unavailable(key, "the cipher has failed", ex);
+			// Its message could contain data.
+			throw unavailable(key, "the cipher has failed with " + ex.getClass().getName(), ex);
 		}
 	}
 
@@ -137,7 +127,10 @@ final class ResponseEnvelope {
 	private static IdempotencyStoreUnavailableException unavailable(IdempotencyKey key, @Nullable String reason,
 			@Nullable RuntimeException cause) {
 		String message = "The stored response of key " + key + " cannot be decrypted: " + reason;
-		logger.error(message, cause);
+		logger.error(message);
+		if (cause != null) {
+			logger.debug("The stack trace of the failure above", cause);
+		}
 		return new IdempotencyStoreUnavailableException(message, cause);
 	}
 

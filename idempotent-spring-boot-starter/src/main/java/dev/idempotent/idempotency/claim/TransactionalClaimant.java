@@ -96,8 +96,7 @@ public final class TransactionalClaimant implements Claimant {
 	 * Commits the work together with its response, and completes the key in the store.
 	 * After a failure the database is queried for the outcome.
 	 * @param response the response
-	 * @return {@code null} if it committed; after a failure the response on record to
-	 * send
+	 * @return {@code null} if it committed; after a failure the response on record
 	 * @throws WorkRolledBackException if the work was rolled back; the key is still
 	 * claimed in the store
 	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown; the key

@@ -40,9 +40,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	private static final int ATTEMPTS = 5;
 
 	/**
-	 * How long a claim waits for another transaction that has claimed the key, on
-	 * PostgreSQL. The other databases have a lock timeout by default. An operator never
-	 * waits longer.
+	 * How long an operator, and on PostgreSQL a claim, waits for another transaction that
+	 * has claimed the key. The other databases have a lock timeout by default.
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
@@ -71,10 +70,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * leased work may have exhausted the pool.
 	 * @param dataSource provides all other connections
 	 * @param table the name of the table, after the name of a schema and a dot if need be
-	 * @param unpooled opens connections to the same database; {@code null} to renew
-	 * through the pool
-	 * @throws IdempotentConfigurationException if the data source routes to several
-	 * databases
+	 * @param unpooled opens connections to the same database; {@code null} for the pool
+	 * @throws IdempotentConfigurationException if the data source is a routing one
 	 */
 	public JdbcIdempotencyStore(DataSource dataSource, String table, @Nullable DataSource unpooled) {
 		this.connections = new NonTransactionalConnections(new SecondConnectionDataSource(oneDatabase(dataSource)));
@@ -173,7 +170,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
 					RootCause.of(ex));
-			logger.debug("The stack trace of the failure before", ex);
+			logger.debug("The stack trace of the failure above", ex);
 		}
 		catch (IdempotencyStoreException ex) {
 			throw TableMistakes.missing(this.table, ex);

@@ -117,7 +117,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		catch (TransactionException ex) {
 			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", method,
 					RootCause.of(ex));
-			logger.debug("The stack trace of the failure before", ex);
+			logger.debug("The stack trace of the failure above", ex);
 			return;
 		}
 		this.store.verify();

@@ -163,7 +163,7 @@ final class ResponseWriter {
 	 */
 	private void warn(String message, RuntimeException failure) {
 		logger.warn(message, this.request.getMethod(), RootCause.of(failure));
-		logger.debug("The stack trace of the failure before", failure);
+		logger.debug("The stack trace of the failure above", failure);
 	}
 
 	private void refuse(Problem problem, String detail) throws IOException {

@@ -11,9 +11,9 @@ import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Which headers of a response are stored, of those that the application has set: only
- * some, or all but some. The content type, and the location of a redirect, are a part of
- * the response and always stored.
+ * Selects the headers of a response that are stored, either by a list of included names
+ * or by one of excluded names. The content type and the location of a redirect are always
+ * stored.
  */
 final class StoredHeaders {
 

@@ -17,7 +17,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.util.Assert;
 
 /**
- * Makes of a response what is stored of it: without excluded headers, and as the
+ * Converts a response to its stored form: without excluded headers, and as the
  * application redacts it.
  */
 final class StoredResponses {
@@ -41,7 +41,7 @@ final class StoredResponses {
 	}
 
 	/**
-	 * Returns what is stored of a response.
+	 * Returns the stored form of a response.
 	 * @return {@link StoredResponse#notKept()} if the body is too long or a redactor
 	 * refuses or fails
 	 */
@@ -98,7 +98,7 @@ final class StoredResponses {
 	}
 
 	/**
-	 * With arrays and headers of its own, which a redactor may change.
+	 * A copy, whose arrays and headers a redactor may change.
 	 */
 	private static ReplayableResponse replayable(CapturedResponse response) {
 		SentError error = response.error();

@@ -73,7 +73,7 @@ final class EventEncryption {
 		}
 		if (!isMarked(event)) {
 			return this.readPlaintext ? row : row.because(new Outcome.Reject(
-					"The payload is not encrypted, and " + "idempotent.encryption.read-plaintext is false"));
+					"The payload is not encrypted, and idempotent.encryption.read-plaintext is false"));
 		}
 		Map<String, String> headers = unmarked(event);
 		try {

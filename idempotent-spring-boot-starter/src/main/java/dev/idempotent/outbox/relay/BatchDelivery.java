@@ -160,7 +160,7 @@ final class BatchDelivery {
 			logger
 				.warn("The outcomes of a batch for {} could not be stored; it is delivered again, with the same event "
 						+ "ids, once its leases end: {}", this.publisher.prefix(), RootCause.of(ex));
-			logger.debug("The stack trace of the failure before", ex);
+			logger.debug("The stack trace of the failure above", ex);
 		}
 	}
 

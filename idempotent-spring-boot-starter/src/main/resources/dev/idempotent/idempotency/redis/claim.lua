@@ -30,4 +30,7 @@ end
 if state == 'PENDING' then
   return {'PENDING', redis.call('PTTL', key)}
 end
+if not response then
+  return {'FOREIGN'}
+end
 return {'COMPLETED', redis.call('PTTL', key), response}

@@ -16,6 +16,9 @@ end
 if not state then
   return {'ABSENT'}
 end
+if not owner or (state == 'COMPLETED' and not response) then
+  return {'FOREIGN'}
+end
 if state == 'PENDING' then
   return {'PENDING', redis.call('PTTL', key), owner}
 end

@@ -74,6 +74,20 @@ class RedisForeignValuesIntegrationTests {
 				.map((hash) -> Arguments.of(verb, hash)));
 	}
 
+	@ParameterizedTest
+	@MethodSource
+	void refusesADamagedHash(StoreVerb verb, Map<String, String> hash) {
+		template.opsForHash().putAll(this.name, hash);
+		assertThatTheStoreRefuses(verb);
+		assertThat(template.<String, String>opsForHash().entries(this.name)).isEqualTo(hash);
+	}
+
+	static Stream<Arguments> refusesADamagedHash() {
+		return Stream.of(Arguments.of(StoreVerb.FIND, Map.of("state", "PENDING")),
+				Arguments.of(StoreVerb.FIND, Map.of("state", "COMPLETED", "token", "owner")),
+				Arguments.of(StoreVerb.CLAIM, Map.of("state", "COMPLETED", "token", "owner")));
+	}
+
 	private void assertThatTheStoreRefuses(StoreVerb verb) {
 		assertThatExceptionOfType(IdempotencyStoreException.class).isThrownBy(() -> verb.ask(store, this.key))
 			.isNotInstanceOf(IdempotencyStoreUnavailableException.class)

@@ -5,18 +5,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.outage.OutageLog;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the beginning and the end of each outage in one line, however many workers are
+ * The outages of Redis that affect workers, each logged once, however many workers are
  * affected. A stream whose commands Redis rejects is an outage of its own.
  */
-final class OutageLog {
+final class StreamOutages {
 
-	private static final Logger logger = LoggerFactory.getLogger(OutageLog.class);
+	private static final Logger logger = LoggerFactory.getLogger(StreamOutages.class);
 
 	private static final String REDIS = "Redis";
 
@@ -43,12 +44,7 @@ final class OutageLog {
 
 	synchronized void workerRecovered(Outage outage) {
 		if (isOver(outage)) {
-			if (outage.cause.equals(REDIS)) {
-				logger.info("Redis is available again for @RedisStreamListener methods");
-			}
-			else {
-				logger.info("Redis accepts the commands for the {} again", outage.cause);
-			}
+			outage.log.succeeded(System.nanoTime());
 		}
 	}
 
@@ -73,14 +69,20 @@ final class OutageLog {
 	}
 
 	private static Outage begin(String cause, Throwable failure) {
+		Outage outage = new Outage(cause, log(cause));
+		outage.log.failed(System.nanoTime(), failure);
+		return outage;
+	}
+
+	private static OutageLog log(String cause) {
 		if (cause.equals(REDIS)) {
-			logger.warn("Redis is unavailable for @RedisStreamListener methods; reconnecting ({})", failure.toString());
+			return new OutageLog(logger,
+					"Redis is unavailable for @RedisStreamListener methods; until it is available again, no entry is "
+							+ "read or acknowledged",
+					"Redis is available again for @RedisStreamListener methods");
 		}
-		else {
-			logger.warn("Redis rejects the commands for the {}; retrying ({})", cause, failure.getMessage());
-		}
-		logger.debug("Cause of the outage", failure);
-		return new Outage(cause);
+		return new OutageLog(logger, "Redis rejects the commands for the " + cause + ", which are repeated",
+				"Redis accepts the commands for the " + cause + " again");
 	}
 
 	/**
@@ -98,12 +100,15 @@ final class OutageLog {
 
 		private final String cause;
 
+		private final OutageLog log;
+
 		private final long since = System.nanoTime();
 
 		private int affectedWorkers;
 
-		private Outage(String cause) {
+		private Outage(String cause, OutageLog log) {
 			this.cause = cause;
+			this.log = log;
 		}
 
 	}
