@@ -1,7 +1,6 @@
 package dev.idempotent.stream;
 
 import java.util.List;
-import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,23 +18,5 @@ import org.jspecify.annotations.Nullable;
  * @param problem why numbers are missing, or {@code null}
  */
 public record GroupDetails(ConsumerGroup group, int concurrency, @Nullable Long length, @Nullable GroupBacklog backlog,
-		List<Member> consumers, String deadStream, @Nullable Long deadLength, @Nullable String problem) {
-
-	/**
-	 * A consumer of a group.
-	 *
-	 * @param name its name
-	 * @param pending the number of its pending entries
-	 * @param idleMillis the milliseconds since it last tried to read
-	 */
-	public record Member(String name, long pending, long idleMillis) {
-
-		static Member of(Object element) {
-			Map<String, Object> fields = GroupBacklog.fields(element);
-			return new Member(String.valueOf(fields.get("name")), GroupBacklog.number(fields, "pending"),
-					GroupBacklog.number(fields, "idle"));
-		}
-
-	}
-
+		List<GroupMember> consumers, String deadStream, @Nullable Long deadLength, @Nullable String problem) {
 }

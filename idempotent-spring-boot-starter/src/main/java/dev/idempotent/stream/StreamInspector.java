@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.lettuce.DedicatedRedisConnection;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
-import dev.idempotent.stream.GroupDetails.Member;
+import dev.idempotent.stream.GroupMember;
 import dev.idempotent.stream.Inquiry.Reply;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -165,12 +165,15 @@ public final class StreamInspector {
 				.orElse(null);
 		}
 
-		private static List<Member> members(@Nullable List<Object> reply) {
-			return (reply == null) ? List.of() : reply.stream()
-				.map(Member::of)
-				.sorted(Comparator.comparingLong(Member::pending).reversed().thenComparingLong(Member::idleMillis))
-				.limit(MAX_CONSUMERS)
-				.toList();
+		private static List<GroupMember> members(@Nullable List<Object> reply) {
+			return (reply == null) ? List.of()
+					: reply.stream()
+						.map(GroupMember::of)
+						.sorted(Comparator.comparingLong(GroupMember::pending)
+							.reversed()
+							.thenComparingLong(GroupMember::idleMillis))
+						.limit(MAX_CONSUMERS)
+						.toList();
 		}
 
 	}

@@ -10,8 +10,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * Properties of the idempotency health indicator.
  *
  * @param maxUnsettledAge Age of the oldest key that this instance has claimed and not yet
- * completed or released, from which the health indicator reports DOWN. Defaults to
- * idempotent.max-run.
+ * completed or released, from which the health indicator reports DOWN. Defaults to half
+ * of idempotent.max-run.
  */
 @ConfigurationProperties("idempotent.health")
 record IdempotencyHealthProperties(@Nullable Duration maxUnsettledAge) {
@@ -25,10 +25,10 @@ record IdempotencyHealthProperties(@Nullable Duration maxUnsettledAge) {
 	}
 
 	/**
-	 * A run that lasts longer than that has lost its lease.
+	 * Returns the age, by default one that leaves time to act before the lease is lost.
 	 */
-	Duration orMaxRun(Duration maxRun) {
-		return (this.maxUnsettledAge != null) ? this.maxUnsettledAge : maxRun;
+	Duration orHalfOf(Duration maxRun) {
+		return (this.maxUnsettledAge != null) ? this.maxUnsettledAge : maxRun.dividedBy(2);
 	}
 
 }

@@ -55,7 +55,7 @@ public final class IdempotencyManagementAutoConfiguration {
 		@ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
 		IdempotencyHealthIndicator idempotencyHealthIndicator(IdempotencyGuard guard, KeyAdministration keys,
 				KeySettings settings, IdempotencyHealthProperties properties, ObjectProvider<EvictionCheck> eviction) {
-			return new IdempotencyHealthIndicator(guard, keys, settings, properties.orMaxRun(settings.maxRun()),
+			return new IdempotencyHealthIndicator(guard, keys, settings, properties.orHalfOf(settings.maxRun()),
 					eviction.getIfAvailable(() -> Set::of));
 		}
 

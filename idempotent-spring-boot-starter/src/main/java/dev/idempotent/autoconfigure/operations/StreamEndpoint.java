@@ -5,6 +5,7 @@ import java.util.List;
 
 import dev.idempotent.stream.GroupBacklog;
 import dev.idempotent.stream.GroupDetails;
+import dev.idempotent.stream.GroupMember;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.stream.StreamInspector;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +88,7 @@ final class StreamEndpoint {
 
 	record Consumer(String name, long pending, String idle) {
 
-		static Consumer of(GroupDetails.Member member) {
+		static Consumer of(GroupMember member) {
 			return new Consumer(member.name(), member.pending(), Duration.ofMillis(member.idleMillis()).toString());
 		}
 
