@@ -37,17 +37,17 @@ final class EntryObservers {
 	 * Begins to observe a delivery.
 	 */
 	ObservedEntry start(ConsumerGroup group, Entry entry) {
-		return new ObservedEntry(this, group, entry.deliveries(), open(group, entry));
+		return new ObservedEntry(this::call, this::processed, group, entry.deliveries(), open(group, entry));
 	}
 
-	void processed(ProcessedEntry entry) {
+	private void processed(ProcessedEntry entry) {
 		notifyAll((observer) -> observer.processed(entry));
 	}
 
 	/**
 	 * Calls an observer, and reports what it throws.
 	 */
-	void call(Runnable observer) {
+	private void call(Runnable observer) {
 		try {
 			observer.run();
 		}

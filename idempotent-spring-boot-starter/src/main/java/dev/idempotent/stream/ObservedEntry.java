@@ -1,6 +1,7 @@
 package dev.idempotent.stream;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
@@ -13,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedEntry {
 
-	private final EntryObservers observers;
+	private final Consumer<Runnable> caller;
+
+	private final Consumer<ProcessedEntry> observers;
 
 	private final ConsumerGroup group;
 
@@ -25,7 +28,14 @@ final class ObservedEntry {
 
 	private Outcome outcome = Outcome.REDELIVERED;
 
-	ObservedEntry(EntryObservers observers, ConsumerGroup group, long deliveries, @Nullable Scope scope) {
+	/**
+	 * Creates an observed delivery.
+	 * @param caller calls the scope and handles what it throws
+	 * @param observers accepts the end of the delivery
+	 */
+	ObservedEntry(Consumer<Runnable> caller, Consumer<ProcessedEntry> observers, ConsumerGroup group, long deliveries,
+			@Nullable Scope scope) {
+		this.caller = caller;
 		this.observers = observers;
 		this.group = group;
 		this.deliveries = deliveries;
@@ -34,7 +44,7 @@ final class ObservedEntry {
 
 	void failed(Throwable failure) {
 		if (this.scope != null) {
-			this.observers.call(() -> this.scope.failed(failure));
+			this.caller.accept(() -> this.scope.failed(failure));
 		}
 	}
 
@@ -48,9 +58,9 @@ final class ObservedEntry {
 	void end() {
 		Duration took = Duration.ofNanos(System.nanoTime() - this.started);
 		if (this.scope != null) {
-			this.observers.call(() -> this.scope.close(this.outcome));
+			this.caller.accept(() -> this.scope.close(this.outcome));
 		}
-		this.observers.processed(new ProcessedEntry(this.group, this.outcome, this.deliveries, took));
+		this.observers.accept(new ProcessedEntry(this.group, this.outcome, this.deliveries, took));
 	}
 
 }

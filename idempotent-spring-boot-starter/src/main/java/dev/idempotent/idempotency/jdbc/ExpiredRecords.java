@@ -14,7 +14,7 @@ final class ExpiredRecords {
 	private final String table;
 
 	ExpiredRecords(String table) {
-		this.table = IdempotencyRecords.requireTable(table);
+		this.table = RecordSql.requireTable(table);
 	}
 
 	/**
@@ -23,9 +23,8 @@ final class ExpiredRecords {
 	 * @return how many
 	 */
 	int delete(Connection connection, int atMost) {
-		List<String> keys = Statements.query(connection,
-				select(this.table, IdempotencyRecords.databaseOf(connection), atMost), List.of(),
-				(row, number) -> row.getString("key_digest"));
+		List<String> keys = Statements.query(connection, select(this.table, RecordSql.databaseOf(connection), atMost),
+				List.of(), (row, number) -> row.getString("key_digest"));
 		Statements.updateEach(connection, "delete from " + this.table + " where key_digest = ?",
 				keys.stream().map(List::of).toList());
 		return keys.size();

@@ -13,7 +13,6 @@ import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -39,7 +38,7 @@ final class IdempotencyRecords {
 	 * @param table the name of the table, after the name of a schema and a dot if need be
 	 */
 	IdempotencyRecords(String table) {
-		this.table = requireTable(table);
+		this.table = RecordSql.requireTable(table);
 	}
 
 	/**
@@ -230,21 +229,10 @@ final class IdempotencyRecords {
 		return sql(connection).insert().limited() != null;
 	}
 
-	static Database databaseOf(Connection connection) {
-		return Database.of(connection, "Idempotency keys", "keep them in Redis (idempotent.store=redis)");
-	}
-
-	static String requireTable(String name) {
-		if (!Database.isTableName(name)) {
-			throw new IllegalArgumentException("'%s' is not a valid table name".formatted(name));
-		}
-		return name;
-	}
-
 	private RecordSql sql(Connection connection) {
 		RecordSql sql = this.sql;
 		if (sql == null) {
-			sql = RecordSql.of(databaseOf(connection), this.table);
+			sql = RecordSql.of(RecordSql.databaseOf(connection), this.table);
 			this.sql = sql;
 		}
 		return sql;

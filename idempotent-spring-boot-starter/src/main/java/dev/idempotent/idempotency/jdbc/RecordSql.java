@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency.jdbc;
 
+import java.sql.Connection;
+
 import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,17 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				renew(database, update), lock(database, table),
 				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
 				count(database, table));
+	}
+
+	static Database databaseOf(Connection connection) {
+		return Database.of(connection, "Idempotency keys", "keep them in Redis (idempotent.store=redis)");
+	}
+
+	static String requireTable(String name) {
+		if (!Database.isTableName(name)) {
+			throw new IllegalArgumentException("'%s' is not a valid table name".formatted(name));
+		}
+		return name;
 	}
 
 	private static Change insert(Database database, String table) {

@@ -17,10 +17,10 @@ final class StatementFailure {
 
 	static IdempotencyStoreException of(String table, IdempotencyKey key, DataAccessException ex) {
 		if (ex instanceof InvalidDataAccessResourceUsageException) {
-			return new IdempotencyStoreException(
-					"The table " + table + " is missing, has other columns than " + "in the script schema-*.sql beside "
-							+ JdbcIdempotencyStore.class.getName() + ", or is not writable. Run the "
-							+ "script for your database, or set idempotent.jdbc.initialize-schema=always",
+			return new IdempotencyStoreException("The table " + table
+					+ " is missing, has other columns than in the script schema-*.sql in "
+					+ StatementFailure.class.getPackageName()
+					+ ", or is not writable. Run the script for your database, or set idempotent.jdbc.initialize-schema=always",
 					ex);
 		}
 		if (ex instanceof DataIntegrityViolationException) {
