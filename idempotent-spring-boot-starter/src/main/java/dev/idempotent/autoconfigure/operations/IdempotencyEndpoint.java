@@ -1,6 +1,5 @@
 package dev.idempotent.autoconfigure.operations;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -17,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -24,7 +24,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * The actuator's endpoint {@code idempotency}. Shows neither keys nor responses.
+ * The actuator's endpoint {@code idempotency}. Shows neither keys nor responses. The path
+ * and the HTTP method alone decide which operation runs: the body and the query of a
+ * request can replace the value of a selector.
  */
 @WebEndpoint(id = "idempotency")
 final class IdempotencyEndpoint {
@@ -58,7 +60,7 @@ final class IdempotencyEndpoint {
 	@ReadOperation
 	WebEndpointResponse<?> overview() {
 		return answer(() -> new Overview(this.guard.storeName(), this.guard.running(), this.guard.settlementsWaiting(),
-				this.guard.oldestUnsettled(), this.keys.count(MAX_COUNT)));
+				this.guard.oldestUnsettled().toString(), this.keys.count(MAX_COUNT)));
 	}
 
 	@ReadOperation
@@ -67,18 +69,19 @@ final class IdempotencyEndpoint {
 	}
 
 	@WriteOperation
-	WebEndpointResponse<?> request(@Selector String verb, @Nullable String kind, @Nullable String scope,
-			@Nullable String principal, @Nullable String issuer, @Nullable String operation, @Nullable String key,
-			@Nullable String digest, SecurityContext security) {
-		KeyRequest described = new KeyRequest(kind, scope, principal, issuer, operation, key);
-		return answer(() -> switch (verb) {
-			case "find" -> find(described);
-			case "release" -> change(KeyVerb.RELEASE, KeyRequest.ofDigest(digest), security);
-			case "forget" -> change(KeyVerb.FORGET, KeyRequest.ofDigest(digest), security);
-			default -> throw new KeyRequestException(WebEndpointResponse.STATUS_BAD_REQUEST,
-					"There is no operation of this name", "Use POST /actuator/idempotency/find, "
-							+ "POST /actuator/idempotency/release or POST /actuator/idempotency/forget");
-		});
+	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
+		return answer(() -> change(KeyVerb.RELEASE, KeyRequest.ofDigest(digest), security));
+	}
+
+	@DeleteOperation
+	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
+		return answer(() -> change(KeyVerb.FORGET, KeyRequest.ofDigest(digest), security));
+	}
+
+	@WriteOperation
+	WebEndpointResponse<?> find(@Nullable String kind, @Nullable String scope, @Nullable String principal,
+			@Nullable String issuer, @Nullable String operation, @Nullable String key) {
+		return answer(() -> find(new KeyRequest(kind, scope, principal, issuer, operation, key)));
 	}
 
 	/**
@@ -172,11 +175,11 @@ final class IdempotencyEndpoint {
 	 * @param running how many runs this instance has in progress
 	 * @param waiting how many keys of this instance wait for the store, to be completed
 	 * or released
-	 * @param oldestUnsettledAge the age of the oldest of both
+	 * @param oldestUnsettledAge the age of the oldest of both, in ISO-8601 format
 	 * @param counts the numbers of keys, the same for all instances; empty if the store
 	 * cannot count
 	 */
-	record Overview(String store, int running, int waiting, Duration oldestUnsettledAge, List<KeyCount> counts) {
+	record Overview(String store, int running, int waiting, String oldestUnsettledAge, List<KeyCount> counts) {
 	}
 
 	/**

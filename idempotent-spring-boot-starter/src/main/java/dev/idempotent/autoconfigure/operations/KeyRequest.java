@@ -32,10 +32,10 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 	 * Reads a digest.
 	 * @throws KeyRequestException if it is none
 	 */
-	static IdempotencyKey ofDigest(@Nullable String digest) {
-		if (digest == null || !DIGEST.matcher(digest).matches()) {
-			throw invalid("The request has no digest of a key: 64 lower-case hexadecimal digits",
-					"Take it from the log, or from POST /actuator/idempotency/find");
+	static IdempotencyKey ofDigest(String digest) {
+		if (!DIGEST.matcher(digest).matches()) {
+			throw invalid("The path has no digest of a key: 64 lower-case hexadecimal digits",
+					"Take it from the log, or from POST /actuator/idempotency");
 		}
 		return new IdempotencyKey(digest);
 	}

@@ -16,7 +16,7 @@ enum KeyVerb {
 	 * Releases a pending key.
 	 */
 	RELEASE("released", "IDEMPOTENCY_KEY_RELEASED", "The key is completed, so there is no claim to release",
-			"Use POST /actuator/idempotency/forget if its work must run again") {
+			"Use DELETE /actuator/idempotency/{digest} if its work must run again") {
 
 		@Override
 		KeyChange apply(KeyAdministration keys, IdempotencyKey key) {
@@ -36,7 +36,7 @@ enum KeyVerb {
 	 * Deletes a completed key.
 	 */
 	FORGET("forgotten", "IDEMPOTENCY_KEY_FORGOTTEN", "A run has claimed the key and could complete it again",
-			"Wait until the lease ends, or use POST /actuator/idempotency/release first if the process of the run has died") {
+			"Wait until the lease ends, or use POST /actuator/idempotency/{digest} first if the process of the run has died") {
 
 		@Override
 		KeyChange apply(KeyAdministration keys, IdempotencyKey key) {

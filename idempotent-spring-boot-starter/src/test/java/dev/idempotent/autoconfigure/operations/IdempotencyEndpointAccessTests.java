@@ -3,20 +3,24 @@ package dev.idempotent.autoconfigure.operations;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.UUID;
 
 import dev.idempotent.autoconfigure.operations.KeyApplication.Audits;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.testing.WebApplication;
@@ -50,13 +54,11 @@ class IdempotencyEndpointAccessTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final String body = "{\"digest\":\"" + this.key + "\"}";
-
 	@Test
 	void isNotExposedByDefault() {
 		try (WebApplication application = start(Application.class)) {
 			assertThat(get(application, "").statusCode()).isEqualTo(404);
-			assertThat(post(application, "release").statusCode()).isEqualTo(404);
+			assertThat(release(application).statusCode()).isEqualTo(404);
 		}
 	}
 
@@ -67,9 +69,9 @@ class IdempotencyEndpointAccessTests {
 			claim(application);
 			assertThat(get(application, "").statusCode()).isEqualTo(200);
 			assertThat(get(application, "/" + this.key).statusCode()).isEqualTo(200);
-			for (String verb : List.of("find", "release", "forget")) {
-				assertThat(post(application, verb).statusCode()).isEqualTo(405);
-			}
+			assertThat(application.post("/actuator/idempotency", "{}").statusCode()).isEqualTo(405);
+			assertThat(release(application).statusCode()).isEqualTo(405);
+			assertThat(forget(application).statusCode()).isEqualTo(405);
 			assertThat(application.bean(IdempotencyStore.class).find(this.key)).isNotNull();
 		}
 	}
@@ -77,7 +79,7 @@ class IdempotencyEndpointAccessTests {
 	@Test
 	void refusesABodyThatIsNotJson() {
 		try (WebApplication application = start(Application.class, EXPOSED)) {
-			assertThat(application.post("/actuator/idempotency/release", "{").statusCode()).isEqualTo(400);
+			assertThat(application.post("/actuator/idempotency", "{").statusCode()).isEqualTo(400);
 		}
 	}
 
@@ -85,10 +87,10 @@ class IdempotencyEndpointAccessTests {
 	void auditsThePrincipalOfASecuredEndpoint() {
 		try (WebApplication application = start(SecuredApplication.class, EXPOSED, WebApplication.WITH_SECURITY)) {
 			claim(application);
-			assertThat(post(application, "release").statusCode()).isEqualTo(401);
-			assertThat(post(application, "release", "Authorization", basic("customer")).statusCode()).isEqualTo(403);
+			assertThat(release(application).statusCode()).isEqualTo(401);
+			assertThat(release(application, "Authorization", basic("customer")).statusCode()).isEqualTo(403);
 			assertThat(application.bean(IdempotencyStore.class).find(this.key)).isNotNull();
-			assertThat(post(application, "release", "Authorization", basic("operator")).statusCode()).isEqualTo(200);
+			assertThat(release(application, "Authorization", basic("operator")).statusCode()).isEqualTo(200);
 			assertThat(application.bean(IdempotencyStore.class).find(this.key)).isNull();
 			assertThat(application.bean(Audits.class).events()).singleElement().satisfies((event) -> {
 				assertThat(event.getType()).isEqualTo("IDEMPOTENCY_KEY_RELEASED");
@@ -101,7 +103,7 @@ class IdempotencyEndpointAccessTests {
 	void findsTheKeyOfAPrincipal() {
 		try (WebApplication application = start(SecuredApplication.class, EXPOSED, WebApplication.WITH_SECURITY)) {
 			application.post("/orders", "", "Idempotency-Key", "4711", "Authorization", basic("customer"));
-			String find = "/actuator/idempotency/find";
+			String find = "/actuator/idempotency";
 			assertThat(application
 				.post(find, "{\"key\":\"4711\",\"principal\":\"customer\"}", "Authorization", basic("operator"))
 				.statusCode()).isEqualTo(200);
@@ -117,7 +119,7 @@ class IdempotencyEndpointAccessTests {
 			assertThat(response.statusCode()).isEqualTo(501);
 			assertThat(text(response)).contains("PlainStore does not implement IdempotencyStore.find")
 				.contains("Implement IdempotencyStore.find and forget");
-			assertThat(post(application, "release").statusCode()).isEqualTo(501);
+			assertThat(release(application).statusCode()).isEqualTo(501);
 			assertThat(get(application, "").statusCode()).isEqualTo(200);
 			Health health = application.bean(IdempotencyHealthIndicator.class).health();
 			assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
@@ -129,7 +131,7 @@ class IdempotencyEndpointAccessTests {
 		try (WebApplication application = start(SilentStoreApplication.class, EXPOSED)) {
 			application.bean(IdempotencyStore.class)
 				.complete(this.key, Fingerprint.of(List.of()), "owner", Samples.response("response"), MINUTE);
-			HttpResponse<byte[]> response = post(application, "forget");
+			HttpResponse<byte[]> response = forget(application);
 			assertThat(response.statusCode()).isEqualTo(503);
 			assertThat(text(response)).contains("did not respond", "Repeat the request").doesNotContain("s3cret");
 			assertThat(application.bean(Audits.class).events()).singleElement()
@@ -143,7 +145,21 @@ class IdempotencyEndpointAccessTests {
 				"idempotent.replay-cache.ttl=30s")) {
 			application.bean(IdempotencyStore.class)
 				.complete(this.key, Fingerprint.of(List.of()), "owner", Samples.response("response"), MINUTE);
-			assertThat(text(post(application, "forget"))).contains("for up to PT30S (idempotent.replay-cache.ttl)");
+			assertThat(text(forget(application))).contains("for up to PT30S (idempotent.replay-cache.ttl)");
+		}
+	}
+
+	@Test
+	void showsDurationsAndTimesInTheIsoFormatWhateverTheMapperOfTheApplication() {
+		try (WebApplication application = start(Application.class, EXPOSED,
+				"management.endpoints.jackson.isolated-json-mapper=false",
+				"spring.jackson.datatype.datetime.write-durations-as-timestamps=true",
+				"spring.jackson.datatype.datetime.write-dates-as-timestamps=true")) {
+			String token = new RunOrigin(Instant.now(), Guarantee.LEASE, null).toToken(UUID.randomUUID().toString());
+			application.bean(IdempotencyStore.class).claim(this.key, Fingerprint.of(List.of()), token, MINUTE);
+			assertThat(text(get(application, ""))).contains("\"oldestUnsettledAge\":\"PT");
+			assertThat(text(get(application, "/" + this.key))).contains("\"remaining\":\"PT")
+				.contains("\"since\":\"20");
 		}
 	}
 
@@ -152,8 +168,12 @@ class IdempotencyEndpointAccessTests {
 			.isEqualTo(new Claim.Acquired());
 	}
 
-	private HttpResponse<byte[]> post(WebApplication application, String verb, String... headers) {
-		return application.post("/actuator/idempotency/" + verb, this.body, headers);
+	private HttpResponse<byte[]> release(WebApplication application, String... headers) {
+		return application.post("/actuator/idempotency/" + this.key, "", headers);
+	}
+
+	private HttpResponse<byte[]> forget(WebApplication application) {
+		return application.send(application.request("/actuator/idempotency/" + this.key).DELETE().build());
 	}
 
 	private static HttpResponse<byte[]> get(WebApplication application, String path) {

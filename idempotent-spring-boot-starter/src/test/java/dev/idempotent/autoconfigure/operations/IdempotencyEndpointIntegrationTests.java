@@ -79,7 +79,7 @@ class IdempotencyEndpointIntegrationTests {
 		Gate gate = payments().holdNextRun();
 		CompletableFuture<HttpResponse<byte[]>> run = application.postAsync(path, "", "Idempotency-Key", this.key);
 		gate.awaitEntry();
-		HttpResponse<byte[]> response = post("find", "{\"key\":\"" + this.key + "\"}");
+		HttpResponse<byte[]> response = find("{\"key\":\"" + this.key + "\"}");
 		JsonNode found = json(response, 200);
 		assertThat(found.at("/key/state").asString()).isEqualTo("PENDING");
 		assertThat(found.get("place").asString()).isEqualTo("store");
@@ -119,7 +119,7 @@ class IdempotencyEndpointIntegrationTests {
 		Duration first = remaining();
 		assertThat(first).isLessThanOrEqualTo(Duration.ofMinutes(1));
 		await().until(() -> remaining().compareTo(first) < 0);
-		json(post("release", "{\"digest\":\"" + stuck + "\"}"), 200);
+		json(release(stuck.digest()), 200);
 		assertThat(text(pay())).isEqualTo("payment 1");
 	}
 
@@ -136,7 +136,7 @@ class IdempotencyEndpointIntegrationTests {
 		assertThat(both.get("place").asString()).isEqualTo("database");
 		assertThat(both.at("/key/state").asString()).isEqualTo("COMPLETED");
 		assertThat(both.at("/store/state").asString()).isEqualTo("PENDING");
-		assertThat(json(post("forget", "{\"digest\":\"" + digest + "\"}"), 409).get("problem").asString())
+		assertThat(json(forget(digest), 409).get("problem").asString())
 			.isEqualTo("A run has claimed the key and could complete it again");
 	}
 
@@ -145,20 +145,20 @@ class IdempotencyEndpointIntegrationTests {
 		application.bean(Vouchers.class).welcome(this.key);
 		application.bean(Vouchers.class).welcome(4711);
 		String request = "{\"kind\":\"METHOD\",\"operation\":\"welcome\",\"key\":\"%s\"}";
-		JsonNode found = json(post("find", request.formatted(this.key)), 200);
+		JsonNode found = json(find(request.formatted(this.key)), 200);
 		assertThat(found.at("/key/state").asString()).isEqualTo("COMPLETED");
-		assertThat(json(post("find", request.formatted("\\\"" + this.key + "\\\"")), 200).get("digest"))
+		assertThat(json(find(request.formatted("\\\"" + this.key + "\\\"")), 200).get("digest"))
 			.isEqualTo(found.get("digest"));
-		json(post("find", request.formatted("4711")), 200);
-		json(post("find", request.formatted("4712")), 404);
+		json(find(request.formatted("4711")), 200);
+		json(find(request.formatted("4712")), 404);
 	}
 
 	@Test
 	void answers404ForAnUnknownKey() {
 		assertThat(json(get(digest(this.key)), 404).get("action").asString()).contains("kind, scope, operation");
-		json(post("release", "{\"digest\":\"" + digest(this.key) + "\"}"), 404);
-		json(post("forget", "{\"digest\":\"" + digest(this.key) + "\"}"), 404);
-		HttpResponse<byte[]> unknown = post("find", "{\"key\":\"" + this.key + "\"}");
+		json(release(digest(this.key)), 404);
+		json(forget(digest(this.key)), 404);
+		HttpResponse<byte[]> unknown = find("{\"key\":\"" + this.key + "\"}");
 		assertThat(json(unknown, 404).get("problem").asString()).contains(digest(this.key));
 		assertThat(text(unknown)).doesNotContain(this.key);
 		assertThat(audits()).isEmpty();
@@ -170,7 +170,7 @@ class IdempotencyEndpointIntegrationTests {
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/payments", "", "Idempotency-Key",
 				this.key);
 		gate.awaitEntry();
-		JsonNode released = json(post("release", "{\"digest\":\"" + digest() + "\"}"), 200);
+		JsonNode released = json(release(digest()), 200);
 		assertThat(released.get("outcome").asString()).isEqualTo("released");
 		assertThat(released.at("/before/key/state").asString()).isEqualTo("PENDING");
 		assertThat(released.get("consequence").asString()).contains("both run under Guarantee.LEASE");
@@ -187,7 +187,7 @@ class IdempotencyEndpointIntegrationTests {
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/payments", "", "Idempotency-Key",
 				this.key);
 		gate.awaitEntry();
-		json(post("release", "{\"digest\":\"" + digest() + "\"}"), 200);
+		json(release(digest()), 200);
 		gate.open();
 		assertThat(text(first.get())).isEqualTo("payment 1");
 		assertThat(text(pay())).isEqualTo("payment 1");
@@ -200,7 +200,7 @@ class IdempotencyEndpointIntegrationTests {
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/transfers", "", "Idempotency-Key",
 				this.key);
 		gate.awaitEntry();
-		json(post("release", "{\"digest\":\"" + digest() + "\"}"), 200);
+		json(release(digest()), 200);
 		assertThat(application.post("/transfers", "", "Idempotency-Key", this.key).statusCode()).isEqualTo(409);
 		gate.open();
 		assertThat(text(first.get())).isEqualTo("transfer 1");
@@ -214,7 +214,7 @@ class IdempotencyEndpointIntegrationTests {
 		application.post(path, "", "Idempotency-Key", this.key);
 		application.post(path, "", "Idempotency-Key", this.key);
 		assertThat(payments().runs()).isOne();
-		JsonNode forgotten = json(post("forget", "{\"digest\":\"" + digest() + "\"}"), 200);
+		JsonNode forgotten = json(forget(digest()), 200);
 		assertThat(forgotten.get("outcome").asString()).isEqualTo("forgotten");
 		assertThat(forgotten.get("consequence").asString()).contains("a retry of a payment pays again");
 		application.post(path, "", "Idempotency-Key", this.key);
@@ -225,9 +225,9 @@ class IdempotencyEndpointIntegrationTests {
 	void auditsAndLogsEachChange(CapturedOutput output) {
 		pay();
 		String digest = digest();
-		json(post("release", "{\"digest\":\"" + digest + "\"}"), 409);
+		json(release(digest), 409);
 		assertThat(audits()).isEmpty();
-		json(post("forget", "{\"digest\":\"" + digest + "\"}"), 200);
+		json(forget(digest), 200);
 		assertThat(audits()).singleElement().satisfies((event) -> {
 			assertThat(event.getType()).isEqualTo("IDEMPOTENCY_KEY_FORGOTTEN");
 			assertThat(event.getPrincipal()).isEmpty();
@@ -254,27 +254,47 @@ class IdempotencyEndpointIntegrationTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
-			find    | {}                                               | no 'key'
-			find    | {"key":""}                                       | no 'key'
-			find    | {"key":"\\"secret\\""}                           | in quotes
-			find    | {"kind":"BODY","key":"secret"}                   | no such 'kind'
-			find    | {"kind":"METHOD","key":"secret"}                 | no 'operation'
-			find    | {"key":"secret","operation":"pay"}               | no 'operation'
-			find    | {"key":"secret","scope":"a","principal":"b"}     | both
-			find    | {"key":"secret","issuer":"a"}                    | without a 'principal'
-			find    | {"kind":"method","operation":"a","key":"secret","scope":"a"} | no scope
-			release | {}                                               | no digest
-			release | {"key":"secret"}                                 | no digest
-			forget  | {"digest":"ABC"}                                 | no digest
-			explode | {"digest":"ABC"}                                 | no operation of this name
+			{}                                               | no 'key'
+			{"key":""}                                       | no 'key'
+			{"key":"\\"secret\\""}                           | in quotes
+			{"kind":"BODY","key":"secret"}                   | no such 'kind'
+			{"kind":"METHOD","key":"secret"}                 | no 'operation'
+			{"key":"secret","operation":"pay"}               | no 'operation'
+			{"key":"secret","scope":"a","principal":"b"}     | both
+			{"key":"secret","issuer":"a"}                    | without a 'principal'
+			{"kind":"method","operation":"a","key":"secret","scope":"a"} | no scope
 			""")
-	void explainsInvalidRequests(String verb, String body, String problem) {
-		HttpResponse<byte[]> response = post(verb, body);
+	void explainsInvalidRequests(String body, String problem) {
+		HttpResponse<byte[]> response = find(body);
 		JsonNode answer = json(response, 400);
 		assertThat(answer.get("problem").asString()).contains(problem);
 		assertThat(answer.get("action").asString()).isNotBlank();
 		assertThat(text(response)).doesNotContain("secret");
-		json(get("not-a-digest"), 400);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "find", "release", "forget", "ABC", "not-a-digest" })
+	void refuseAPathWithoutADigest(String path) {
+		for (HttpResponse<byte[]> response : List.of(get(path), release(path), forget(path))) {
+			assertThat(json(response, 400).get("problem").asString()).contains("no digest");
+		}
+	}
+
+	@Test
+	void letOnlyThePathAndTheMethodDecideWhatIsDone() {
+		pay();
+		String digest = digest();
+		String body = "{\"key\":\"" + this.key + "\",\"verb\":\"forget\",\"digest\":\"" + digest
+				+ "\",\"_method\":\"DELETE\"}";
+		String query = "?verb=forget&_method=DELETE&digest=" + digest;
+		assertThat(json(find(body), 200).at("/key/state").asString()).isEqualTo("COMPLETED");
+		assertThat(json(application.post("/actuator/idempotency" + query, body), 200).get("digest").asString())
+			.isEqualTo(digest);
+		json(get(digest + query), 200);
+		json(application.post("/actuator/idempotency/" + digest + query, body), 409);
+		assertThat(json(get(digest), 200).at("/key/state").asString()).isEqualTo("COMPLETED");
+		assertThat(audits()).isEmpty();
+		assertThat(text(pay())).isEqualTo("payment 1");
 	}
 
 	private static void assertOrigin(JsonNode key, String path) {
@@ -292,8 +312,7 @@ class IdempotencyEndpointIntegrationTests {
 	}
 
 	private String digest() {
-		return json(post("find", "{\"kind\":\"HEADER\",\"scope\":\"\",\"key\":\"" + this.key + "\"}"), 200)
-			.get("digest")
+		return json(find("{\"kind\":\"HEADER\",\"scope\":\"\",\"key\":\"" + this.key + "\"}"), 200).get("digest")
 			.asString();
 	}
 
@@ -317,8 +336,16 @@ class IdempotencyEndpointIntegrationTests {
 		return application.send(application.request("/actuator/idempotency/" + digest).GET().build());
 	}
 
-	private static HttpResponse<byte[]> post(String verb, String json) {
-		return application.post("/actuator/idempotency/" + verb, json);
+	private static HttpResponse<byte[]> find(String json) {
+		return application.post("/actuator/idempotency", json);
+	}
+
+	private static HttpResponse<byte[]> release(String digest) {
+		return application.post("/actuator/idempotency/" + digest, "");
+	}
+
+	private static HttpResponse<byte[]> forget(String digest) {
+		return application.send(application.request("/actuator/idempotency/" + digest).DELETE().build());
 	}
 
 	private static JsonNode json(HttpResponse<byte[]> response, int status) {
