@@ -15,11 +15,13 @@ import org.slf4j.LoggerFactory;
  * Logs each decision, and notifies all observers. One that throws affects neither the
  * others nor the work.
  */
-record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyObserver {
+record ObserverList(List<IdempotencyObserver> observers, Set<Class<?>> reported) implements IdempotencyObserver {
 
 	private static final Logger logger = LoggerFactory.getLogger(ObserverList.class);
 
-	private static final Set<Class<?>> reported = ConcurrentHashMap.newKeySet();
+	ObserverList(List<IdempotencyObserver> observers) {
+		this(observers, ConcurrentHashMap.newKeySet());
+	}
 
 	@Override
 	public void runStarted(Operation operation, IdempotencyKey key) {
@@ -71,8 +73,8 @@ record ObserverList(List<IdempotencyObserver> observers) implements IdempotencyO
 	/**
 	 * An observer that always fails must not fill the log.
 	 */
-	private static void report(IdempotencyObserver observer, Throwable failure) {
-		if (reported.add(observer.getClass())) {
+	private void report(IdempotencyObserver observer, Throwable failure) {
+		if (this.reported.add(observer.getClass())) {
 			logger.warn("The observer {} has failed; its observation is missing. Further failures are logged at DEBUG",
 					observer.getClass().getName(), failure);
 		}
