@@ -41,8 +41,10 @@ final class Outage {
 	 */
 	void end(long start, boolean write) {
 		if (this.log.isOpen() && (write || !this.ofWrites)) {
-			this.ofWrites = false;
 			this.log.succeeded(start);
+			if (!this.log.isOpen()) {
+				this.ofWrites = false;
+			}
 		}
 	}
 
