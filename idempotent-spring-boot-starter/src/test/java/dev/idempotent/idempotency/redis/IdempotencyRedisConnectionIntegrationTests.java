@@ -2,9 +2,11 @@ package dev.idempotent.idempotency.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -105,11 +107,13 @@ class IdempotencyRedisConnectionIntegrationTests {
 		LettuceConnectionFactory application = redis.connect();
 		new StringRedisTemplate(application).hasKey("any");
 		int newest = threadPools().max().orElse(0);
+		Set<Thread> before = ownThreads();
 		IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(application, TIMEOUT);
 		StoreVerb.CLAIM.ask(store(connection), this.key);
 		assertThat(threadPools().max().orElse(0)).isGreaterThan(newest);
 		connection.close();
 		await().until(() -> threadPools().allMatch((pool) -> pool <= newest));
+		await().until(() -> before.containsAll(ownThreads()));
 	}
 
 	@Test
@@ -138,6 +142,14 @@ class IdempotencyRedisConnectionIntegrationTests {
 			refused.incrementAndGet();
 			return true;
 		}
+	}
+
+	private static Set<Thread> ownThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("idempotency-"))
+			.collect(Collectors.toSet());
 	}
 
 	/**
