@@ -153,6 +153,7 @@ public interface SagaStore {
 	 * @param due the time until it is due: the lease of an open saga, the retention of
 	 * one that has ended; ignored for {@link SagaStatus#HALTED}
 	 */
+	@SuppressWarnings("ArrayRecordComponent")
 	record StatusChange(SagaStatus from, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
 			Duration due) {
 	}
