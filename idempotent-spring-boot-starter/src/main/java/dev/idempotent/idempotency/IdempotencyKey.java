@@ -55,7 +55,12 @@ public record IdempotencyKey(String digest) {
 		/**
 		 * The arguments of a method, or a key stated in code.
 		 */
-		METHOD
+		METHOD,
+
+		/**
+		 * The name of a step of a run; the operation is the digest of the run's key.
+		 */
+		STEP
 
 	}
 
