@@ -2,10 +2,12 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Decision;
@@ -13,6 +15,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +28,13 @@ import org.slf4j.LoggerFactory;
 public final class IdempotencyGuard implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyGuard.class);
+
+	/**
+	 * A step is a part of its run, which is observed.
+	 */
+	private static final ObserverList NO_OBSERVERS = new ObserverList(List.of());
+
+	private static final Operation STEP = new Operation(Operation.Kind.TEMPLATE, "step", Guarantee.LEASE);
 
 	private final ObserverList observers;
 
@@ -39,6 +49,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 	private final OutageLog databaseOutage = GuardedTransactions.log();
 
 	private final RunningClaims running = new RunningClaims();
+
+	private final RunningClaims steps = new RunningClaims();
+
+	private final LeasedRuns leased = new LeasedRuns();
 
 	private final BackgroundWork background;
 
@@ -88,7 +102,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
 		ClaimRequest request = request(operation, key, fingerprint, lease, retention);
-		return new LeaseClaimant(request, claim(this.store, request), this.running, observe(operation, key));
+		return new LeaseClaimant(request, claim(this.store, request), this.running, this.leased,
+				observe(operation, key));
 	}
 
 	/**
@@ -107,6 +122,27 @@ public final class IdempotencyGuard implements AutoCloseable {
 		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
 				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
 				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
+	}
+
+	/**
+	 * Runs a step of the run that the calling thread is in, unless its result is
+	 * recorded.
+	 * @param name the name of the step, which the run has not called before
+	 * @param work runs the step and writes its result
+	 * @return the recorded result
+	 * @throws IllegalStateException if the thread is in no run under
+	 * {@link Guarantee#LEASE} or already in a step, or if the name is not new
+	 */
+	public StoredResponse step(String name, Supplier<StoredResponse> work) {
+		return step(name).runOrReplay(work);
+	}
+
+	StepClaimant step(String name) {
+		LeasedRun run = this.leased.of(IdempotencyContext.current());
+		ClaimRequest request = run.requestOf(name);
+		StoreClaim claim = new StoreClaim(request, this.store, this.background, this.steps, this.renewals);
+		return new StepClaimant(run, request, claim, this.store,
+				new ObservedClaim(NO_OBSERVERS, this.envelope, STEP, request.key()));
 	}
 
 	/**

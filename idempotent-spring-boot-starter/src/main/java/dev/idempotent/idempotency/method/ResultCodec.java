@@ -68,6 +68,20 @@ final class ResultCodec {
 		return new ResultCodec(json, (later.length > 0) ? later[0] : declared, method.describe());
 	}
 
+	/**
+	 * Creates the codec of a step's results.
+	 * @throws IllegalArgumentException if results of that type can be read only once, or
+	 * arrive after the step
+	 */
+	static ResultCodec ofStep(String name, JsonMapper json, JavaType type) {
+		if (isUnrepeatable(type.getRawClass())) {
+			throw new IllegalArgumentException("The result of step '" + name + "' is a "
+					+ type.getRawClass().getTypeName() + ", which cannot be recorded. Return a value or a "
+					+ "collection, and wait for a future within the step");
+		}
+		return new ResultCodec(json, type, "step '" + name + "'");
+	}
+
 	private static boolean isUnrepeatable(Class<?> type) {
 		return UNREPEATABLE.stream().anyMatch((unrepeatable) -> unrepeatable.isAssignableFrom(type))
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
