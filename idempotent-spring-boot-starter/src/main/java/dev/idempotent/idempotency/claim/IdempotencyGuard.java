@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -13,6 +14,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -107,6 +109,31 @@ public final class IdempotencyGuard implements AutoCloseable {
 		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
 				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
 				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
+	}
+
+	/**
+	 * Completes another key in the transaction that a claimant has open on the calling
+	 * thread, unless that key is claimed or completed. The store in front of the database
+	 * is not asked.
+	 * @param operation the operation of the key
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @param transactions the transactions of the operation
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout: the open transaction must then be rolled back
+	 */
+	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
+			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
+		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
+		Claim claim = new GuardedTransactions(transactions, this.databaseOutage, this.observers).completeIfFree(request,
+				this.envelope.close(request, response));
+		return claim.fold((acquired) -> claim, (pending) -> claim,
+				(completed) -> new Claim.Completed(this.envelope.open(key, completed.response()).response(),
+						completed.remainingRetention()),
+				(mismatched) -> claim);
 	}
 
 	/**
