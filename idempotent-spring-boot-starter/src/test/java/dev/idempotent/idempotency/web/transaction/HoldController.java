@@ -42,7 +42,7 @@ class HoldController {
 		return this.releases.get();
 	}
 
-	@Idempotent(name = "place-hold", guarantee = Guarantee.TRANSACTION, lease = "3s")
+	@Idempotent(name = "place-hold", guarantee = Guarantee.TRANSACTION, lease = "3s", retention = "36h")
 	@PostMapping("/holds/{ending}")
 	ResponseEntity<?> place(@PathVariable String ending, @RequestParam String name) throws InterruptedException {
 		this.works.write(name);
