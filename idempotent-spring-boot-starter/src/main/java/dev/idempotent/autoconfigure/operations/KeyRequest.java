@@ -30,9 +30,12 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 	private static final int BAD_REQUEST = 400;
 
 	/**
-	 * Steps are found by the digest in the log: only their run has their key.
+	 * Steps are found by the digest in the log: only their run has their key. Sagas have
+	 * an endpoint of their own.
 	 */
-	private static final List<Kind> KINDS = Arrays.stream(Kind.values()).filter((kind) -> kind != Kind.STEP).toList();
+	private static final List<Kind> KINDS = Arrays.stream(Kind.values())
+		.filter((kind) -> kind != Kind.STEP && kind != Kind.SAGA)
+		.toList();
 
 	/**
 	 * Reads a digest.

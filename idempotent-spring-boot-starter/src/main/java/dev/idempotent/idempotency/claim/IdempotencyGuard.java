@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -143,6 +144,31 @@ public final class IdempotencyGuard implements AutoCloseable {
 		StoreClaim claim = new StoreClaim(request, this.store, this.background, this.steps, this.renewals);
 		return new StepClaimant(run, request, claim, this.store,
 				new ObservedClaim(NO_OBSERVERS, this.envelope, STEP, request.key()));
+	}
+
+	/**
+	 * Completes another key in the transaction that a claimant has open on the calling
+	 * thread, unless that key is claimed or completed. The store in front of the database
+	 * is not asked.
+	 * @param operation the operation of the key
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @param transactions the transactions of the operation
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout: the open transaction must then be rolled back
+	 */
+	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
+			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
+		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
+		Claim claim = new GuardedTransactions(transactions, this.databaseOutage, this.observers).completeIfFree(request,
+				this.envelope.close(request, response));
+		return claim.fold((acquired) -> claim, (pending) -> claim,
+				(completed) -> new Claim.Completed(this.envelope.open(key, completed.response()).response(),
+						completed.remainingRetention()),
+				(mismatched) -> claim);
 	}
 
 	/**
