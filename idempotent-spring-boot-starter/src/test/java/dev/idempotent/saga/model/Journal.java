@@ -1,0 +1,17 @@
+package dev.idempotent.saga.model;
+
+/**
+ * The state of a step's row. A step that is being undone keeps what was known before: its
+ * cancel depends on it.
+ */
+enum Journal {
+
+	ABSENT, ACTING, DONE, REFUSED, UNDOING_UNKNOWN, UNDOING_DONE, UNDOING_REFUSED, UNDONE;
+
+	static final Journal[] OF = values();
+
+	boolean isUndoing() {
+		return this == UNDOING_UNKNOWN || this == UNDOING_DONE || this == UNDOING_REFUSED;
+	}
+
+}
