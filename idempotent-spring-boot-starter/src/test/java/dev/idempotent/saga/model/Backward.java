@@ -57,7 +57,7 @@ final class Backward {
 		else if (acting && this.scenario.kind(step) == StepKind.COMPENSATE) {
 			this.forward.again(state, owner, step, to);
 		}
-		else if (acting && tooOld(state, step, Journal.UNDOING_UNKNOWN) || view.isUndoing() && tooOld(state, step, view)) {
+		else if (tooOld(state, step, view)) {
 			to.add(Event.TOO_OLD, owner, step, halting(state.copy(), owner, Cause.AGE));
 		}
 		else if (view.isUndoing()) {
@@ -91,22 +91,20 @@ final class Backward {
 	}
 
 	private static Journal marked(Journal view) {
-		return switch (view) {
-			case DONE -> Journal.UNDOING_DONE;
-			case REFUSED -> Journal.UNDOING_REFUSED;
-			default -> Journal.UNDOING_UNKNOWN;
-		};
+		return (view == Journal.DONE) ? Journal.UNDOING_DONE : Journal.UNDOING_UNKNOWN;
 	}
 
-	/** A cancel of unknown outcome relies on the action's record, every undo on its own. */
-	private boolean tooOld(State state, int step, Journal undoing) {
-		boolean action = undoing == Journal.UNDOING_UNKNOWN && state.get(Step.ACTION_OLD, step) == 1;
-		boolean first = !state.journal(step).isUndoing();
-		boolean unlimited = first ? this.scenario.has(Defect.ACTION_AGE_IGNORED)
-				: this.scenario.has(Defect.CANCEL_REPEATED_BEYOND_ACTION_AGE)
-						|| this.scenario.has(Defect.OUTCOME_FORGOTTEN);
-		boolean undo = undoing != Journal.UNDOING_REFUSED && state.get(Step.UNDO_OLD, step) == 1;
-		return action && !unlimited || undo && !this.scenario.has(Defect.UNDO_AGE_IGNORED);
+	/** A cancel of unknown outcome relies on the action's record, a repeated undo on its own. */
+	private boolean tooOld(State state, int step, Journal view) {
+		boolean again = view.isUndoing();
+		boolean unknown = view != Journal.DONE && view != Journal.UNDOING_DONE;
+		boolean unlimited = again
+				? this.scenario.has(Defect.CANCEL_REPEATED_BEYOND_ACTION_AGE)
+						|| this.scenario.has(Defect.OUTCOME_FORGOTTEN)
+				: this.scenario.has(Defect.ACTION_AGE_IGNORED);
+		boolean action = unknown && state.get(Step.ACTION_OLD, step) == 1 && !unlimited;
+		boolean undo = again && state.get(Step.UNDO_OLD, step) == 1 && !this.scenario.has(Defect.UNDO_AGE_IGNORED);
+		return action || undo;
 	}
 
 	private static State calling(State next, int owner, int step) {

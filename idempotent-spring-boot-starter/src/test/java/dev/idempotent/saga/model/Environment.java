@@ -174,9 +174,10 @@ final class Environment {
 		}
 	}
 
-	private static boolean unresolved(State state, int step) {
+	private boolean unresolved(State state, int step) {
 		Journal journal = state.journal(step);
-		return journal == Journal.ACTING || journal.isUndoing();
+		boolean refused = journal == Journal.REFUSED && this.scenario.kind(step) == StepKind.CANCEL;
+		return journal == Journal.ACTING || journal.isUndoing() || refused;
 	}
 
 	/** What may still arrive could undo what a person has put right. */

@@ -62,7 +62,8 @@ enum Invariant {
 		boolean old = state.get(Step.ACTION_OLD, step) == 1 || state.get(Step.UNDO_OLD, step) == 1;
 		return switch (Cause.values()[state.get(Row.CAUSE)]) {
 			case NONE -> false;
-			case AGE -> old && (journal == Journal.ACTING || journal.isUndoing());
+			case AGE -> old && (journal == Journal.ACTING || journal.isUndoing()
+					|| journal == Journal.REFUSED && scenario.kind(step) == StepKind.CANCEL);
 			case ATTEMPTS -> journal.isUndoing()
 					|| journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE;
 			case REFUSED_UNDO -> journal.isUndoing();
