@@ -101,7 +101,8 @@ final class Backward {
 		boolean unlimited = again
 				? this.scenario.has(Defect.CANCEL_REPEATED_BEYOND_ACTION_AGE)
 						|| this.scenario.has(Defect.OUTCOME_FORGOTTEN)
-				: this.scenario.has(Defect.ACTION_AGE_IGNORED);
+				: this.scenario.has(Defect.ACTION_AGE_IGNORED) || view == Journal.REFUSED
+						&& this.scenario.has(Defect.REFUSED_ACTION_AGE_IGNORED);
 		boolean action = unknown && state.get(Step.ACTION_OLD, step) == 1 && !unlimited;
 		boolean undo = again && state.get(Step.UNDO_OLD, step) == 1 && !this.scenario.has(Defect.UNDO_AGE_IGNORED);
 		return action || undo;

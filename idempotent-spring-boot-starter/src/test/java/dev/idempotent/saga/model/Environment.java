@@ -191,9 +191,9 @@ final class Environment {
 		if (!this.scenario.has(Defect.SKIPPED_BEFORE_AGE)) {
 			arrived(next, step);
 		}
-		return next.set(Step.UNDONE, step, next.get(Step.DONE, step))
-			.set(Step.JOURNAL, step, Journal.UNDONE)
-			.set(Row.STATUS, Status.COMPENSATING);
+		next.set(Step.UNDONE, step, next.get(Step.DONE, step)).set(Step.JOURNAL, step, Journal.UNDONE);
+		boolean forward = this.scenario.has(Defect.SKIPPED_STEP_GOES_FORWARD);
+		return next.set(Row.STATUS, forward ? next.get(Row.HALTED_IN) : Status.COMPENSATING.ordinal());
 	}
 
 }
