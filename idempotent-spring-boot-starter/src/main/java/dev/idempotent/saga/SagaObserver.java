@@ -1,0 +1,48 @@
+package dev.idempotent.saga;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observes the sagas that this process runs. Called on the thread of the saga; exceptions
+ * are logged and have no other effect.
+ */
+public interface SagaObserver {
+
+	/**
+	 * A saga has completed, was undone or halted.
+	 * @param saga the name of the saga
+	 * @param status the new status
+	 * @param took the time since it began, by the clock of the database
+	 */
+	default void ended(String saga, SagaStatus status, Duration took) {
+	}
+
+	/**
+	 * An action or its undo was called.
+	 * @param saga the name of the saga
+	 * @param step the name of the step
+	 * @param state the resulting state: {@link StepState#DONE}, {@link StepState#REFUSED}
+	 * or {@link StepState#COMPENSATED}; {@code null} if the outcome is unknown
+	 * @param took how long the call took
+	 */
+	default void called(String saga, String step, @Nullable StepState state, Duration took) {
+	}
+
+	/**
+	 * A saga was taken over: its owner has died or released it, or it was started in the
+	 * background.
+	 * @param saga the name of the saga
+	 */
+	default void takenOver(String saga) {
+	}
+
+	/**
+	 * This process has lost a saga: another owner has taken it over.
+	 * @param saga the name of the saga
+	 */
+	default void fenced(String saga) {
+	}
+
+}

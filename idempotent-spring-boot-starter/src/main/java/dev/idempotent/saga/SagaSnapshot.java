@@ -1,0 +1,35 @@
+package dev.idempotent.saga;
+
+import java.time.Instant;
+import java.util.List;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A saga at one moment. Contains no arguments and results.
+ *
+ * @param id the id
+ * @param name the name of the {@link Saga}
+ * @param status the status
+ * @param reason why it is undone or halted, or {@code null}
+ * @param attempts how often it was taken over without progress
+ * @param createdAt when it began, by the clock of the database
+ * @param deadline when it is undone unless it has completed, by the clock of the database
+ * @param steps the recorded steps, in the order in which they began
+ */
+public record SagaSnapshot(IdempotencyKey id, String name, SagaStatus status, @Nullable String reason, int attempts,
+		Instant createdAt, Instant deadline, List<Step> steps) {
+
+	/**
+	 * A recorded step.
+	 *
+	 * @param name the name
+	 * @param state the state
+	 * @param reason why it was refused or could not be undone, or {@code null}
+	 * @param note what the operator wrote who skipped it, or {@code null}
+	 */
+	public record Step(String name, StepState state, @Nullable String reason, @Nullable String note) {
+	}
+
+}

@@ -1,0 +1,41 @@
+package dev.idempotent.saga;
+
+import org.springframework.core.ParameterizedTypeReference;
+
+/**
+ * Creates the steps of the {@link Saga} that the calling thread runs.
+ */
+public interface SagaSteps {
+
+	/**
+	 * Creates a step without a result.
+	 * @param name the name, unique in the saga; at most 100 characters
+	 * @return the step, which does nothing until it is run
+	 * @throws IllegalStateException if the calling thread does not run a saga, or the
+	 * saga already has a step of this name
+	 */
+	SagaStep<Void> step(String name);
+
+	/**
+	 * Creates a step with a result.
+	 * @param <R> the type of the result
+	 * @param name the name, unique in the saga; at most 100 characters
+	 * @param type the type as which the recorded result is read
+	 * @return the step, which does nothing until it is run
+	 * @throws IllegalStateException if the calling thread does not run a saga, or the
+	 * saga already has a step of this name
+	 */
+	<R> SagaStep<R> step(String name, Class<R> type);
+
+	/**
+	 * Creates a step with a result of a generic type.
+	 * @param <R> the type of the result
+	 * @param name the name, unique in the saga; at most 100 characters
+	 * @param type the type as which the recorded result is read
+	 * @return the step, which does nothing until it is run
+	 * @throws IllegalStateException if the calling thread does not run a saga, or the
+	 * saga already has a step of this name
+	 */
+	<R> SagaStep<R> step(String name, ParameterizedTypeReference<R> type);
+
+}

@@ -1,0 +1,8 @@
+/**
+ * Sagas: work over several transactions and services that is finished or undone,
+ * whichever process dies.
+ */
+@NullMarked
+package dev.idempotent.saga;
+
+import org.jspecify.annotations.NullMarked;

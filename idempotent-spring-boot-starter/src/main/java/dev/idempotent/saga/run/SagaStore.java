@@ -1,0 +1,161 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.SagaStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The journal of all sagas, in the database of the application.
+ * <p>
+ * Each operation is one atomic step on the clock of the database. Those that take an
+ * {@link Owner} have an effect only while it owns the saga, and can be repeated after a
+ * lost reply. Operations commit by themselves, except for those whose name ends with
+ * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
+ * are {@link org.springframework.dao.DataAccessException}s; those of a wait for a lock
+ * are {@link org.springframework.dao.PessimisticLockingFailureException}s.
+ */
+public interface SagaStore {
+
+	/**
+	 * Inserts a saga with its first entries, unless its id exists. Waits for another
+	 * transaction that inserts it. Its number of steps is the largest number of an entry.
+	 * @param saga the saga
+	 * @param entries its entries
+	 * @return {@code false} if the id exists, also after a lost reply
+	 */
+	boolean insert(NewSaga saga, List<JournalEntry> entries);
+
+	/**
+	 * Inserts a saga without entries, unless its id exists. Waits for another transaction
+	 * that inserts it. Its number of steps is 1 if it is {@link SagaStatus#EXECUTING},
+	 * for the step that the transaction contains.
+	 * @param saga the saga
+	 * @return {@code false} if the id exists
+	 */
+	boolean insertInTransaction(NewSaga saga);
+
+	/**
+	 * Finds a saga with its entries.
+	 * @param id the id
+	 * @return the saga, or {@code null}
+	 */
+	@Nullable StoredSaga find(IdempotencyKey id);
+
+	/**
+	 * Writes entries of a saga that is {@link SagaStatus#EXECUTING} before its deadline,
+	 * or {@link SagaStatus#COMPENSATING}. Renews the lease and resets the attempts. An
+	 * entry that the journal has keeps the time at which it began.
+	 * @param owner the owner
+	 * @param status the expected status
+	 * @param steps the new number of steps, not smaller than the stored one
+	 * @param entries the entries; those with the state {@code ACTING} are new
+	 * @param lease the lease
+	 * @return {@code false} if nothing was written
+	 */
+	boolean write(Owner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease);
+
+	/**
+	 * Locks a saga that is {@link SagaStatus#EXECUTING} before its deadline, or
+	 * {@link SagaStatus#COMPENSATING}, until the end of the transaction. Renews the lease
+	 * and resets the attempts.
+	 * @param owner the owner
+	 * @param status the expected status
+	 * @param steps the new number of steps, larger than the stored one: it proves to
+	 * {@link #writeInTransaction} that the lock was not lost
+	 * @param lease the lease
+	 * @return {@code false} if nothing was locked
+	 */
+	boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease);
+
+	/**
+	 * Writes entries of a saga that the transaction has locked or inserted.
+	 * @param owner the owner
+	 * @param steps the number of steps that was written with the lock; 1 if the saga was
+	 * inserted
+	 * @param entries the entries; each is inserted, or replaced if the journal has it
+	 * @param lease the lease
+	 * @return {@code false} if the transaction has lost its lock, and must roll back
+	 */
+	boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease);
+
+	/**
+	 * Ends or halts a saga, or begins to undo it. A reason for the halt hides that for
+	 * the undoing until an operator retries the saga.
+	 * @param owner the owner
+	 * @param change the change of its status
+	 * @param entries entries to write with it
+	 * @return {@code false} if nothing was written
+	 */
+	boolean change(Owner owner, StatusChange change, List<JournalEntry> entries);
+
+	/**
+	 * Releases an open saga, so that any instance can take it over. It is no longer
+	 * renewed.
+	 * @param owner the owner
+	 * @param entries entries to write with it
+	 * @param delay the time until it can be taken over
+	 * @return {@code false} if nothing was written
+	 */
+	boolean release(Owner owner, List<JournalEntry> entries, Duration delay);
+
+	/**
+	 * Takes over a saga that is open and due, or was started by this process and not run.
+	 * Raises its epoch and its attempts, turns {@link SagaStatus#STARTED} into
+	 * {@link SagaStatus#EXECUTING}, or both into {@link SagaStatus#COMPENSATING} after
+	 * the deadline, and then reads its journal. Skips it if it is locked.
+	 * @param id the id
+	 * @param process the id of this process
+	 * @param lease the lease
+	 * @return the saga, or {@code null} if it cannot be taken over
+	 */
+	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease);
+
+	/**
+	 * Takes over sagas that are open and due, as {@link #takeOver} does. Skips those that
+	 * are locked.
+	 * @param names the names that this process serves
+	 * @param process the id of this process
+	 * @param lease the lease
+	 * @param limit the largest number
+	 * @return the sagas
+	 */
+	List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit);
+
+	/**
+	 * Renews leases, but not beyond the deadline of a saga that is not
+	 * {@link SagaStatus#COMPENSATING}. Skips sagas that are locked or released.
+	 * @param owners the owners
+	 * @param lease the lease
+	 */
+	void renew(List<Owner> owners, Duration lease);
+
+	/**
+	 * Proves the ownership of a saga, and fences late owners.
+	 *
+	 * @param id the id of the saga
+	 * @param epoch how often it was taken over
+	 */
+	record Owner(IdempotencyKey id, long epoch) {
+	}
+
+	/**
+	 * A change of the status of a saga.
+	 *
+	 * @param from the expected status; only before the deadline if it is
+	 * {@link SagaStatus#EXECUTING} and the new one is {@link SagaStatus#COMPLETED}
+	 * @param to the new status; an end removes the arguments and the results of steps
+	 * @param result the result of a completed saga, or {@code null}
+	 * @param reason why it is undone or halted, or {@code null} to leave it unchanged
+	 * @param due the time until it is due: the lease of an open saga, the retention of
+	 * one that has ended; ignored for {@link SagaStatus#HALTED}
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record StatusChange(SagaStatus from, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
+			Duration due) {
+	}
+
+}

@@ -1,0 +1,30 @@
+package dev.idempotent.saga.run;
+
+import java.lang.reflect.Type;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes and reads the results of steps.
+ */
+public interface StepResults {
+
+	/**
+	 * Writes a result.
+	 * @param type the type of the step
+	 * @param result the result
+	 * @return the stored form, never empty
+	 * @throws RuntimeException if it cannot be written
+	 */
+	byte[] write(Type type, @Nullable Object result);
+
+	/**
+	 * Reads a result.
+	 * @param type the type of the step
+	 * @param stored the stored form
+	 * @return the result
+	 * @throws SagaDefinition.UnreadableException if it cannot be read as the type
+	 */
+	@Nullable Object read(Type type, byte[] stored);
+
+}

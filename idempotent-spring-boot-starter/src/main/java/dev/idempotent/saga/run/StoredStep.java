@@ -1,0 +1,22 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+
+import dev.idempotent.saga.SagaSnapshot;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An entry of the journal as it is stored.
+ *
+ * @param entry the entry
+ * @param age the time since the step began
+ * @param compensatingFor the time since it is being undone; zero if it is not
+ * @param note what the operator wrote who skipped it, or {@code null}
+ */
+public record StoredStep(JournalEntry entry, Duration age, Duration compensatingFor, @Nullable String note) {
+
+	SagaSnapshot.Step toSnapshot() {
+		return new SagaSnapshot.Step(this.entry.name(), this.entry.state(), this.entry.reason(), this.note);
+	}
+
+}
