@@ -41,7 +41,9 @@ final class Backward {
 					.clear(owner));
 	}
 
-	/** At {@link At#BACK} the owner's step counts those that may still have to be undone. */
+	/**
+	 * At {@link At#BACK} the owner's step counts those that may still have to be undone.
+	 */
 	void back(State state, int owner, Successors to) {
 		int step = state.get(Owner.STEP, owner) - 1;
 		if (step < 0) {
@@ -94,15 +96,18 @@ final class Backward {
 		return (view == Journal.DONE) ? Journal.UNDOING_DONE : Journal.UNDOING_UNKNOWN;
 	}
 
-	/** A cancel of unknown outcome relies on the action's record, a repeated undo on its own. */
+	/**
+	 * A cancel of unknown outcome relies on the action's record, a repeated undo on its
+	 * own.
+	 */
 	private boolean tooOld(State state, int step, Journal view) {
 		boolean again = view.isUndoing();
 		boolean unknown = view != Journal.DONE && view != Journal.UNDOING_DONE;
 		boolean unlimited = again
 				? this.scenario.has(Defect.CANCEL_REPEATED_BEYOND_ACTION_AGE)
 						|| this.scenario.has(Defect.OUTCOME_FORGOTTEN)
-				: this.scenario.has(Defect.ACTION_AGE_IGNORED) || view == Journal.REFUSED
-						&& this.scenario.has(Defect.REFUSED_ACTION_AGE_IGNORED);
+				: this.scenario.has(Defect.ACTION_AGE_IGNORED)
+						|| view == Journal.REFUSED && this.scenario.has(Defect.REFUSED_ACTION_AGE_IGNORED);
 		boolean action = unknown && state.get(Step.ACTION_OLD, step) == 1 && !unlimited;
 		boolean undo = again && state.get(Step.UNDO_OLD, step) == 1 && !this.scenario.has(Defect.UNDO_AGE_IGNORED);
 		return action || undo;

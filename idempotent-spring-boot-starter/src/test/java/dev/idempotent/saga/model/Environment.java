@@ -17,8 +17,8 @@ final class Environment {
 	}
 
 	/**
-	 * A saga that has ended is deleted, and its key begins another one. That one has nothing
-	 * to do with the first, unless it has the same keys or epochs.
+	 * A saga that has ended is deleted, and its key begins another one. That one has
+	 * nothing to do with the first, unless it has the same keys or epochs.
 	 */
 	void sweep(State state, Successors to) {
 		boolean ended = state.is(Row.STATUS, Status.COMPLETED) || state.is(Row.STATUS, Status.COMPENSATED);
@@ -40,7 +40,9 @@ final class Environment {
 		to.add(Event.SWEPT, Successors.NONE, Successors.NONE, next);
 	}
 
-	/** An idle owner takes over what has no owner, or one that pauses beyond its lease. */
+	/**
+	 * An idle owner takes over what has no owner, or one that pauses beyond its lease.
+	 */
 	void takeOver(State state, int owner, Successors to) {
 		int faults = state.get(Row.FAULTS);
 		if (state.is(Row.STATUS, Status.ABSENT)) {
@@ -120,8 +122,8 @@ final class Environment {
 	}
 
 	/**
-	 * Participants keep records for longer than the coordinator repeats calls, by more than
-	 * the longest delay of a message: none is under way any more.
+	 * Participants keep records for longer than the coordinator repeats calls, by more
+	 * than the longest delay of a message: none is under way any more.
 	 */
 	private void expire(State state, int step, Successors to) {
 		if (underWay(state, step) && !this.scenario.has(Option.DELAYS_BEYOND_RETENTION)) {

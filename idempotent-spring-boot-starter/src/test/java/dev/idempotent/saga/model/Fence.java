@@ -57,7 +57,7 @@ final class Fence {
 
 	/** A write whose reply is lost is repeated before the owner goes on. */
 	boolean mayLeave(State state, int owner) {
-		return state.get(Owner.IN_DOUBT, owner) == 0 || this.scenario.has(Defect.BODY_LEAVES_IN_DOUBT);
+		return state.get(Owner.IN_DOUBT, owner) == 0 || this.scenario.has(Defect.DECIDED_IN_DOUBT);
 	}
 
 	boolean passes(State state, int owner, Needs needs) {

@@ -7,7 +7,8 @@ import dev.idempotent.saga.model.State.Row;
 import dev.idempotent.saga.model.State.Step;
 
 /**
- * An owner that runs the body: recorded steps are skipped by name, the others take effect.
+ * An owner that runs the body: recorded steps are skipped by name, the others take
+ * effect.
  */
 final class Forward {
 
@@ -95,8 +96,8 @@ final class Forward {
 
 	/** Returns whether a reply settles the outcome, which is then in the owner's view. */
 	boolean settles(State next, int owner, int step, Reply reply) {
-		boolean definite = reply == Reply.REFUSED_REPLAYED || reply == Reply.REFUSED
-				&& (next.get(Owner.FIRST_ATTEMPT, owner) == 1
+		boolean definite = reply == Reply.REFUSED_REPLAYED
+				|| reply == Reply.REFUSED && (next.get(Owner.FIRST_ATTEMPT, owner) == 1
 						|| this.scenario.has(Defect.UNREPLAYED_REFUSAL_TAKEN_AS_DEFINITE));
 		if (reply != Reply.DONE && !definite) {
 			return false;

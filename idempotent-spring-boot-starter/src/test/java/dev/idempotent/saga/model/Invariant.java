@@ -13,11 +13,15 @@ import dev.idempotent.saga.model.State.Step;
  */
 enum Invariant {
 
-	/** Neither action nor undo takes effect twice, and an undo never without its action. */
-	AT_MOST_ONCE((scenario, state) -> steps(scenario).allMatch((step) -> state.get(Step.DONE, step) <= 1
-			&& state.get(Step.UNDONE, step) <= state.get(Step.DONE, step))),
+	/**
+	 * Neither action nor undo takes effect twice, and an undo never without its action.
+	 */
+	AT_MOST_ONCE((scenario, state) -> steps(scenario).allMatch(
+			(step) -> state.get(Step.DONE, step) <= 1 && state.get(Step.UNDONE, step) <= state.get(Step.DONE, step))),
 
-	/** Completed: each step has taken effect once, except those whose refusal was caught. */
+	/**
+	 * Completed: each step has taken effect once, except those whose refusal was caught.
+	 */
 	COMPLETED_IS_ONCE((scenario, state) -> !state.is(Row.STATUS, Status.COMPLETED)
 			|| steps(scenario).allMatch((step) -> state.get(Step.UNDONE, step) == 0
 					&& state.get(Step.DONE, step) == (state.is(Step.JOURNAL, step, Journal.REFUSED) ? 0 : 1))),
@@ -33,7 +37,9 @@ enum Invariant {
 	/** Undone in reverse order. */
 	REVERSE_ORDER((scenario, state) -> state.get(Row.DISORDER) == 0),
 
-	/** Halted only with a step whose outcome cannot be proved, or whose undo is refused. */
+	/**
+	 * Halted only with a step whose outcome cannot be proved, or whose undo is refused.
+	 */
 	HALTED_WITH_CAUSE((scenario, state) -> !state.is(Row.STATUS, Status.HALTED)
 			|| steps(scenario).anyMatch((step) -> Invariant.unresolved(scenario, state, step))),
 
@@ -64,8 +70,8 @@ enum Invariant {
 			case NONE -> false;
 			case AGE -> old && (journal == Journal.ACTING || journal.isUndoing()
 					|| journal == Journal.REFUSED && scenario.kind(step) == StepKind.CANCEL);
-			case ATTEMPTS -> journal.isUndoing()
-					|| journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE;
+			case ATTEMPTS ->
+				journal.isUndoing() || journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE;
 			case REFUSED_UNDO -> journal.isUndoing();
 		};
 	}

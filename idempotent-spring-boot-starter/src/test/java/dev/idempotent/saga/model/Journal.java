@@ -2,8 +2,8 @@ package dev.idempotent.saga.model;
 
 /**
  * The state of a step's row. A step that is being undone keeps what was known before: its
- * cancel depends on it. A refusal proves nothing to a cancel: the action may have been sent
- * twice.
+ * cancel depends on it. A refusal proves nothing to a cancel: the action may have been
+ * sent twice.
  */
 enum Journal {
 

@@ -40,7 +40,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class SagaModelTests {
 
-	private static final int MORE_FAULTS = Integer.getInteger("saga.model.more-faults", 0);
+	private static final int MORE_FAULTS = Integer.getInteger("saga.more-faults", 0);
 
 	private static final int FEWEST_STATES = 10_000;
 
@@ -89,22 +89,23 @@ class SagaModelTests {
 	}
 
 	static Stream<Arguments> defects() {
-		return Stream.of(defectsOfOwners(), defectsOfParticipants(), defectsOfOutcomes(), defectsOfAge(),
-				defectsOfOperators())
+		return Stream
+			.of(defectsOfOwners(), defectsOfParticipants(), defectsOfOutcomes(), defectsOfAge(), defectsOfOperators())
 			.flatMap((defects) -> defects);
 	}
 
 	private static Stream<Arguments> defectsOfOwners() {
 		Scenario two = Scenario.of(2, TRANSACTION, CANCEL);
 		Scenario refusing = Scenario.of(1, COMPENSATE).with(UNSTORED_REFUSALS);
-		return Stream.of(arguments(Defect.NO_FENCE, ONE_ANSWER, two), arguments(Defect.NO_FENCE, COMPLETED_IS_ONCE, two),
+		return Stream.of(arguments(Defect.NO_FENCE, ONE_ANSWER, two),
+				arguments(Defect.NO_FENCE, COMPLETED_IS_ONCE, two),
 				arguments(Defect.NO_EPOCH_CHECK, REVERSE_ORDER, two),
 				arguments(Defect.NO_EPOCH_CHECK, COMPENSATED_IS_NET_ZERO, two),
 				arguments(Defect.JOURNAL_READ_BEFORE_EPOCH, COMPENSATED_IS_NET_ZERO, Scenario.of(1, TRANSACTION)),
 				arguments(Defect.STALE_OWNER_READS_JOURNAL, COMPENSATED_IS_NET_ZERO, refusing),
 				arguments(Defect.OWNER_PER_PROCESS, COMPENSATED_IS_NET_ZERO, refusing.with(SECOND_CALLER)),
 				arguments(Defect.EPOCHS_REUSED_AFTER_SWEEP, COMPENSATED_IS_NET_ZERO, Scenario.of(3, TRANSACTION)),
-				arguments(Defect.BODY_LEAVES_IN_DOUBT, COMPENSATED_IS_NET_ZERO, Scenario.of(2, TRANSACTION)),
+				arguments(Defect.DECIDED_IN_DOUBT, COMPENSATED_IS_NET_ZERO, Scenario.of(2, TRANSACTION)),
 				arguments(Defect.UNDO_ROW_NOT_CHECKED, AT_MOST_ONCE, Scenario.of(1, TRANSACTION)),
 				arguments(Defect.NO_TAKE_OVER, PROGRESS, Scenario.of(1, CANCEL)));
 	}

@@ -63,8 +63,7 @@ final class Search {
 	}
 
 	private Result result(@Nullable Invariant broken, int number) {
-		return new Result(this.table.size(), this.events, this.statuses, broken,
-				(broken == null) ? "" : trace(number));
+		return new Result(this.table.size(), this.events, this.statuses, broken, (broken == null) ? "" : trace(number));
 	}
 
 	private void add(State next, int parent) {

@@ -5,8 +5,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One state of journal, owners, participants and network, in two words: that of the steps,
- * and that of the owners and the saga's row.
+ * One state of journal, owners, participants and network, in two words: that of the
+ * steps, and that of the owners and the saga's row.
  */
 final class State {
 
@@ -27,7 +27,9 @@ final class State {
 
 	}
 
-	/** Fields of a step: its row, its effects, its participant's records, its messages. */
+	/**
+	 * Fields of a step: its row, its effects, its participant's records, its messages.
+	 */
 	enum Step {
 
 		JOURNAL(3), ACTION_OLD(1), UNDO_OLD(1), DONE(2), UNDONE(2), ACTION_RECORD(2), UNDO_RECORD(1),
