@@ -8,7 +8,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Decision;
@@ -19,23 +18,12 @@ import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
  * unfinished steps retried in the background. Thread-safe.
  */
 public final class IdempotencyGuard implements AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyGuard.class);
-
-	/**
-	 * A step is a part of its run, which is observed.
-	 */
-	private static final ObserverList NO_OBSERVERS = new ObserverList(List.of());
-
-	private static final Operation STEP = new Operation(Operation.Kind.TEMPLATE, "step", Guarantee.LEASE);
 
 	private final ObserverList observers;
 
@@ -51,13 +39,13 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final RunningClaims running = new RunningClaims();
 
-	private final RunningClaims steps = new RunningClaims();
-
 	private final LeasedRuns leased = new LeasedRuns();
 
 	private final BackgroundWork background;
 
 	private final LeaseRenewals renewals;
+
+	private final StepClaimants steps;
 
 	/**
 	 * Creates a guard without encryption and observers.
@@ -89,6 +77,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.storeInFront = this.store.inFrontOfDatabase();
 		this.background = new BackgroundWork(maxRun, this.observers);
 		this.renewals = new LeaseRenewals(this.background, maxRun);
+		this.steps = new StepClaimants(this.leased, this.store, this.background, this.renewals, this.envelope);
 	}
 
 	/**
@@ -139,11 +128,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	StepClaimant step(String name) {
-		LeasedRun run = this.leased.of(IdempotencyContext.current());
-		ClaimRequest request = run.requestOf(name);
-		StoreClaim claim = new StoreClaim(request, this.store, this.background, this.steps, this.renewals);
-		return new StepClaimant(run, request, claim, this.store,
-				new ObservedClaim(NO_OBSERVERS, this.envelope, STEP, request.key()));
+		return this.steps.of(name);
 	}
 
 	/**
@@ -163,12 +148,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
 		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
-		Claim claim = new GuardedTransactions(transactions, this.databaseOutage, this.observers).completeIfFree(request,
-				this.envelope.close(request, response));
-		return claim.fold((acquired) -> claim, (pending) -> claim,
-				(completed) -> new Claim.Completed(this.envelope.open(key, completed.response()).response(),
-						completed.remainingRetention()),
-				(mismatched) -> claim);
+		return this.envelope.open(key, new GuardedTransactions(transactions, this.databaseOutage, this.observers)
+			.completeIfFree(request, this.envelope.close(request, response)));
 	}
 
 	/**
@@ -249,20 +230,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
-		return ClaimRequest.of(key, fingerprint, operation.guarantee(), traceparent(), lease, retention);
-	}
-
-	/**
-	 * A tracer that fails must not affect the work.
-	 */
-	private @Nullable String traceparent() {
-		try {
-			return this.trace.traceparent();
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("The trace context of a claim could not be read", ex);
-			return null;
-		}
+		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
+				retention);
 	}
 
 	private ObservedClaim observe(Operation operation, IdempotencyKey key) {
