@@ -61,9 +61,9 @@ final class SagaWorkers {
 
 	void start(Runnable renewal) {
 		long renewed = Math.max(1, this.settings.lease().toMillis() / RENEWALS_PER_LEASE);
-		Future<?> renewals = this.timers.scheduleWithFixedDelay(renewal, renewed, renewed, TimeUnit.MILLISECONDS);
+		Future<?> unusedRenewals = this.timers.scheduleWithFixedDelay(renewal, renewed, renewed, TimeUnit.MILLISECONDS);
 		long polled = Math.max(1, Math.min(LONGEST_PAUSE.toMillis(), renewed));
-		Future<?> polls = this.timers.scheduleWithFixedDelay(this::poll, 0, polled, TimeUnit.MILLISECONDS);
+		Future<?> unusedPolls = this.timers.scheduleWithFixedDelay(this::poll, 0, polled, TimeUnit.MILLISECONDS);
 	}
 
 	/**
