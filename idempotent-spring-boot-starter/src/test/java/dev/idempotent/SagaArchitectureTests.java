@@ -44,6 +44,14 @@ class SagaArchitectureTests {
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
+	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, RUN,
+			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".method", ROOT + ".operation", "java..", "org.jspecify..",
+			"org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
+			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
+			"org.springframework.security.core.context..", "org.springframework.transaction.interceptor..",
+			"org.springframework.util..", "org.springframework.web.context.request..", "tools.jackson..");
+
+	@ArchTest
 	static final ArchRule theOtherPromisesKnowNoSagas = noClasses().that()
 		.resideInAnyPackage(ROOT + "..", OUTBOX + "..", "dev.idempotent.stream..")
 		.should()

@@ -29,6 +29,10 @@ enum Problem {
 
 	IN_PROGRESS(HttpStatus.CONFLICT, "Request in progress"),
 
+	SAGA_COMPENSATED(HttpStatus.UNPROCESSABLE_CONTENT, "Work undone"),
+
+	SAGA_HALTED(HttpStatus.CONFLICT, "Work halted"),
+
 	RESPONSE_NOT_KEPT(HttpStatus.CONFLICT, "Completed, response not kept"),
 
 	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused"),
