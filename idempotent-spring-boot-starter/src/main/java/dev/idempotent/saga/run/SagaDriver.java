@@ -109,10 +109,22 @@ final class SagaDriver {
 		return lost(run, body);
 	}
 
+	/**
+	 * Ends a run whose body has failed. The failure decides against the saga only if the
+	 * body has come as far as it had before, and the process is not about to stop.
+	 */
 	private RunEnd failed(SagaRun run, SagaBody body, Throwable failure) {
 		logger.debug("The body of saga {} has failed", run.id(), failure);
+		if (this.stopping.getAsBoolean()) {
+			return releaseAfter(run, Duration.ZERO, failure);
+		}
 		if (TransientFailures.include(failure)) {
 			return release(run, body, Reasons.of(failure), failure);
+		}
+		String missed = body.missedStep();
+		if (missed != null || failure instanceof LinkageError) {
+			return unfit(run, LeaveBody.because(Cause.UNFIT, "The saga's method failed with " + Reasons.of(failure)
+					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
 		}
 		if (run.presence() == Presence.ABSENT) {
 			return body.hasReachedSteps() ? RunEnd.refused(Reasons.of(failure)) : RunEnd.failed(failure);

@@ -1,12 +1,15 @@
 package dev.idempotent.saga.run;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import org.junit.jupiter.api.Test;
@@ -121,6 +124,51 @@ class SagaUndoTests extends SagaEngineBench {
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(other));
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(other));
+	}
+
+	@Test
+	void doesNotUndoASagaWhoseMethodFailsBeforeARecordedStep() {
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			this.saga.step("b").run(() -> {
+				throw new IllegalStateException("timeout");
+			});
+			return "";
+		}));
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(() -> {
+			throw new IllegalStateException("a bean is missing");
+		}));
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+		assertThat(this.log).containsExactly("a");
+	}
+
+	@Test
+	void releasesAStartedSagaThatFailsWhileItsProcessStops() {
+		this.process.engine().close();
+		Supplier<Object> body = () -> {
+			throw new IllegalStateException("a bean is gone");
+		};
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> call(body));
+		NewSaga started = new NewSaga(this.id, "checkout", SagaStatus.STARTED, "other", Samples.fingerprint("order"),
+				new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10));
+		assertThat(this.store.insert(started, List.of())).isTrue();
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+	}
+
+	@Test
+	void refusesAStepOnAnotherThread() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").run(() -> {
+			});
+			SagaStep<Void> step = this.saga.step("b");
+			return CompletableFuture.supplyAsync(() -> {
+				step.run(() -> this.log.add("b"));
+				return "";
+			}).join();
+		}));
+		assertThat(this.log).isEmpty();
 	}
 
 }
