@@ -138,6 +138,7 @@ final class SagaDriver {
 			case CONTENDED -> RunEnd.of(Kind.CONTENDED);
 			case LOST -> lost(run, body);
 			case HALT -> halt(run, left.reason());
+			case EXPIRED -> run.isCompensating() ? halt(run, left.reason()) : compensate(run, body, left.reason());
 			case UNKNOWN -> release(run, body, left.reason(), left.getCause());
 			case UNFIT -> unfit(run, left);
 			case STOPPING -> releaseAfter(run, Duration.ZERO, null);
@@ -155,7 +156,7 @@ final class SagaDriver {
 			return releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
 		}
 		run.compensate(reason);
-		return undo(run, body);
+		return run.isDoubtful() ? releaseAfter(run, Duration.ZERO, null) : undo(run, body);
 	}
 
 	private RunEnd undo(SagaRun run, SagaBody body) {
@@ -194,7 +195,7 @@ final class SagaDriver {
 			return compensate(run, body, SagaRun.DEADLINE);
 		}
 		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
-		return undo(run, body);
+		return releaseAfter(run, Duration.ZERO, null);
 	}
 
 	private @Nullable StoredSaga find(SagaRun run) {

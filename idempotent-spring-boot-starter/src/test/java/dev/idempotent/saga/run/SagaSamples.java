@@ -24,12 +24,12 @@ final class SagaSamples {
 	}
 
 	static NewSaga saga(String name, SagaStatus status) {
-		return new NewSaga(Samples.key(), name, status, "first", Samples.fingerprint("order"), ARGUMENTS, LEASE,
-				TIMEOUT);
+		return new NewSaga(new SagaStore.Owner(Samples.key(), 1), name, status, "first", Samples.fingerprint("order"),
+				ARGUMENTS, LEASE, TIMEOUT);
 	}
 
 	static NewSaga sagaOf(NewSaga other, Duration lease, Duration timeout) {
-		return new NewSaga(other.id(), other.name(), other.status(), other.process(), other.fingerprint(),
+		return new NewSaga(other.owner(), other.name(), other.status(), other.process(), other.fingerprint(),
 				other.arguments(), lease, timeout);
 	}
 
