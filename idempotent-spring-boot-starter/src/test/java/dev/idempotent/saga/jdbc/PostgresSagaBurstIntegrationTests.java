@@ -126,7 +126,7 @@ class PostgresSagaBurstIntegrationTests {
 	}
 
 	private static Owner owner(NewSaga saga) {
-		return new Owner(saga.id(), NewSaga.EPOCH);
+		return saga.owner();
 	}
 
 	private <T> T read(long most, String verb, Supplier<T> work) {
