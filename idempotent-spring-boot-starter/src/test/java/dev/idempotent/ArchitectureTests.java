@@ -83,8 +83,8 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE,
-				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE,
-				SAGA + ".jdbc");
+				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA,
+				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run");
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");

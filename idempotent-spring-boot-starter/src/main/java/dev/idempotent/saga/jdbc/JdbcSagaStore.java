@@ -160,7 +160,7 @@ public final class JdbcSagaStore implements SagaStore {
 		}
 		return new Update(owner.id(),
 				"status = ?, result = ?, reason = coalesce(?, reason), due_at = " + kind.millisFromNow()
-						+ (change.to().isOpen() ? "" : ", arguments = null"),
+						+ (change.to().isOpen() ? ", attempts = 0" : ", arguments = null"),
 				Arrays.<@Nullable Object>asList(change.to().name(), change.result(), reason, change.due().toMillis()),
 				condition, operands);
 	}

@@ -104,7 +104,8 @@ final class TakeOvers {
 	 */
 	private String own() {
 		return "update " + this.table + " set due_at = " + SagaSql.leaseAfterTakeOver(this.database)
-				+ ", owner = ?, epoch = epoch + 1, attempts = attempts + 1, status = case when "
+				+ ", owner = ?, epoch = epoch + 1, attempts = case when status <> 'COMPENSATING' and deadline <= "
+				+ this.database.now() + " then 1 else attempts + 1 end, status = case when "
 				+ SagaSql.isUndone(this.database) + " then 'COMPENSATING' else 'EXECUTING' end";
 	}
 
