@@ -49,8 +49,7 @@ final class TransactionProof {
 		return switch (this.database) {
 			case POSTGRESQL -> true;
 			case MYSQL -> releaseSavepoint();
-			case H2 -> SagaStatements.exists(this.connection,
-					"select 1 where transaction_id() = @" + this.name);
+			case H2 -> SagaStatements.exists(this.connection, "select 1 where transaction_id() = @" + this.name);
 		};
 	}
 

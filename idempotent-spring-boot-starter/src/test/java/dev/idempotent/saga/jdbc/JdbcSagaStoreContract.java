@@ -114,16 +114,16 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	@Test
 	void rejectsATransactionOnAnotherDataSource() {
 		DataSource other = new DriverManagerDataSource("jdbc:h2:mem:other");
-		new TransactionTemplate(new DataSourceTransactionManager(other)).executeWithoutResult(
-				(status) -> assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
-					.isThrownBy(() -> this.store.insertInTransaction(this.saga)));
+		new TransactionTemplate(new DataSourceTransactionManager(other))
+			.executeWithoutResult((status) -> assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
+				.isThrownBy(() -> this.store.insertInTransaction(this.saga)));
 		assertThat(this.store.find(this.saga.id())).isNull();
 	}
 
 	@Test
 	void joinsATransactionBehindAProxy() {
-		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()),
-				rows().tables(), LEASE);
+		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()), rows().tables(),
+				LEASE);
 		transactions().executeWithoutResult((status) -> {
 			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
 			assertThat(proxied.find(this.saga.id())).isNull();
@@ -192,10 +192,10 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	private boolean step(int number) {
 		for (int i = 0; i < 100; i++) {
 			try {
-				return Boolean.TRUE.equals(transactions().execute((status) -> this.store.lockInTransaction(this.owner,
-						SagaStatus.EXECUTING, number, LEASE)
-						&& this.store.writeInTransaction(this.owner, number,
-								List.of(SagaSamples.done("step " + number, number)), LEASE)));
+				return Boolean.TRUE.equals(transactions()
+					.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, number, LEASE)
+							&& this.store.writeInTransaction(this.owner, number,
+									List.of(SagaSamples.done("step " + number, number)), LEASE)));
 			}
 			catch (PessimisticLockingFailureException ex) {
 				// Only above READ COMMITTED.

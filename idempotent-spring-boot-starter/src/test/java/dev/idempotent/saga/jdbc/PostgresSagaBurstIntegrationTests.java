@@ -71,8 +71,6 @@ class PostgresSagaBurstIntegrationTests {
 			useEveryVerb(Long.MAX_VALUE / 4);
 			this.rows.clear();
 		}
-		this.rows.template().execute("vacuum " + this.rows.tables().instance());
-		this.rows.template().execute("vacuum " + this.rows.tables().step());
 		this.rows.burst(BURST);
 	}
 
@@ -88,12 +86,11 @@ class PostgresSagaBurstIntegrationTests {
 		read(most, "insert", () -> this.store.insert(saga, List.of(SagaSamples.acting("hold", 1))));
 		read(most, "insert in a transaction",
 				() -> this.transactions.execute((status) -> this.store.insertInTransaction(second)));
-		read(most, "write",
-				() -> this.store.write(owner(saga), SagaStatus.EXECUTING, 2, done, LEASE));
+		read(most, "write", () -> this.store.write(owner(saga), SagaStatus.EXECUTING, 2, done, LEASE));
 		read(most, "step in a transaction",
-				() -> this.transactions.execute(
-						(status) -> this.store.lockInTransaction(owner(second), SagaStatus.EXECUTING, 2, LEASE)
-								&& this.store.writeInTransaction(owner(second), 2, done, LEASE)));
+				() -> this.transactions
+					.execute((status) -> this.store.lockInTransaction(owner(second), SagaStatus.EXECUTING, 2, LEASE)
+							&& this.store.writeInTransaction(owner(second), 2, done, LEASE)));
 		read(most, "renewal", () -> {
 			this.store.renew(List.of(owner(saga), owner(second)), LEASE);
 			return true;
@@ -116,10 +113,8 @@ class PostgresSagaBurstIntegrationTests {
 		read(most, "retry", () -> this.administration.retry(saga.id()));
 		this.store.takeOver(saga.id(), "third", LEASE);
 		Owner third = new Owner(saga.id(), 4);
-		read(most, "end",
-				() -> this.store.change(third,
-						new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, null, null, Duration.ofMillis(1)),
-						done));
+		read(most, "end", () -> this.store.change(third,
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, null, null, Duration.ofMillis(1)), done));
 		assertThat(Objects.requireNonNull(this.store.find(saga.id())).status()).isEqualTo(SagaStatus.COMPLETED);
 		this.rows.end(2);
 		read(most, "sweep", () -> this.administration.sweeper(LEASE).sweep());

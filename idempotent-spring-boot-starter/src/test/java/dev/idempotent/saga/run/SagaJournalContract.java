@@ -2,6 +2,7 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
@@ -261,9 +262,7 @@ abstract class SagaJournalContract {
 	}
 
 	protected StoredSaga find() {
-		StoredSaga found = this.store.find(this.saga.id());
-		assertThat(found).isNotNull();
-		return found;
+		return Objects.requireNonNull(this.store.find(this.saga.id()));
 	}
 
 	static StatusChange complete() {
