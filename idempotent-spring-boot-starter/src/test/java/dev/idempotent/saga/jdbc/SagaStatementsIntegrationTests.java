@@ -37,7 +37,7 @@ class SagaStatementsIntegrationTests {
 
 	private final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 
-	private final Owner owner = new Owner(this.saga.id(), NewSaga.EPOCH);
+	private final Owner owner = this.saga.owner();
 
 	private final List<JournalEntry> entries = List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2));
 
