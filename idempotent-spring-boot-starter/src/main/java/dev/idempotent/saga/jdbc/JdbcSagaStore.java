@@ -131,7 +131,7 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	private static Update locked(Database kind, Owner owner, int steps, Duration lease) {
-		return new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.of(lease.toMillis()),
+		return new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.<Object>of(lease.toMillis()),
 				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch(), steps));
 	}
 
@@ -155,23 +155,21 @@ public final class JdbcSagaStore implements SagaStore {
 		String reason = StoredText.of(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
 			return new Update(owner.id(), "status = ?, halted_in = ?, halt_reason = ?, due_at = null",
-					Arrays.<@Nullable Object>asList(change.to().name(), change.from().name(), reason), condition,
-					operands);
+					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);
 		}
 		return new Update(owner.id(),
 				"status = ?, result = ?, reason = coalesce(?, reason), due_at = " + kind.millisFromNow()
 						+ (change.to().isOpen() ? ", attempts = 0" : ", arguments = null"),
-				Arrays.<@Nullable Object>asList(change.to().name(), change.result(), reason, change.due().toMillis()),
-				condition, operands);
+				Arrays.asList(change.to().name(), change.result(), reason, change.due().toMillis()), condition,
+				operands);
 	}
 
 	@Override
 	public boolean release(Owner owner, List<JournalEntry> entries, Duration delay) {
-		return this.database.run(
-				(connection, kind) -> new FencedWrites(connection, kind, this.tables).write(
-						new Update(owner.id(), "owner = null, due_at = " + SagaSql.lease(kind),
-								List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch())),
-						entries));
+		return this.database.run((connection,
+				kind) -> new FencedWrites(connection, kind, this.tables).write(new Update(owner.id(),
+						"owner = null, due_at = " + SagaSql.lease(kind), List.of(delay.toMillis()),
+						"epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())), entries));
 	}
 
 	@Override
