@@ -9,10 +9,13 @@ public final class DerivedKey {
 
 	private final String value;
 
+	private final Runnable succeeded;
+
 	private final Runnable unanswered;
 
-	DerivedKey(String value, Runnable unanswered) {
+	DerivedKey(String value, Runnable succeeded, Runnable unanswered) {
 		this.value = value;
+		this.succeeded = succeeded;
 		this.unanswered = unanswered;
 	}
 
@@ -22,6 +25,13 @@ public final class DerivedKey {
 	 */
 	public String value() {
 		return this.value;
+	}
+
+	/**
+	 * Marks the call as successful: the service reported that it was done.
+	 */
+	public void markSucceeded() {
+		this.succeeded.run();
 	}
 
 	/**

@@ -22,15 +22,37 @@ public final class IdempotencyContext {
 
 	private final DerivedKeySequence derivedKeys;
 
+	private final @Nullable String cancels;
+
 	/**
 	 * Creates the context of one run.
 	 * @param key the claimed key
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
+		this(key, token, new DerivedKeySequence(key, false), null);
+	}
+
+	private IdempotencyContext(IdempotencyKey key, String token, DerivedKeySequence derivedKeys,
+			@Nullable String cancels) {
 		this.key = key;
 		this.token = token;
-		this.derivedKeys = new DerivedKeySequence(key);
+		this.derivedKeys = derivedKeys;
+		this.cancels = cancels;
+	}
+
+	/**
+	 * Creates the context of a run that makes a single call to another service. That call
+	 * and its retries carry the key of the run itself; a different call fails with an
+	 * {@link IllegalStateException} and is not sent.
+	 * @param key the key of the run and of its call
+	 * @param token the claimant's token
+	 * @param cancels the value of {@code Idempotency-Cancels} to send with the call, such
+	 * as {@code <key>; outcome=unknown}; {@code null} unless the call cancels another one
+	 * @return the context
+	 */
+	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
+		return new IdempotencyContext(key, token, new DerivedKeySequence(key, true), cancels);
 	}
 
 	/**
@@ -77,16 +99,44 @@ public final class IdempotencyContext {
 	}
 
 	/**
+	 * The value of {@code Idempotency-Cancels} to send with each call that gets a key.
+	 * @return the value, or {@code null} if this run cancels no call
+	 */
+	public @Nullable String cancels() {
+		return this.cancels;
+	}
+
+	/**
+	 * Counts the calls of this run that asked for a key.
+	 * @return the counts up to now
+	 */
+	public Calls calls() {
+		return this.derivedKeys.calls();
+	}
+
+	/**
 	 * Derives the key of a call to another service. Another run of this key that makes
 	 * the same calls derives the same keys. Two calls to one target get two keys, but a
 	 * call that is equal to an unanswered one is its retry and gets the same key.
 	 * @param target the target of the call, such as method and URL without the parts that
 	 * differ between retries
 	 * @param request the fingerprint of the call, to tell a retry from another call
-	 * @return the key, which must be marked if the call is unanswered
+	 * @return the key, which must be marked if the call succeeds or is unanswered
+	 * @throws IllegalStateException if the run makes a single call and this is another
 	 */
 	public DerivedKey derive(String target, Fingerprint request) {
 		return this.derivedKeys.next(target, request);
+	}
+
+	/**
+	 * The calls of a run that asked for a key.
+	 *
+	 * @param made the number of different calls, including refused ones; retries are not
+	 * counted
+	 * @param succeeded the number of attempts that a service reported as done
+	 * @param unanswered the number of attempts without an answer
+	 */
+	public record Calls(int made, int succeeded, int unanswered) {
 	}
 
 }

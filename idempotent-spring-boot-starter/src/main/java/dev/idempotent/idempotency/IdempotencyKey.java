@@ -55,7 +55,12 @@ public record IdempotencyKey(String digest) {
 		/**
 		 * The arguments of a method, or a key stated in code.
 		 */
-		METHOD
+		METHOD,
+
+		/**
+		 * A saga, or the action or undo of one of its steps.
+		 */
+		SAGA
 
 	}
 

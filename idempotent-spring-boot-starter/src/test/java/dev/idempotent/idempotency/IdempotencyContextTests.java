@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link IdempotencyContext} and the keys that it derives.
@@ -80,6 +81,37 @@ class IdempotencyContextTests {
 		first.markUnanswered();
 		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
 		assertThat(derive(TARGET, this.request)).isEqualTo(second.value());
+	}
+
+	@Test
+	void givesASingleCallAndItsRetriesTheKeyOfTheRun() {
+		IdempotencyContext single = IdempotencyContext.forSingleCall(this.key, "token", null);
+		DerivedKey first = single.derive(TARGET, this.request);
+		first.markUnanswered();
+		assertThat(first.value()).isEqualTo(this.key.digest());
+		assertThat(single.derive(TARGET, this.request).value()).isEqualTo(this.key.digest());
+		assertThat(single.calls()).isEqualTo(new IdempotencyContext.Calls(1, 0, 1));
+	}
+
+	@Test
+	void refusesASecondCallUnderTheKeyOfTheRun() {
+		IdempotencyContext single = IdempotencyContext.forSingleCall(this.key, "token", null);
+		single.derive(TARGET, this.request).markUnanswered();
+		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, this.other))
+			.withMessageContaining("a single call")
+			.withMessageNotContainingAny(TARGET, this.key.digest());
+		single.derive(TARGET, this.request).markSucceeded();
+		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, this.request));
+		assertThat(single.calls()).isEqualTo(new IdempotencyContext.Calls(3, 1, 1));
+	}
+
+	@Test
+	void countsDifferentCallsAndTheirOutcomes() {
+		assertThat(this.context.calls()).isEqualTo(new IdempotencyContext.Calls(0, 0, 0));
+		this.context.derive(TARGET, this.request).markUnanswered();
+		this.context.derive(TARGET, this.request).markSucceeded();
+		this.context.derive(TARGET, this.request).markSucceeded();
+		assertThat(this.context.calls()).isEqualTo(new IdempotencyContext.Calls(2, 2, 1));
 	}
 
 	private String derive(String target, Fingerprint asked) {

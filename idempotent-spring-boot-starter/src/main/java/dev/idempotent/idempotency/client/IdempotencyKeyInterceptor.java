@@ -43,7 +43,8 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 			return execution.execute(request, body);
 		}
 		DerivedKey key = run.derive(request.getMethod() + " " + url, RequestFingerprint.of(request, body));
-		return new PendingCall(key).send(() -> execution.execute(new KeyedRequest(request, key.value()), body));
+		HttpRequest keyed = new KeyedRequest(request, key.value(), run.cancels());
+		return new PendingCall(key).send(() -> execution.execute(keyed, body));
 	}
 
 	private static boolean takesKey(HttpRequest request) {

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.client;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.client.support.HttpRequestWrapper;
@@ -12,12 +13,17 @@ final class KeyedRequest extends HttpRequestWrapper {
 
 	static final String HEADER = "Idempotency-Key";
 
+	static final String CANCELS_HEADER = "Idempotency-Cancels";
+
 	private final HttpHeaders headers;
 
-	KeyedRequest(HttpRequest request, String key) {
+	KeyedRequest(HttpRequest request, String key, @Nullable String cancels) {
 		super(request);
 		this.headers = HttpHeaders.copyOf(request.getHeaders());
 		this.headers.set(HEADER, key);
+		if (cancels != null) {
+			this.headers.set(CANCELS_HEADER, cancels);
+		}
 	}
 
 	@Override

@@ -18,6 +18,8 @@ final class PendingCall {
 	 */
 	private static final Set<Integer> RETRYABLE = Set.of(401, 403, 408, 409, 412, 425, 428, 429);
 
+	private static final int FIRST_REFUSAL = 400;
+
 	private static final int FIRST_ERROR = 500;
 
 	private final DerivedKey key;
@@ -38,6 +40,9 @@ final class PendingCall {
 		try {
 			ClientHttpResponse response = call.execute();
 			answered = isAnswer(response);
+			if (answered && response.getStatusCode().value() < FIRST_REFUSAL) {
+				this.key.markSucceeded();
+			}
 			return new WatchedResponse(response, this::unanswered);
 		}
 		finally {
@@ -45,6 +50,13 @@ final class PendingCall {
 				unanswered();
 			}
 		}
+	}
+
+	/**
+	 * Returns whether a retry of the request would end in the same way.
+	 */
+	static boolean isAnswer(int status) {
+		return status < FIRST_ERROR && !RETRYABLE.contains(status);
 	}
 
 	private void unanswered() {
@@ -55,8 +67,7 @@ final class PendingCall {
 
 	private static boolean isAnswer(ClientHttpResponse response) {
 		try {
-			int status = response.getStatusCode().value();
-			return status < FIRST_ERROR && !RETRYABLE.contains(status);
+			return isAnswer(response.getStatusCode().value());
 		}
 		catch (IOException ex) {
 			// The caller gets the same exception when it reads the status.

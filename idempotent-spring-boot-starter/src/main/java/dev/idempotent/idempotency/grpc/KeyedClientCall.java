@@ -124,7 +124,8 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 	}
 
 	/**
-	 * Marks the key as unanswered if a retry of the call could end differently.
+	 * Marks the key as successful, or as unanswered if a retry of the call could end
+	 * differently.
 	 */
 	private static final class Ending<R> extends SimpleForwardingClientCallListener<R> {
 
@@ -137,6 +138,9 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 
 		@Override
 		public void onClose(Status status, Metadata trailers) {
+			if (status.isOk()) {
+				this.key.markSucceeded();
+			}
 			if (!ANSWERS.contains(status.getCode())) {
 				this.key.markUnanswered();
 			}

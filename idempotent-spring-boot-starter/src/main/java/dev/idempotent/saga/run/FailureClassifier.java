@@ -1,7 +1,9 @@
 package dev.idempotent.saga.run;
 
+import dev.idempotent.idempotency.IdempotencyContext;
+
 /**
- * Decides what the exception of an action, of its undo or of a body proves.
+ * Decides what the exception of an action or undo proves.
  */
 @FunctionalInterface
 public interface FailureClassifier {
@@ -9,10 +11,11 @@ public interface FailureClassifier {
 	/**
 	 * Classifies an exception of an action or undo that ran outside a transaction.
 	 * @param failure the exception
+	 * @param context the context that was bound during the call
 	 * @param first whether it is certain that the action has not been called before
 	 * @return what it proves
 	 */
-	Verdict ofCall(Throwable failure, boolean first);
+	Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first);
 
 	/**
 	 * What an exception proves.

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param result the result of an action that was done, never empty; else {@code null}
  * @param reason why the action was refused, or {@code null}
  */
+@SuppressWarnings("ArrayRecordComponent")
 public record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
 		@Nullable String reason) {
 

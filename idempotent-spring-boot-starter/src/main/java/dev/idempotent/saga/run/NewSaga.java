@@ -18,6 +18,7 @@ import dev.idempotent.saga.SagaStatus;
  * @param lease the lease
  * @param timeout the time until its deadline
  */
+@SuppressWarnings("ArrayRecordComponent")
 public record NewSaga(IdempotencyKey id, String name, SagaStatus status, String process, Fingerprint fingerprint,
 		byte[] arguments, Duration lease, Duration timeout) {
 

@@ -21,16 +21,18 @@ import org.jspecify.annotations.Nullable;
 public interface SagaStore {
 
 	/**
-	 * Inserts a saga with its first entries, unless its id exists.
+	 * Inserts a saga with its first entries, unless its id exists. Waits for another
+	 * transaction that inserts it. Its number of steps is the largest number of an entry.
 	 * @param saga the saga
 	 * @param entries its entries
-	 * @return {@code false} if the id exists
+	 * @return {@code false} if the id exists, also after a lost reply
 	 */
 	boolean insert(NewSaga saga, List<JournalEntry> entries);
 
 	/**
 	 * Inserts a saga without entries, unless its id exists. Waits for another transaction
-	 * that inserts it.
+	 * that inserts it. Its number of steps is 1 if it is {@link SagaStatus#EXECUTING},
+	 * for the step that the transaction contains.
 	 * @param saga the saga
 	 * @return {@code false} if the id exists
 	 */
@@ -45,10 +47,11 @@ public interface SagaStore {
 
 	/**
 	 * Writes entries of a saga that is {@link SagaStatus#EXECUTING} before its deadline,
-	 * or {@link SagaStatus#COMPENSATING}. Renews the lease and resets the attempts.
+	 * or {@link SagaStatus#COMPENSATING}. Renews the lease and resets the attempts. An
+	 * entry that the journal has keeps the time at which it began.
 	 * @param owner the owner
 	 * @param status the expected status
-	 * @param steps the new number of steps
+	 * @param steps the new number of steps, not smaller than the stored one
 	 * @param entries the entries; those with the state {@code ACTING} are new
 	 * @param lease the lease
 	 * @return {@code false} if nothing was written
@@ -61,7 +64,8 @@ public interface SagaStore {
 	 * and resets the attempts.
 	 * @param owner the owner
 	 * @param status the expected status
-	 * @param steps the new number of steps
+	 * @param steps the new number of steps, larger than the stored one: it proves to
+	 * {@link #writeInTransaction} that the lock was not lost
 	 * @param lease the lease
 	 * @return {@code false} if nothing was locked
 	 */
@@ -70,15 +74,17 @@ public interface SagaStore {
 	/**
 	 * Writes entries of a saga that the transaction has locked or inserted.
 	 * @param owner the owner
-	 * @param steps the number of steps that was written with the lock
-	 * @param entries the entries; each is inserted unless the journal has it
+	 * @param steps the number of steps that was written with the lock; 1 if the saga was
+	 * inserted
+	 * @param entries the entries; each is inserted, or replaced if the journal has it
 	 * @param lease the lease
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */
 	boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease);
 
 	/**
-	 * Ends or halts a saga.
+	 * Ends or halts a saga, or begins to undo it. A reason for the halt hides that for
+	 * the undoing until an operator retries the saga.
 	 * @param owner the owner
 	 * @param change the change of its status
 	 * @param entries entries to write with it
@@ -87,7 +93,8 @@ public interface SagaStore {
 	boolean change(Owner owner, StatusChange change, List<JournalEntry> entries);
 
 	/**
-	 * Releases an open saga, so that any instance can take it over.
+	 * Releases an open saga, so that any instance can take it over. It is no longer
+	 * renewed.
 	 * @param owner the owner
 	 * @param entries entries to write with it
 	 * @param delay the time until it can be taken over
@@ -99,7 +106,7 @@ public interface SagaStore {
 	 * Takes over a saga that is open and due, or was started by this process and not run.
 	 * Raises its epoch and its attempts, turns {@link SagaStatus#STARTED} into
 	 * {@link SagaStatus#EXECUTING}, or both into {@link SagaStatus#COMPENSATING} after
-	 * the deadline, and then reads its journal.
+	 * the deadline, and then reads its journal. Skips it if it is locked.
 	 * @param id the id
 	 * @param process the id of this process
 	 * @param lease the lease
@@ -119,8 +126,8 @@ public interface SagaStore {
 	List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit);
 
 	/**
-	 * Renews leases, but not beyond the deadline of a saga that is
-	 * {@link SagaStatus#EXECUTING}. Skips sagas that are locked.
+	 * Renews leases, but not beyond the deadline of a saga that is not
+	 * {@link SagaStatus#COMPENSATING}. Skips sagas that are locked or released.
 	 * @param owners the owners
 	 * @param lease the lease
 	 */
@@ -146,6 +153,7 @@ public interface SagaStore {
 	 * @param due the time until it is due: the lease of an open saga, the retention of
 	 * one that has ended; ignored for {@link SagaStatus#HALTED}
 	 */
+	@SuppressWarnings("ArrayRecordComponent")
 	record StatusChange(SagaStatus from, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
 			Duration due) {
 	}

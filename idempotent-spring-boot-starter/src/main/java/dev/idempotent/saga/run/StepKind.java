@@ -30,6 +30,10 @@ public enum StepKind {
 	 */
 	CANCELLED_CALL;
 
+	boolean isTransactional() {
+		return this == TRANSACTION || this == COMPENSATED_TRANSACTION;
+	}
+
 	boolean isUndoable() {
 		return this != TRANSACTION && this != CALL;
 	}

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param deadline its deadline
  * @param journal the entries, in the order of their numbers
  */
+@SuppressWarnings("ArrayRecordComponent")
 public record StoredSaga(SagaStore.Owner owner, String name, SagaStatus status, int steps, int attempts,
 		Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
 		Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal) {

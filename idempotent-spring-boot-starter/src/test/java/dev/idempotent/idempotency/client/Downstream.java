@@ -37,6 +37,8 @@ public final class Downstream implements AutoCloseable {
 
 	private final List<String> keys = new ArrayList<>();
 
+	private final List<String> cancels = new ArrayList<>();
+
 	private final Queue<Integer> statuses = new ArrayDeque<>();
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -80,6 +82,13 @@ public final class Downstream implements AutoCloseable {
 		return List.copyOf(this.keys);
 	}
 
+	/**
+	 * The Idempotency-Cancels header of all requests so far, as {@link #keys()}.
+	 */
+	synchronized List<String> cancels() {
+		return List.copyOf(this.cancels);
+	}
+
 	public String url() {
 		return "http://127.0.0.1:" + port();
 	}
@@ -89,9 +98,14 @@ public final class Downstream implements AutoCloseable {
 	}
 
 	private synchronized int note(HttpExchange exchange) {
-		this.keys.add(String.join(", ", exchange.getRequestHeaders().getOrDefault("Idempotency-Key", List.of("none"))));
+		this.keys.add(header(exchange, "Idempotency-Key"));
+		this.cancels.add(header(exchange, "Idempotency-Cancels"));
 		Integer status = this.statuses.poll();
 		return (status != null) ? status : 200;
+	}
+
+	private static String header(HttpExchange exchange, String name) {
+		return String.join(", ", exchange.getRequestHeaders().getOrDefault(name, List.of("none")));
 	}
 
 	private void handle(HttpExchange exchange) throws IOException {

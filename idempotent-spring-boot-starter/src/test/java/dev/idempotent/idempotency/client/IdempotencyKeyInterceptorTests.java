@@ -18,6 +18,7 @@ import org.springframework.web.client.RestClientException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link IdempotencyKeyInterceptor} before a service that records what it is
@@ -158,6 +159,40 @@ class IdempotencyKeyInterceptorTests {
 		List<String> keys = this.downstream.keys();
 		assertThat(keys.get(1)).isNotEqualTo(keys.get(0));
 		assertThat(keys.get(2)).isEqualTo(keys.get(0));
+	}
+
+	@Test
+	void sendsTheKeyOfTheRunWithItsSingleCall() {
+		IdempotencyContext run = IdempotencyContext.forSingleCall(this.key, "token", null);
+		IdempotencyContext.bind(run);
+		this.downstream.willAnswer(503, Downstream.SILENCE, Downstream.HALF_AN_ANSWER);
+		for (int i = 0; i < 3; i++) {
+			assertThatExceptionOfType(RestClientException.class).isThrownBy(() -> post("/holds", "one"));
+		}
+		this.client.get().uri(this.downstream.url() + "/holds").retrieve().toBodilessEntity();
+		post("/holds", "one");
+		String sent = this.key.digest();
+		assertThat(this.downstream.keys()).containsExactly(sent, sent, sent, "none", sent);
+		assertThat(this.downstream.cancels()).containsOnly("none");
+		assertThat(run.calls()).isEqualTo(new IdempotencyContext.Calls(1, 2, 3));
+	}
+
+	@Test
+	void doesNotSendASecondCallUnderTheKeyOfTheRun() {
+		IdempotencyContext.bind(IdempotencyContext.forSingleCall(this.key, "token", null));
+		post("/holds", "one");
+		assertThatIllegalStateException().isThrownBy(() -> post("/holds", "two"));
+		assertThat(this.downstream.keys()).hasSize(1);
+	}
+
+	@Test
+	void sendsWhatASingleCallCancels() {
+		String cancels = Samples.key().digest() + "; outcome=unknown";
+		IdempotencyContext.bind(IdempotencyContext.forSingleCall(this.key, "token", cancels));
+		post(clientFor("localhost"), "/cancels", "one");
+		post("/cancels", "one");
+		assertThat(this.downstream.keys()).containsExactly("none", this.key.digest());
+		assertThat(this.downstream.cancels()).containsExactly("none", cancels);
 	}
 
 	private void upload(String content) {

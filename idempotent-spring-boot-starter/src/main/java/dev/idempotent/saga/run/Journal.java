@@ -1,0 +1,127 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+import dev.idempotent.saga.StepState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The journal of one saga as its owner knows it: what is stored, and the outcomes that
+ * are written with the next write.
+ */
+final class Journal {
+
+	private final Map<String, JournalEntry> entries = new LinkedHashMap<>();
+
+	private final Map<String, StoredStep> stored = new LinkedHashMap<>();
+
+	private final Set<String> unwritten = new LinkedHashSet<>();
+
+	private final long readAt = System.nanoTime();
+
+	private int steps;
+
+	Journal(int steps, List<StoredStep> stored) {
+		this.steps = steps;
+		for (StoredStep step : stored) {
+			this.stored.put(step.entry().name(), step);
+			this.entries.put(step.entry().name(), step.entry());
+		}
+	}
+
+	int steps() {
+		return this.steps;
+	}
+
+	@Nullable JournalEntry find(String name) {
+		return this.entries.get(name);
+	}
+
+	/**
+	 * Returns a new entry in the next place.
+	 */
+	JournalEntry begin(String name, StepKind kind) {
+		return new JournalEntry(name, this.entries.size() + 1, kind, StepState.ACTING, null, null);
+	}
+
+	/**
+	 * Keeps a change until the next write.
+	 */
+	void keep(JournalEntry entry) {
+		this.entries.put(entry.name(), entry);
+		this.unwritten.add(entry.name());
+	}
+
+	/**
+	 * Returns what the next write contains.
+	 * @param more changes that are not kept yet, or that replace kept ones
+	 */
+	List<JournalEntry> unwritten(JournalEntry... more) {
+		Map<String, JournalEntry> written = new LinkedHashMap<>();
+		this.unwritten.forEach((name) -> written.put(name, Objects.requireNonNull(this.entries.get(name))));
+		for (JournalEntry entry : more) {
+			written.put(entry.name(), entry);
+		}
+		return List.copyOf(written.values());
+	}
+
+	/**
+	 * Records a write that has been committed.
+	 */
+	void written(int newSteps, List<JournalEntry> written) {
+		this.steps = newSteps;
+		written.forEach((entry) -> this.entries.put(entry.name(), entry));
+		this.unwritten.clear();
+	}
+
+	/**
+	 * Returns the entries that are yet to be undone, the last one first.
+	 */
+	List<JournalEntry> toUndo() {
+		List<JournalEntry> all = new ArrayList<>(this.entries.values());
+		all.removeIf((entry) -> !isToUndo(entry));
+		all.sort(Comparator.comparingInt(JournalEntry::number).reversed());
+		return all;
+	}
+
+	private static boolean isToUndo(JournalEntry entry) {
+		if (!entry.kind().isUndoable() || entry.state() == StepState.COMPENSATED
+				|| entry.state() == StepState.SKIPPED) {
+			return false;
+		}
+		return entry.kind() == StepKind.CANCELLED_CALL || !entry.isRefused();
+	}
+
+	/**
+	 * Returns the names of the stored entries.
+	 */
+	Set<String> storedNames() {
+		return this.stored.keySet();
+	}
+
+	/**
+	 * Returns the time since a step began; zero if it began in this run.
+	 */
+	Duration age(String name) {
+		StoredStep step = this.stored.get(name);
+		return (step != null) ? step.age().plusNanos(System.nanoTime() - this.readAt) : Duration.ZERO;
+	}
+
+	/**
+	 * Returns the time since the undo of a step began; zero if it began in this run.
+	 */
+	Duration compensatingFor(String name) {
+		StoredStep step = this.stored.get(name);
+		return (step != null && step.entry().state() == StepState.COMPENSATING)
+				? step.compensatingFor().plusNanos(System.nanoTime() - this.readAt) : Duration.ZERO;
+	}
+
+}

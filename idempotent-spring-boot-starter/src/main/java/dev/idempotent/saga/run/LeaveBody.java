@@ -1,0 +1,90 @@
+package dev.idempotent.saga.run;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leaves the body of a saga from a step. An error, so that the body does not take it for
+ * a failure of its own; a body that catches it nevertheless gets it again from its next
+ * step.
+ */
+final class LeaveBody extends Error {
+
+	private final Cause why;
+
+	private final String reason;
+
+	private LeaveBody(Cause why, String reason, @Nullable Throwable cause) {
+		super("The body of a saga was left, which is not a failure. Do not catch errors around steps", cause, false,
+				false);
+		this.why = why;
+		this.reason = reason;
+	}
+
+	static LeaveBody because(Cause why) {
+		return new LeaveBody(why, "", null);
+	}
+
+	static LeaveBody because(Cause why, String reason, @Nullable Throwable cause) {
+		return new LeaveBody(why, reason, cause);
+	}
+
+	Cause why() {
+		return this.why;
+	}
+
+	/**
+	 * The reason for operators; empty if the cause says it all.
+	 */
+	String reason() {
+		return this.reason;
+	}
+
+	/**
+	 * Why a body is left.
+	 */
+	enum Cause {
+
+		/**
+		 * The first step found that the saga exists.
+		 */
+		EXISTS,
+
+		/**
+		 * Another transaction is inserting the saga.
+		 */
+		CONTENDED,
+
+		/**
+		 * The saga was not in the expected state: it is lost to another owner, or its
+		 * deadline has passed.
+		 */
+		LOST,
+
+		/**
+		 * The outcome of a step is unknown.
+		 */
+		UNKNOWN,
+
+		/**
+		 * The body does not match the journal.
+		 */
+		UNFIT,
+
+		/**
+		 * An operator must decide.
+		 */
+		HALT,
+
+		/**
+		 * The body was run for its undo actions, and there are no more.
+		 */
+		COLLECTED,
+
+		/**
+		 * The process is stopping.
+		 */
+		STOPPING
+
+	}
+
+}

@@ -1,0 +1,95 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one run of a saga has ended.
+ *
+ * @param kind the kind
+ * @param result the result of a saga that has completed
+ * @param reason why it was undone
+ * @param failure why nothing is stored
+ * @param delay the time until another attempt
+ */
+record RunEnd(Kind kind, @Nullable Object result, @Nullable String reason, @Nullable Throwable failure,
+		Duration delay) {
+
+	static RunEnd of(Kind kind) {
+		return new RunEnd(kind, null, null, null, Duration.ZERO);
+	}
+
+	static RunEnd completed(@Nullable Object result) {
+		return new RunEnd(Kind.COMPLETED, result, null, null, Duration.ZERO);
+	}
+
+	static RunEnd compensated(String reason) {
+		return new RunEnd(Kind.COMPENSATED, null, reason, null, Duration.ZERO);
+	}
+
+	static RunEnd refused(String reason) {
+		return new RunEnd(Kind.REFUSED, null, reason, null, Duration.ZERO);
+	}
+
+	static RunEnd failed(Throwable failure) {
+		return new RunEnd(Kind.FAILED, null, null, failure, Duration.ZERO);
+	}
+
+	static RunEnd released(Duration delay, @Nullable Throwable failure) {
+		return new RunEnd(Kind.RELEASED, null, null, failure, delay);
+	}
+
+	/**
+	 * The kind of an end.
+	 */
+	enum Kind {
+
+		/**
+		 * The saga has completed.
+		 */
+		COMPLETED,
+
+		/**
+		 * The saga was undone.
+		 */
+		COMPENSATED,
+
+		/**
+		 * An operator must decide.
+		 */
+		HALTED,
+
+		/**
+		 * The saga is open, and any instance can take it over.
+		 */
+		RELEASED,
+
+		/**
+		 * Another owner has the saga.
+		 */
+		LOST,
+
+		/**
+		 * The saga existed before, with any status.
+		 */
+		EXISTS,
+
+		/**
+		 * Another transaction is inserting the saga.
+		 */
+		CONTENDED,
+
+		/**
+		 * The first step was refused, so nothing was stored.
+		 */
+		REFUSED,
+
+		/**
+		 * The body failed before anything was stored.
+		 */
+		FAILED
+
+	}
+
+}

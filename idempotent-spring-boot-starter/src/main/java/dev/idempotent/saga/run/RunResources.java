@@ -1,0 +1,18 @@
+package dev.idempotent.saga.run;
+
+import dev.idempotent.saga.SagaObserver;
+
+/**
+ * What all runs of an engine share.
+ *
+ * @param store the journal of all sagas
+ * @param transactions the transactions of steps
+ * @param settings the settings
+ * @param results writes and reads the results of steps
+ * @param failures classifies exceptions
+ * @param form the stored form of arguments and results
+ * @param observers observe the sagas
+ */
+record RunResources(SagaStore store, StepTransactions transactions, SagaSettings settings, StepResults results,
+		FailureClassifier failures, StoredForm form, SagaObserver observers) {
+}

@@ -1,0 +1,181 @@
+package dev.idempotent.saga.run;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.saga.run.LeaveBody.Cause;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * One execution of the body of a saga: which steps it has reached, and why it was left.
+ */
+final class SagaBody {
+
+	private final SagaRun run;
+
+	private final BooleanSupplier stopping;
+
+	private final Set<String> created = new LinkedHashSet<>();
+
+	private final Map<String, StepCall<?>> reached = new HashMap<>();
+
+	private boolean inStep;
+
+	private @Nullable LeaveBody left;
+
+	/**
+	 * Creates an execution.
+	 * @param stopping whether the process is stopping, so that another should go on
+	 */
+	SagaBody(SagaRun run, BooleanSupplier stopping) {
+		this.run = run;
+		this.stopping = stopping;
+	}
+
+	/**
+	 * Adds a step, which is yet to be run.
+	 */
+	void add(StepCall<?> call) {
+		if (!this.created.add(call.name())) {
+			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + call.name()
+					+ "'. Names identify steps: in a loop, add what distinguishes them");
+		}
+	}
+
+	/**
+	 * Runs a step: acts and records the outcome, or returns what is recorded.
+	 * @throws LeaveBody if the body cannot go on
+	 * @throws StepRefusedException if the action was refused
+	 */
+	@Nullable Object step(StepCall<?> call, StepKind kind) {
+		if (this.left != null) {
+			throw this.left;
+		}
+		requireUsable(call);
+		this.reached.put(call.name(), call);
+		JournalEntry recorded = this.run.journal().find(call.name());
+		this.inStep = true;
+		try {
+			JournalEntry entry = (recorded != null) ? settled(call, recorded, kind) : begin(call, kind);
+			if (entry.isRefused()) {
+				throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
+			}
+			return read(call, entry);
+		}
+		catch (LeaveBody ex) {
+			this.left = ex;
+			throw ex;
+		}
+		finally {
+			this.inStep = false;
+		}
+	}
+
+	/**
+	 * Leaves the body of a stored saga if the process is stopping.
+	 */
+	void requireRunning() {
+		if (this.stopping.getAsBoolean() && this.run.presence() == SagaRun.Presence.STORED) {
+			throw LeaveBody.because(Cause.STOPPING);
+		}
+	}
+
+	/**
+	 * Reads the recorded result of a step.
+	 * @throws LeaveBody if it cannot be read
+	 */
+	@Nullable Object read(StepCall<?> call, JournalEntry entry) {
+		RunResources resources = this.run.resources();
+		try {
+			byte[] opened = resources.form()
+				.open(Objects.requireNonNull(entry.result()), this.run.id(), StoredForm.resultOf(entry.name()));
+			return resources.results().read(call.type(), opened);
+		}
+		catch (SagaDefinition.UnreadableException ex) {
+			throw LeaveBody.because(Cause.UNFIT,
+					"The result of the step '" + entry.name() + "' cannot be read by this version of the application",
+					ex);
+		}
+	}
+
+	/**
+	 * Returns a step that was run, or {@code null}.
+	 */
+	@Nullable StepCall<?> reached(String step) {
+		return this.reached.get(step);
+	}
+
+	boolean hasReachedSteps() {
+		return !this.reached.isEmpty();
+	}
+
+	/**
+	 * Returns a step that was created and not run, or {@code null}.
+	 */
+	@Nullable String forgottenStep() {
+		return missing(this.created);
+	}
+
+	/**
+	 * Returns a recorded step that was not reached, or {@code null}.
+	 */
+	@Nullable String missedStep() {
+		return missing(this.run.journal().storedNames());
+	}
+
+	@Nullable LeaveBody left() {
+		return this.left;
+	}
+
+	private @Nullable String missing(Set<String> names) {
+		return names.stream().filter((name) -> !this.reached.containsKey(name)).findFirst().orElse(null);
+	}
+
+	/**
+	 * Returns a recorded entry with its outcome, which is determined first if the saga
+	 * still goes forward.
+	 */
+	private JournalEntry settled(StepCall<?> call, JournalEntry entry, StepKind kind) {
+		if (entry.kind() != kind) {
+			throw LeaveBody.because(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
+					+ ", but is " + kind + " in this version of the application", null);
+		}
+		if (!entry.isUnknown()) {
+			return entry;
+		}
+		if (this.run.isCompensating()) {
+			throw LeaveBody.because(Cause.COLLECTED);
+		}
+		return new StepAction(this.run).repeat(call, entry);
+	}
+
+	private JournalEntry begin(StepCall<?> call, StepKind kind) {
+		if (this.run.isCompensating()) {
+			throw LeaveBody.because(Cause.COLLECTED);
+		}
+		requireRunning();
+		JournalEntry entry = this.run.journal().begin(call.name(), kind);
+		return kind.isTransactional() ? new TransactionalStep(this.run).act(call, entry)
+				: new StepAction(this.run).begin(call, entry);
+	}
+
+	private void requireUsable(StepCall<?> call) {
+		if (this.inStep) {
+			throw new IllegalStateException("The step '" + call.name() + "' runs within another step");
+		}
+		if (this.reached.containsKey(call.name())) {
+			throw new IllegalStateException("The step '" + call.name() + "' was run before");
+		}
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("The step '" + call.name() + "' runs within a transaction of the saga's "
+					+ "method. Remove that transaction, or use runInTransaction");
+		}
+	}
+
+}

@@ -1,0 +1,257 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.run.LeaveBody.Cause;
+import dev.idempotent.saga.run.RunEnd.Kind;
+import dev.idempotent.saga.run.SagaRun.Presence;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Drives one run of a saga to its end: forward through its body, and backward through the
+ * undo actions that the body has registered.
+ */
+final class SagaDriver {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaDriver.class);
+
+	private final RunResources resources;
+
+	private final BooleanSupplier stopping;
+
+	SagaDriver(RunResources resources, BooleanSupplier stopping) {
+		this.resources = resources;
+		this.stopping = stopping;
+	}
+
+	/**
+	 * Runs a saga until it ends or cannot go on.
+	 */
+	RunEnd drive(SagaRun run) {
+		SagaBody body = new SagaBody(run, this.stopping);
+		Object result = null;
+		Throwable failure = null;
+		try {
+			result = execute(run, body);
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		LeaveBody left = body.left();
+		if (left != null && left.why() != Cause.COLLECTED) {
+			return leave(run, body, left);
+		}
+		if (failure instanceof SagaDefinition.UnreadableException) {
+			return leave(run, body, LeaveBody.because(Cause.UNFIT, Objects.toString(failure.getMessage()), failure));
+		}
+		if (run.isCompensating()) {
+			return (failure != null && TransientFailures.include(failure) && !new Compensation(run, body).isPrepared())
+					? release(run, body, Reasons.of(failure), failure) : undo(run, body);
+		}
+		return (failure != null) ? failed(run, body, failure) : returned(run, body, result);
+	}
+
+	/**
+	 * Runs the body without the key of an enclosing run: calls outside of steps differ
+	 * from run to run.
+	 */
+	private static @Nullable Object execute(SagaRun run, SagaBody body) throws Throwable {
+		byte[] arguments = run.resources().form().open(run.arguments(), run.id(), StoredForm.ARGUMENTS);
+		IdempotencyContext outer = IdempotencyContext.bind(null);
+		BoundSteps.bind(body);
+		try {
+			return run.definition().run(arguments);
+		}
+		finally {
+			BoundSteps.bind(null);
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private RunEnd returned(SagaRun run, SagaBody body, @Nullable Object result) {
+		String forgotten = body.forgottenStep();
+		if (forgotten != null) {
+			return failed(run, body, new IllegalStateException(
+					"The step '" + forgotten + "' was created, but not run: end it with run or runInTransaction"));
+		}
+		String missed = body.missedStep();
+		if (missed != null) {
+			return leave(run, body, LeaveBody.because(Cause.UNFIT,
+					"The saga's method returned without the recorded step '" + missed + "'", null));
+		}
+		byte[] stored;
+		try {
+			stored = this.resources.form().close(run.definition().writeResult(result), run.id(), StoredForm.RESULT);
+		}
+		catch (RuntimeException ex) {
+			return failed(run, body, ex);
+		}
+		try {
+			if (run.presence() != Presence.STORED) {
+				run.write();
+			}
+			if (change(run, SagaStatus.COMPLETED, stored, null, this.resources.settings().retention())) {
+				this.resources.observers().ended(run.name(), SagaStatus.COMPLETED, run.age());
+				return RunEnd.completed(result);
+			}
+		}
+		catch (LeaveBody ex) {
+			return leave(run, body, ex);
+		}
+		return lost(run, body);
+	}
+
+	private RunEnd failed(SagaRun run, SagaBody body, Throwable failure) {
+		logger.debug("The body of saga {} has failed", run.id(), failure);
+		if (TransientFailures.include(failure)) {
+			return release(run, body, Reasons.of(failure), failure);
+		}
+		if (run.presence() == Presence.ABSENT) {
+			return body.hasReachedSteps() ? RunEnd.refused(Reasons.of(failure)) : RunEnd.failed(failure);
+		}
+		return compensate(run, body, Reasons.of(failure));
+	}
+
+	private RunEnd leave(SagaRun run, SagaBody body, LeaveBody left) {
+		return switch (left.why()) {
+			case EXISTS -> RunEnd.of(Kind.EXISTS);
+			case CONTENDED -> RunEnd.of(Kind.CONTENDED);
+			case LOST -> lost(run, body);
+			case HALT -> halt(run, left.reason());
+			case UNKNOWN -> release(run, body, left.reason(), left.getCause());
+			case UNFIT -> unfit(run, left);
+			case STOPPING -> releaseAfter(run, Duration.ZERO, null);
+			case COLLECTED -> undo(run, body);
+		};
+	}
+
+	private RunEnd compensate(SagaRun run, SagaBody body, String reason) {
+		try {
+			if (!change(run, SagaStatus.COMPENSATING, null, reason, run.lease())) {
+				return lost(run, body);
+			}
+		}
+		catch (LeaveBody ex) {
+			return releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
+		}
+		run.compensate(reason);
+		return undo(run, body);
+	}
+
+	private RunEnd undo(SagaRun run, SagaBody body) {
+		String reason = run.reason();
+		try {
+			new Compensation(run, body).undo();
+			if (!change(run, SagaStatus.COMPENSATED, null, reason, this.resources.settings().retention())) {
+				return lost(run, body);
+			}
+		}
+		catch (LeaveBody ex) {
+			return leave(run, body, ex);
+		}
+		this.resources.observers().ended(run.name(), SagaStatus.COMPENSATED, run.age());
+		return RunEnd.compensated(reason);
+	}
+
+	/**
+	 * Finds out why a write had no effect: the deadline has passed, another owner has the
+	 * saga, or the reply to an earlier write was lost.
+	 */
+	private RunEnd lost(SagaRun run, SagaBody body) {
+		StoredSaga stored = find(run);
+		if (stored == null || !stored.owner().equals(run.owner())) {
+			this.resources.observers().fenced(run.name());
+			logger.debug("Saga {} has another owner", run.id());
+			return RunEnd.of(Kind.LOST);
+		}
+		if (!stored.status().isOpen()) {
+			return RunEnd.of(Kind.EXISTS);
+		}
+		if (run.isCompensating()) {
+			return releaseAfter(run, Backoff.after(run.attempts()), null);
+		}
+		if (stored.status() == SagaStatus.EXECUTING) {
+			return compensate(run, body, SagaRun.DEADLINE);
+		}
+		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
+		return undo(run, body);
+	}
+
+	private @Nullable StoredSaga find(SagaRun run) {
+		try {
+			return this.resources.store().find(run.id());
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} could not be read", run.id(), ex);
+			return null;
+		}
+	}
+
+	private RunEnd halt(SagaRun run, String reason) {
+		try {
+			if (run.presence() == Presence.ABSENT || !change(run, SagaStatus.HALTED, null, reason, Duration.ZERO)) {
+				return RunEnd.of(Kind.LOST);
+			}
+		}
+		catch (LeaveBody ex) {
+			return releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
+		}
+		logger.error("Saga {} ({}) is halted and needs an operator: {}", run.id(), run.name(), reason);
+		this.resources.observers().ended(run.name(), SagaStatus.HALTED, run.age());
+		return RunEnd.of(Kind.HALTED);
+	}
+
+	/**
+	 * Releases a saga whose journal another version of the application may match.
+	 */
+	private RunEnd unfit(SagaRun run, LeaveBody left) {
+		if (run.attempts() >= this.resources.settings().attempts()) {
+			return halt(run, left.reason());
+		}
+		logger.warn("Saga {} ({}) cannot go on here and is released for another instance: {}", run.id(), run.name(),
+				left.reason());
+		return releaseAfter(run, Backoff.after(run.attempts()), left.getCause());
+	}
+
+	private RunEnd release(SagaRun run, SagaBody body, String reason, @Nullable Throwable failure) {
+		if (run.attempts() < this.resources.settings().attempts()) {
+			logger.debug("Saga {} is repeated: {}", run.id(), reason);
+			return releaseAfter(run, Backoff.after(run.attempts()), failure);
+		}
+		return run.isCompensating() ? halt(run, reason) : compensate(run, body, reason);
+	}
+
+	private RunEnd releaseAfter(SagaRun run, Duration delay, @Nullable Throwable failure) {
+		if (run.presence() == Presence.ABSENT) {
+			return RunEnd.failed((failure != null) ? failure : new IllegalStateException("The saga has not begun"));
+		}
+		try {
+			boolean unused = this.resources.store().release(run.owner(), run.journal().unwritten(), delay);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", run.id(), ex);
+		}
+		return RunEnd.released(delay, failure);
+	}
+
+	private boolean change(SagaRun run, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
+			Duration due) {
+		List<JournalEntry> entries = run.journal().unwritten();
+		try {
+			return this.resources.store()
+				.change(run.owner(), new StatusChange(run.status(), to, result, reason, due), entries);
+		}
+		catch (RuntimeException ex) {
+			throw LeaveBody.because(Cause.UNKNOWN, Reasons.of(ex), ex);
+		}
+	}
+
+}

@@ -1,0 +1,198 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaObserver;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaSteps;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Runs the sagas of an application. Thread-safe.
+ */
+public final class SagaEngine implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaEngine.class);
+
+	private final RunResources resources;
+
+	private final SagaDriver driver;
+
+	private final LiveRuns live;
+
+	private final SagaWorkers workers;
+
+	private volatile Map<String, SagaDefinition> served = Map.of();
+
+	private volatile boolean stopping;
+
+	/**
+	 * Creates an engine that runs no sagas in the background until it is opened.
+	 * @param store the journal
+	 * @param transactions the transactions of steps, on the database of the journal
+	 * @param settings the settings
+	 * @param results writes and reads the results of steps
+	 * @param failures classifies the exceptions of steps
+	 * @param encryption protects arguments and results
+	 * @param observers observe the sagas
+	 */
+	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
+			StepResults results, FailureClassifier failures, PayloadEncryption encryption,
+			List<SagaObserver> observers) {
+		this.resources = new RunResources(store, new StepTransactions(transactions), settings, results, failures,
+				new StoredForm(encryption), new SafeObservers(observers));
+		this.driver = new SagaDriver(this.resources, () -> this.stopping);
+		this.live = new LiveRuns(store, settings);
+		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
+	}
+
+	/**
+	 * Starts the background threads.
+	 * @param definitions the sagas that this process runs, also for other instances
+	 */
+	public void open(Collection<SagaDefinition> definitions) {
+		this.served = definitions.stream()
+			.collect(Collectors.toUnmodifiableMap(SagaDefinition::name, Function.identity()));
+		this.workers.start(this.live::renew);
+	}
+
+	/**
+	 * The steps of the saga that the calling thread runs.
+	 * @return the steps
+	 */
+	public SagaSteps steps() {
+		return new BoundSteps();
+	}
+
+	/**
+	 * The number of sagas that this process runs at the moment.
+	 * @return 0 or more
+	 */
+	public int running() {
+		return this.live.count();
+	}
+
+	/**
+	 * Runs a saga, or returns the end of the saga with this id.
+	 * @param definition the saga
+	 * @param id its id
+	 * @param fingerprint the fingerprint of the arguments
+	 * @param arguments the arguments
+	 * @return the result
+	 * @throws IdempotencyMismatchException if the id has a saga with other arguments
+	 * @throws IdempotencyPendingException if the saga is still open
+	 * @throws SagaCompensatedException if the saga was undone
+	 * @throws SagaHaltedException if an operator must decide
+	 * @throws Throwable what the body throws before its first step
+	 */
+	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
+			byte[] arguments) throws Throwable {
+		if (BoundSteps.isBound()) {
+			throw new IllegalStateException("The saga " + definition.name()
+					+ " is called in another saga. Call it outside, or start it with Sagas.start in a step");
+		}
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("The saga " + definition.name() + " is called in a transaction, which "
+					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
+		}
+		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
+		return new SagaCall(this.resources, this::drive, definition, saga).run();
+	}
+
+	/**
+	 * Starts a saga in the background, as part of the current transaction if there is
+	 * one.
+	 * @param definition the saga
+	 * @param id its id
+	 * @param fingerprint the fingerprint of the arguments
+	 * @param arguments the arguments
+	 * @return the id
+	 * @throws IdempotencyMismatchException if the id has a saga with other arguments
+	 * @throws IdempotencyPendingException if another transaction is starting it
+	 */
+	public IdempotencyKey start(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
+			byte[] arguments) {
+		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.STARTED);
+		StartedSagas.start(this.resources.store(), saga,
+				(started) -> this.workers.submit(() -> this.takeOver(started)));
+		return id;
+	}
+
+	/**
+	 * Finds a saga.
+	 * @param id the id
+	 * @return the saga
+	 */
+	public Optional<SagaSnapshot> find(IdempotencyKey id) {
+		return Optional.ofNullable(this.resources.store().find(id)).map(StoredSaga::toSnapshot);
+	}
+
+	/**
+	 * Releases the sagas that run in the background at their next step, and stops the
+	 * threads.
+	 */
+	@Override
+	public void close() {
+		this.stopping = true;
+		this.workers.close();
+	}
+
+	private NewSaga create(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint, byte[] arguments,
+			SagaStatus status) {
+		SagaSettings settings = this.resources.settings();
+		return new NewSaga(id, definition.name(), status, settings.process(), fingerprint,
+				this.resources.form().close(arguments, id, StoredForm.ARGUMENTS), settings.lease(),
+				definition.timeout());
+	}
+
+	private List<StoredSaga> takeOverDue(int limit) {
+		SagaSettings settings = this.resources.settings();
+		return this.served.isEmpty() ? List.of()
+				: this.resources.store().takeOverDue(this.served.keySet(), settings.process(), settings.lease(), limit);
+	}
+
+	private void takeOver(IdempotencyKey id) {
+		SagaSettings settings = this.resources.settings();
+		StoredSaga saga = this.resources.store().takeOver(id, settings.process(), settings.lease());
+		if (saga != null) {
+			resume(saga);
+		}
+	}
+
+	private void resume(StoredSaga saga) {
+		this.resources.observers().takenOver(saga.name());
+		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
+		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
+		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
+	}
+
+	private RunEnd drive(SagaRun run) {
+		this.live.add(run);
+		try {
+			return this.driver.drive(run);
+		}
+		finally {
+			this.live.remove(run);
+		}
+	}
+
+}

@@ -1,0 +1,101 @@
+package dev.idempotent.saga.run;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The sagas that one transaction starts. They are handed to the workers when it has
+ * committed.
+ */
+final class StartedSagas implements TransactionSynchronization {
+
+	private final Map<IdempotencyKey, Fingerprint> started = new HashMap<>();
+
+	private final Consumer<IdempotencyKey> workers;
+
+	private StartedSagas(Consumer<IdempotencyKey> workers) {
+		this.workers = workers;
+	}
+
+	/**
+	 * Starts a saga, in the current transaction if there is one.
+	 * @param workers receives the id of a saga that was committed
+	 */
+	static void start(SagaStore store, NewSaga saga, Consumer<IdempotencyKey> workers) {
+		try {
+			if (TransactionSynchronizationManager.isActualTransactionActive()) {
+				startInTransaction(store, saga, workers);
+			}
+			else if (store.insert(saga, List.of())) {
+				workers.accept(saga.id());
+			}
+			else {
+				requireSame(saga, store.find(saga.id()));
+			}
+		}
+		catch (PessimisticLockingFailureException ex) {
+			throw new IdempotencyPendingException(saga.id(), saga.lease());
+		}
+	}
+
+	private static void startInTransaction(SagaStore store, NewSaga saga, Consumer<IdempotencyKey> workers) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			throw new IllegalStateException("The saga " + saga.name() + " is started in a transaction that has been "
+					+ "committed, or does not support synchronization. Start it before the commit");
+		}
+		StartedSagas current = current(workers);
+		if (store.insertInTransaction(saga)) {
+			current.started.put(saga.id(), saga.fingerprint());
+			return;
+		}
+		Fingerprint own = current.started.get(saga.id());
+		if (own == null) {
+			requireSame(saga, store.find(saga.id()));
+		}
+		else if (saga.fingerprint().contradicts(own)) {
+			throw new IdempotencyMismatchException(saga.id());
+		}
+	}
+
+	private static void requireSame(NewSaga saga, @Nullable StoredSaga stored) {
+		if (stored == null) {
+			throw new IdempotencyPendingException(saga.id(), saga.lease());
+		}
+		if (saga.fingerprint().contradicts(stored.fingerprint())) {
+			throw new IdempotencyMismatchException(saga.id());
+		}
+	}
+
+	private static StartedSagas current(Consumer<IdempotencyKey> workers) {
+		for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+			if (each instanceof StartedSagas current) {
+				return current;
+			}
+		}
+		StartedSagas created = new StartedSagas(workers);
+		TransactionSynchronizationManager.registerSynchronization(created);
+		return created;
+	}
+
+	/**
+	 * After the completion, when the transaction no longer appears active.
+	 */
+	@Override
+	public void afterCompletion(int status) {
+		if (status != STATUS_ROLLED_BACK) {
+			this.started.keySet().forEach(this.workers);
+		}
+	}
+
+}

@@ -1,0 +1,146 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.saga.run.LeaveBody.Cause;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the action of a step outside a transaction, under its key, and tells the outcome.
+ */
+final class StepAction {
+
+	private static final Logger logger = LoggerFactory.getLogger(StepAction.class);
+
+	private final SagaRun run;
+
+	StepAction(SagaRun run) {
+		this.run = run;
+	}
+
+	/**
+	 * Records that an action begins, and calls it.
+	 * @return the entry with its outcome, which the next write contains
+	 * @throws LeaveBody if the outcome is unknown
+	 */
+	JournalEntry begin(StepCall<?> call, JournalEntry entry) {
+		this.run.write(entry);
+		return act(call, entry, true);
+	}
+
+	/**
+	 * Calls an action again whose outcome is unknown, with the same key.
+	 * @return the entry with its outcome, which the next write contains
+	 * @throws LeaveBody if the outcome is still unknown, or the key may be forgotten
+	 */
+	JournalEntry repeat(StepCall<?> call, JournalEntry entry) {
+		requireRemembered(entry.name(), this.run.journal().age(entry.name()));
+		return act(call, entry, false);
+	}
+
+	/**
+	 * Leaves the body if a service may have forgotten a key since its first call.
+	 */
+	void requireRemembered(String step, Duration age) {
+		Duration retention = this.run.resources().settings().participantRetention();
+		if (age.compareTo(retention) > 0) {
+			throw LeaveBody.because(Cause.HALT,
+					"The outcome of the step '" + step + "' is unknown, and its key is older than "
+							+ "idempotent.saga.participant-retention (" + retention + ")",
+					null);
+		}
+	}
+
+	private JournalEntry act(StepCall<?> call, JournalEntry entry, boolean first) {
+		StepKeys keys = new StepKeys(this.run.id(), entry.name());
+		boolean single = entry.kind() == StepKind.CANCELLED_CALL && !call.actionTakesKey();
+		IdempotencyContext context = keys.actionContext(this.run.resources().settings().process(), single);
+		try (CalledStep called = new CalledStep(this.run, entry.name())) {
+			JournalEntry outcome;
+			try {
+				Object value = bound(context, () -> call.act(keys.action().digest()));
+				requireOneCall(single, context, entry.name(), 1);
+				outcome = entry.done(store(call, entry, value));
+			}
+			catch (LeaveBody ex) {
+				throw ex;
+			}
+			catch (Throwable ex) {
+				requireOneCall(single, context, entry.name(), 0);
+				outcome = refused(entry, ex, context, first);
+			}
+			this.run.journal().keep(outcome);
+			called.endedAs(outcome.state());
+			return outcome;
+		}
+	}
+
+	/**
+	 * Returns the entry of a refused action.
+	 * @throws LeaveBody if the exception does not prove a refusal
+	 */
+	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
+		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), failure);
+		String reason = Reasons.of(failure);
+		return switch (this.run.resources().failures().ofCall(failure, context, first)) {
+			case REFUSED -> entry.refused(reason);
+			case HALT -> throw LeaveBody.because(Cause.HALT,
+					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
+			case UNKNOWN -> throw LeaveBody.because(Cause.UNKNOWN,
+					"The outcome of the step '" + entry.name() + "' is unknown: " + reason, failure);
+		};
+	}
+
+	/**
+	 * The action is done, so a result that cannot be written must not count as a failure
+	 * of the action.
+	 */
+	private byte[] store(StepCall<?> call, JournalEntry entry, @Nullable Object value) {
+		RunResources resources = this.run.resources();
+		try {
+			return resources.form()
+				.close(resources.results().write(call.type(), value), this.run.id(), StoredForm.resultOf(entry.name()));
+		}
+		catch (RuntimeException ex) {
+			throw LeaveBody.because(Cause.HALT,
+					"The result of the step '" + entry.name() + "' cannot be stored: " + ex.getClass().getName(), ex);
+		}
+	}
+
+	static <T extends @Nullable Object> T bound(IdempotencyContext context, Call<T> call) throws Throwable {
+		IdempotencyContext outer = IdempotencyContext.bind(context);
+		try {
+			return call.make();
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	/**
+	 * Leaves the body if a call that can be cancelled was not made under the key of its
+	 * step alone: its cancellation would not find it.
+	 */
+	static void requireOneCall(boolean single, IdempotencyContext context, String step, int fewest) {
+		int made = context.calls().made();
+		if (single && (made < fewest || made > 1)) {
+			throw LeaveBody.because(Cause.HALT, "The step '" + step + "' made " + made
+					+ " calls under its key instead of one. List the service in idempotent.client.targets, make one "
+					+ "call, or take the key and send it", null);
+		}
+	}
+
+	/**
+	 * An action or undo of the application.
+	 */
+	@FunctionalInterface
+	interface Call<T extends @Nullable Object> {
+
+		T make() throws Throwable;
+
+	}
+
+}

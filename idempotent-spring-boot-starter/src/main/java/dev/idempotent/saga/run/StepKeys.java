@@ -1,0 +1,49 @@
+package dev.idempotent.saga.run;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyKey.Kind;
+
+/**
+ * The keys under which the action of a step and its undo are called. They are the same in
+ * every attempt.
+ *
+ * @param action the key of the action
+ * @param undo the key of the undo
+ */
+record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
+
+	StepKeys(IdempotencyKey saga, String step) {
+		this(of(saga, step, "do"), of(saga, step, "undo"));
+	}
+
+	/**
+	 * Creates the context in which the action is called.
+	 * @param single whether it makes one call, under the key itself
+	 */
+	IdempotencyContext actionContext(String token, boolean single) {
+		return single ? IdempotencyContext.forSingleCall(this.action, token, null)
+				: new IdempotencyContext(this.action, token);
+	}
+
+	/**
+	 * Creates the context in which the undo is called.
+	 */
+	IdempotencyContext undoContext(String token) {
+		return new IdempotencyContext(this.undo, token);
+	}
+
+	/**
+	 * Creates the context in which the cancellation is called.
+	 * @param done whether the action is known to be done
+	 */
+	IdempotencyContext cancelContext(String token, boolean done) {
+		return IdempotencyContext.forSingleCall(this.undo, token,
+				this.action.digest() + "; outcome=" + (done ? "done" : "unknown"));
+	}
+
+	private static IdempotencyKey of(IdempotencyKey saga, String step, String part) {
+		return IdempotencyKey.of(Kind.SAGA, saga.digest(), part, step, "");
+	}
+
+}

@@ -1,0 +1,223 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.run.SagaStore.Owner;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
+import org.junit.jupiter.api.Test;
+
+import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static dev.idempotent.saga.run.SagaSamples.RESULT;
+import static dev.idempotent.saga.run.SagaSamples.TIMEOUT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a {@link SagaStore} promises to processes that take sagas over.
+ */
+abstract class SagaOwnershipContract extends SagaJournalContract {
+
+	static final List<String> SERVED = List.of("checkout", "refund");
+
+	@Test
+	void takesOverASagaWhoseLeaseHasEnded() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		assertThat(takeOver()).isNull();
+		pass(LEASE);
+		StoredSaga taken = takeOver();
+		assertThat(taken).isNotNull();
+		assertThat(taken.owner()).isEqualTo(new Owner(this.saga.id(), 2));
+		assertThat(taken.status()).isEqualTo(SagaStatus.EXECUTING);
+		assertThat(taken.attempts()).isEqualTo(1);
+		assertThat(taken.arguments()).isEqualTo(this.saga.arguments());
+		assertThat(taken.journal()).extracting((step) -> step.entry().name()).containsExactly("hold");
+		assertThat(taken.due()).isPositive();
+		assertThat(takeOver()).isNull();
+	}
+
+	@Test
+	void fencesAnOwnerThatHasLostItsSaga() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		pass(LEASE);
+		Owner next = Objects.requireNonNull(takeOver()).owner();
+		List<JournalEntry> late = List.of(SagaSamples.done("hold", 1));
+		assertThat(this.store.write(this.owner, SagaStatus.EXECUTING, 2, late, LEASE)).isFalse();
+		assertThat(this.store.change(this.owner, complete(), late)).isFalse();
+		assertThat(this.store.release(this.owner, late, Duration.ZERO)).isFalse();
+		this.store.renew(List.of(this.owner), TIMEOUT);
+		assertThat(find().due()).isLessThanOrEqualTo(LEASE);
+		assertThat(this.store.write(next, SagaStatus.EXECUTING, 2, late, LEASE)).isTrue();
+	}
+
+	@Test
+	void countsAttemptsUntilThereIsProgress() {
+		this.store.insert(this.saga, List.of());
+		this.store.release(this.owner, List.of(), Duration.ZERO);
+		assertThat(Objects.requireNonNull(takeOver()).attempts()).isEqualTo(1);
+		this.store.release(new Owner(this.saga.id(), 2), List.of(), Duration.ZERO);
+		StoredSaga third = Objects.requireNonNull(takeOver());
+		assertThat(third.attempts()).isEqualTo(2);
+		this.store.write(third.owner(), SagaStatus.EXECUTING, 1, List.of(), LEASE);
+		assertThat(find().attempts()).isZero();
+	}
+
+	@Test
+	void takesOverAReleasedSagaAfterItsDelay() {
+		this.store.insert(this.saga, List.of());
+		assertThat(this.store.release(this.owner, List.of(SagaSamples.done("hold", 1)), SECOND)).isTrue();
+		assertThat(takeOver()).isNull();
+		this.store.renew(List.of(this.owner), TIMEOUT);
+		pass(SECOND);
+		StoredSaga taken = Objects.requireNonNull(takeOver());
+		assertThat(taken.journal().get(0).entry().result()).isEqualTo(RESULT);
+	}
+
+	@Test
+	void letsTheProcessThatStartedASagaRunItAtOnce() {
+		NewSaga started = SagaSamples.saga("checkout", SagaStatus.STARTED);
+		this.store.insert(started, List.of());
+		assertThat(this.store.takeOver(started.id(), "second", LEASE)).isNull();
+		StoredSaga taken = Objects.requireNonNull(this.store.takeOver(started.id(), "first", LEASE));
+		assertThat(taken.status()).isEqualTo(SagaStatus.EXECUTING);
+		assertThat(taken.owner().epoch()).isEqualTo(2);
+		assertThat(this.store.takeOver(started.id(), "first", LEASE)).isNull();
+	}
+
+	@Test
+	void undoesASagaThatIsTakenOverAfterItsDeadline() {
+		NewSaga started = SagaSamples.saga("refund", SagaStatus.STARTED);
+		this.store.insert(this.saga, List.of());
+		this.store.insert(started, List.of());
+		pass(TIMEOUT);
+		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 10)).hasSize(2)
+			.allSatisfy((taken) -> assertThat(taken.status()).isEqualTo(SagaStatus.COMPENSATING))
+			.allSatisfy((taken) -> assertThat(taken.due()).isPositive());
+	}
+
+	@Test
+	void takesOverOnlySagasThatAreOpenAndServed() {
+		this.store.insert(this.saga, List.of());
+		this.store.change(this.owner, complete(), List.of());
+		NewSaga halted = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+		this.store.insert(halted, List.of());
+		this.store.change(halted.owner(),
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unreadable", LEASE), List.of());
+		this.store.insert(SagaSamples.saga("unserved", SagaStatus.EXECUTING), List.of());
+		pass(Duration.ofHours(2));
+		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 10)).isEmpty();
+		assertThat(this.store.takeOver(halted.id(), "second", LEASE)).isNull();
+		assertThat(takeOver()).isNull();
+		assertThat(this.store.takeOverDue(List.of(), "second", LEASE, 10)).isEmpty();
+	}
+
+	@Test
+	void takesOverTheOldestOfEachStatusBehindUnservedOnes() {
+		for (int i = 0; i < 20; i++) {
+			this.store.insert(SagaSamples.saga("unserved", SagaStatus.EXECUTING), List.of());
+		}
+		pass(SECOND);
+		this.store.insert(this.saga, List.of());
+		this.store.change(this.owner, compensate("declined"), List.of());
+		pass(SECOND);
+		NewSaga second = SagaSamples.saga("refund", SagaStatus.STARTED);
+		this.store.insert(second, List.of());
+		pass(SECOND);
+		NewSaga third = SagaSamples.saga("refund", SagaStatus.EXECUTING);
+		this.store.insert(third, List.of());
+		pass(LEASE);
+		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 2)).extracting((taken) -> taken.owner().id())
+			.containsExactly(this.saga.id(), second.id());
+		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 2)).extracting((taken) -> taken.owner().id())
+			.containsExactly(third.id());
+	}
+
+	@Test
+	void readsTheJournalOfEachSagaThatItTakesOver() {
+		List<NewSaga> all = IntStream.range(0, 5)
+			.mapToObj((i) -> SagaSamples.saga("checkout", SagaStatus.EXECUTING))
+			.toList();
+		all.forEach((one) -> this.store.insert(one,
+				List.of(SagaSamples.done("hold", 1), SagaSamples.acting(one.id().digest().substring(0, 9), 2))));
+		pass(LEASE);
+		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 10)).hasSize(5)
+			.allSatisfy((taken) -> assertThat(taken.journal()).extracting((step) -> step.entry().name())
+				.containsExactly("hold", taken.owner().id().digest().substring(0, 9)));
+	}
+
+	@Test
+	void givesEachDueSagaToOneOfManyProcesses() throws InterruptedException {
+		for (int i = 0; i < 30; i++) {
+			this.store.insert(SagaSamples.saga("checkout", SagaStatus.EXECUTING), List.of());
+		}
+		pass(LEASE);
+		List<List<StoredSaga>> taken = Race.of(6,
+				(runner) -> this.store.takeOverDue(SERVED, "process " + runner, LEASE, 10));
+		List<StoredSaga> rest = this.store.takeOverDue(SERVED, "rest", LEASE, 100);
+		assertThat(IntStream.rangeClosed(0, 6)
+			.mapToObj((i) -> (i < 6) ? taken.get(i) : rest)
+			.flatMap(List::stream)
+			.map((one) -> one.owner().id())).hasSize(30).doesNotHaveDuplicates();
+		assertThat(taken).allSatisfy((some) -> assertThat(some).hasSizeLessThanOrEqualTo(10)
+			.allSatisfy((one) -> assertThat(one.owner().epoch()).isEqualTo(2)));
+	}
+
+	@Test
+	void letsEitherTheOwnerOrTheOneThatTakesOverWrite() throws InterruptedException {
+		for (int i = 0; i < 20; i++) {
+			NewSaga contested = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+			this.store.insert(contested, List.of(SagaSamples.acting("hold", 1)));
+			pass(LEASE);
+			List<Object> ends = Race.of(2,
+					(runner) -> (runner == 0)
+							? this.store.write(contested.owner(), SagaStatus.EXECUTING, 2,
+									List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2)), LEASE)
+							: this.store.takeOverDue(SERVED, "second", LEASE, 100)
+								.stream()
+								.filter((taken) -> taken.owner().id().equals(contested.id()))
+								.toList());
+			boolean written = (boolean) ends.get(0);
+			List<?> taken = (List<?>) ends.get(1);
+			assertThat(written).isEqualTo(taken.isEmpty());
+			taken.forEach((one) -> assertThat(((StoredSaga) one).journal()).hasSize(1));
+			this.store.change(new Owner(contested.id(), written ? 1 : 2), complete(), List.of());
+		}
+	}
+
+	@Test
+	void insertsAnIdOnceInARace() throws InterruptedException {
+		List<Boolean> inserted = Race.of(8,
+				(runner) -> this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1))));
+		assertThat(inserted).containsOnlyOnce(true);
+		assertThat(find().journal()).hasSize(1);
+	}
+
+	@Test
+	void renewsTheLeasesOfLiveSagas() {
+		NewSaga undone = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+		this.store.insert(this.saga, List.of());
+		this.store.insert(undone, List.of());
+		this.store.change(undone.owner(), compensate("declined"), List.of());
+		Owner gone = SagaSamples.saga("checkout", SagaStatus.EXECUTING).owner();
+		this.store.renew(List.of(this.owner, gone, undone.owner()), TIMEOUT.multipliedBy(3));
+		assertThat(find().due()).isBetween(LEASE, TIMEOUT);
+		assertThat(Objects.requireNonNull(this.store.find(undone.id())).due()).isGreaterThan(TIMEOUT.multipliedBy(2));
+		this.store.renew(List.of(), LEASE);
+	}
+
+	@Test
+	void renewsOnlyWhatIsOpen() {
+		this.store.insert(this.saga, List.of());
+		this.store.change(this.owner, complete(), List.of());
+		this.store.renew(List.of(this.owner), Duration.ofDays(9));
+		assertThat(find().due()).isLessThanOrEqualTo(Duration.ofHours(1));
+	}
+
+	StoredSaga takeOver() {
+		return this.store.takeOver(this.saga.id(), "second", LEASE);
+	}
+
+}
