@@ -47,6 +47,8 @@ class ArchitectureTests {
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
+	private static final String SAGA = "dev.idempotent.saga";
+
 	private static final String CLAIM = ROOT + ".claim";
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
@@ -81,7 +83,8 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE,
-				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE);
+				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA,
+				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run");
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -123,7 +126,13 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, OUTAGE, "java..", "javax.sql..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..");
+			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule theTablesOfSagasKnowTransactionsAlone = room(SAGA + ".jdbc", SHARED, ROOT, SAGA,
+			SAGA + ".run", DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
 	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");

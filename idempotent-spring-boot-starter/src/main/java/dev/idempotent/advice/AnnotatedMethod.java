@@ -27,6 +27,11 @@ import org.springframework.util.ClassUtils;
  */
 public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> type, Method method) {
 
+	private static final String CONTROLLER = "org.springframework.stereotype.Controller";
+
+	private static final List<String> MAPPINGS = List.of("org.springframework.web.bind.annotation.RequestMapping",
+			"org.springframework.web.service.annotation.HttpExchange");
+
 	/**
 	 * Finds the annotated methods of a bean: annotated themselves, in a superclass or an
 	 * interface, or by a composed annotation.
@@ -55,6 +60,16 @@ public record AnnotatedMethod(Class<? extends Annotation> annotation, Class<?> t
 
 	boolean isPresent() {
 		return isPresent(this.method, this.annotation);
+	}
+
+	/**
+	 * Returns whether a web framework calls the method.
+	 * @return {@code true} for a handler method of a controller
+	 */
+	public boolean isWebHandler() {
+		MergedAnnotations onMethod = MergedAnnotations.from(this.method, SearchStrategy.TYPE_HIERARCHY);
+		return MergedAnnotations.from(this.type, SearchStrategy.TYPE_HIERARCHY).isPresent(CONTROLLER)
+				&& MAPPINGS.stream().anyMatch(onMethod::isPresent);
 	}
 
 	/**

@@ -1,12 +1,16 @@
 package dev.idempotent.advice;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 
 import dev.idempotent.IdempotentConfigurationException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -55,17 +59,40 @@ public final class AnnotatedMethodsCheck {
 	 */
 	public List<AnnotatedMethod> check() {
 		List<AnnotatedMethod> found = new ArrayList<>();
+		check((bean, method) -> found.add(method));
+		return found;
+	}
+
+	/**
+	 * Checks the methods of all beans, created or not.
+	 * @param found gets the annotated methods that are advised, with the names of their
+	 * beans
+	 * @throws IdempotentConfigurationException if an annotation is invalid, or would have
+	 * no effect
+	 */
+	public void check(BiConsumer<String, AnnotatedMethod> found) {
 		for (String name : this.beans.getBeanNamesForType(Object.class, true, false)) {
 			if (!isScopedProxy(name)) {
-				Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, name);
-				for (AnnotatedMethod method : AnnotatedMethod.findAll(this.annotation, type)) {
+				for (AnnotatedMethod method : AnnotatedMethod.findAll(this.annotation, typeOf(name))) {
 					if (isAdvised(name, method)) {
-						found.add(method);
+						found.accept(name, method);
 					}
 				}
 			}
 		}
-		return found;
+	}
+
+	/**
+	 * The target of a proxy that the application has created itself is known when the
+	 * bean is.
+	 */
+	private @Nullable Class<?> typeOf(String beanName) {
+		Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, beanName);
+		if (type == null || !Proxy.isProxyClass(type)) {
+			return type;
+		}
+		Object bean = this.eligibility.beanOf(beanName);
+		return (bean != null) ? AopProxyUtils.ultimateTargetClass(bean) : type;
 	}
 
 	private boolean isAdvised(String beanName, AnnotatedMethod method) {

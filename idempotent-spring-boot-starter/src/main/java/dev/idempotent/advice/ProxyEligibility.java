@@ -88,7 +88,10 @@ final class ProxyEligibility {
 		return needed.contains(beanName);
 	}
 
-	private @Nullable Object beanOf(String name) {
+	/**
+	 * Finds the instance of a bean, or the product of a factory bean, if it exists.
+	 */
+	@Nullable Object beanOf(String name) {
 		Object bean = this.beans.containsSingleton(name) ? this.beans.getSingleton(name) : null;
 		if (bean instanceof FactoryBean<?> factory) {
 			return factory.isSingleton() ? this.beans.getBean(name) : null;

@@ -24,14 +24,14 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * Guarantee.TRANSACTION that specify none. Defaults to the only or primary one.
  */
 @ConfigurationProperties("idempotent.jdbc")
-record IdempotencyJdbcProperties(@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+public record IdempotencyJdbcProperties(@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 		@DefaultValue(IdempotencyJdbcProperties.DEFAULT_TABLE) String table,
 		@DefaultValue("200ms") Duration lockTimeout, @Nullable Integer maxWaiters,
 		@DefaultValue("1m") Duration sweepInterval, @Nullable String transactionManager) {
 
 	static final String DEFAULT_TABLE = "idempotency_record";
 
-	IdempotencyJdbcProperties {
+	public IdempotencyJdbcProperties {
 		IdempotencyProperties.requireDuration("idempotent.jdbc.lock-timeout", lockTimeout);
 		IdempotencyProperties.requireDuration("idempotent.jdbc.sweep-interval", sweepInterval);
 		if (maxWaiters != null && maxWaiters < 1) {

@@ -10,13 +10,11 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.TransactionalOutbox;
+import dev.idempotent.saga.Saga;
 import dev.idempotent.stream.RedisStreamListener;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.env.Environment;
-import org.springframework.stereotype.Controller;
 
 /**
  * A feature that gives an annotation its effect.
@@ -25,9 +23,11 @@ import org.springframework.stereotype.Controller;
  * @param property the property that disables the feature
  * @param beanNames the beans that the feature consists of
  * @param requirements what the feature requires of the application
+ * @param essential the properties that must not disable the feature of an annotated
+ * method; none if the application may
  */
 record Feature(Class<? extends Annotation> annotation, String property, List<String> beanNames,
-		List<Requirement> requirements) {
+		List<Requirement> requirements, List<String> essential) {
 
 	/**
 	 * {@code @Idempotent} on web handlers.
@@ -55,19 +55,35 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 			List.of("redisStreamListenerContainer"),
 			List.of(Requirement.SPRING_DATA_REDIS, Requirement.BOOT_REDIS, Requirement.REDIS));
 
-	static final List<Feature> ALL = List.of(WEB, METHOD, OUTBOX, STREAM);
+	/**
+	 * {@code @Saga}. Without it, a method would leave its work half done.
+	 */
+	static final Feature SAGA = new Feature(Saga.class, "idempotent.saga.enabled", List.of("sagaMethodsCheck"),
+			List.of(Requirement.JACKSON, Requirement.SPRING_TX, Requirement.SPRING_JDBC, Requirement.DATA_SOURCE),
+			List.of("idempotent.enabled", "idempotent.saga.enabled"));
+
+	static final List<Feature> ALL = List.of(WEB, METHOD, OUTBOX, STREAM, SAGA);
 
 	private static final Set<String> FALSE = Set.of("false", "off", "no", "0");
 
-	private static final List<String> MAPPINGS = List.of("org.springframework.web.bind.annotation.RequestMapping",
-			"org.springframework.web.service.annotation.HttpExchange");
+	private Feature(Class<? extends Annotation> annotation, String property, List<String> beanNames,
+			List<Requirement> requirements) {
+		this(annotation, property, beanNames, requirements, List.of());
+	}
 
 	/**
 	 * Returns whether the feature is missing although the application has not disabled
-	 * it.
+	 * it, or must not.
 	 */
 	boolean isMissing(ConfigurableListableBeanFactory beans, Environment environment) {
-		return isTrue(this.property, environment) && !isPresent(beans);
+		return !isDisabled(environment) && !isPresent(beans);
+	}
+
+	/**
+	 * Returns whether the application has disabled the feature, and may do so.
+	 */
+	boolean isDisabled(Environment environment) {
+		return !isTrue(this.property, environment) && this.essential.isEmpty();
 	}
 
 	boolean isPresent(ConfigurableListableBeanFactory beans) {
@@ -85,7 +101,13 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 	 * Creates the exception for a method whose annotation would have no effect because
 	 * this feature is missing.
 	 */
-	IdempotentConfigurationException noEffect(AnnotatedMethod method, ConfigurableListableBeanFactory beans) {
+	IdempotentConfigurationException noEffect(AnnotatedMethod method, ConfigurableListableBeanFactory beans,
+			Environment environment) {
+		for (String each : this.essential) {
+			if (!isTrue(each, environment)) {
+				return noEffect(method, each + " is false", "Remove the property");
+			}
+		}
 		Requirement unmet = unmetRequirement(beans);
 		return (unmet != null) ? noEffect(method, Objects.requireNonNull(unmet.problem(beans)), unmet
 			.action()) : noEffect(method,
@@ -99,14 +121,9 @@ record Feature(Class<? extends Annotation> annotation, String property, List<Str
 	 * @param action what to do, without the full stop
 	 */
 	IdempotentConfigurationException noEffect(AnnotatedMethod method, String reason, String action) {
-		return method.invalid("would have no effect: " + reason,
-				"%s, or set %s=false to disable it.".formatted(action, this.property), null);
-	}
-
-	static boolean isWebHandler(AnnotatedMethod method) {
-		MergedAnnotations annotations = MergedAnnotations.from(method.method(), SearchStrategy.TYPE_HIERARCHY);
-		return MergedAnnotations.from(method.type(), SearchStrategy.TYPE_HIERARCHY).isPresent(Controller.class)
-				&& MAPPINGS.stream().anyMatch(annotations::isPresent);
+		String alternative = this.essential.isEmpty() ? ", or set %s=false to disable it.".formatted(this.property)
+				: ", or remove the annotation.";
+		return method.invalid("would have no effect: " + reason, action + alternative, null);
 	}
 
 	/**

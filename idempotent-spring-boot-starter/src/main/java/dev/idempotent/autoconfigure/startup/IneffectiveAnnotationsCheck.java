@@ -30,6 +30,8 @@ final class IneffectiveAnnotationsCheck {
 
 	private final ConfigurableListableBeanFactory beans;
 
+	private final Environment environment;
+
 	private final List<Feature> missing;
 
 	/**
@@ -39,9 +41,10 @@ final class IneffectiveAnnotationsCheck {
 
 	IneffectiveAnnotationsCheck(ConfigurableListableBeanFactory beans, Environment environment) {
 		this.beans = beans;
+		this.environment = environment;
 		this.missing = Feature.ALL.stream().filter((feature) -> feature.isMissing(beans, environment)).toList();
 		Feature.ALL.stream()
-			.filter((feature) -> !Feature.isTrue(feature.property(), environment))
+			.filter((feature) -> feature.isDisabled(environment))
 			.forEach((feature) -> this.disabled.put(feature.annotation(), feature.property()));
 	}
 
@@ -83,6 +86,15 @@ final class IneffectiveAnnotationsCheck {
 	}
 
 	/**
+	 * Checks {@code @Cancels} on the methods of all beans.
+	 * @param typeOf finds the class of a bean by its name
+	 * @throws dev.idempotent.IdempotentConfigurationException if it would have no effect
+	 */
+	void checkCancels(CancelsCheck cancels, Function<String, @Nullable Class<?>> typeOf) {
+		types(typeOf).forEach(cancels::check);
+	}
+
+	/**
 	 * Most beans of an application are those of Spring, which have no such methods.
 	 */
 	private Set<Class<?>> types(Function<String, @Nullable Class<?>> typeOf) {
@@ -103,7 +115,7 @@ final class IneffectiveAnnotationsCheck {
 					.findFirst()
 					.orElseThrow();
 		if (this.missing.contains(feature)) {
-			throw feature.noEffect(method, this.beans);
+			throw feature.noEffect(method, this.beans, this.environment);
 		}
 	}
 
@@ -114,7 +126,7 @@ final class IneffectiveAnnotationsCheck {
 		boolean lacksMvc = this.missing.contains(Feature.WEB) && Feature.WEB.unmetRequirement(this.beans) != null
 				&& !ClassUtils.isPresent(WEBFLUX, this.beans.getBeanClassLoader());
 		boolean web = lacksMvc || Feature.WEB.isPresent(this.beans);
-		return (web && Feature.isWebHandler(method)) ? Feature.WEB : Feature.METHOD;
+		return (web && method.isWebHandler()) ? Feature.WEB : Feature.METHOD;
 	}
 
 }

@@ -31,7 +31,7 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
 			"outbox.OutboxProperties", "outbox.OutboxRelayProperties", "outbox.OutboxRedisProperties",
 			"operations.OutboxHealthProperties", "operations.IdempotencyHealthProperties", "stream.StreamProperties",
-			"EncryptionProperties");
+			"saga.SagaProperties", "EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

@@ -71,7 +71,7 @@ final class RelatedContextsCheck implements ApplicationListener<ContextRefreshed
 		for (AnnotatedMethod method : AnnotatedMethod.findAll(feature.annotation(), type)) {
 			// No servlet here serves a handler of a parent context, or it does so behind
 			// the filter of this context.
-			if (!Feature.isWebHandler(method) || relation.equals("child")) {
+			if (!method.isWebHandler() || relation.equals("child")) {
 				throw feature.noEffect(method, reason,
 						"Declare the bean in the context that has @EnableAutoConfiguration");
 			}

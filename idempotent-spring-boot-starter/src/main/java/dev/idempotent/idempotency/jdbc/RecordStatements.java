@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.PostgresPlanCache;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;

@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Reads the arguments of a method's calls by name.
  */
-final class MethodArguments {
+public final class MethodArguments {
 
 	private final List<String> names;
 
@@ -36,7 +36,7 @@ final class MethodArguments {
 	 * arguments ({@code /event/sentAt}), or {@link Idempotent#EVERYTHING} alone
 	 * @throws IllegalArgumentException if an entry refers to an unknown parameter
 	 */
-	MethodArguments(List<String> names, String[] ignored) {
+	public MethodArguments(List<String> names, String[] ignored) {
 		this.names = names;
 		this.ignoredNames = Arrays.asList(ignored).contains(Idempotent.EVERYTHING) ? all(names, ignored)
 				: Arrays.stream(ignored)
@@ -52,8 +52,10 @@ final class MethodArguments {
 
 	/**
 	 * Returns the arguments of a call as the variables of an expression.
+	 * @param arguments the arguments, in order
+	 * @return the arguments by name
 	 */
-	Map<String, @Nullable Object> byName(@Nullable Object[] arguments) {
+	public Map<String, @Nullable Object> byName(@Nullable Object[] arguments) {
 		Map<String, @Nullable Object> byName = new LinkedHashMap<>();
 		for (int i = 0; i < this.names.size(); i++) {
 			byName.put(this.names.get(i), arguments[i]);
@@ -63,9 +65,12 @@ final class MethodArguments {
 
 	/**
 	 * Computes the fingerprint of a call.
+	 * @param arguments the arguments, in order
+	 * @param json writes them
+	 * @return the fingerprint
 	 * @throws IllegalArgumentException if an argument cannot be written as JSON
 	 */
-	Fingerprint fingerprint(@Nullable Object[] arguments, JsonMapper json) {
+	public Fingerprint fingerprint(@Nullable Object[] arguments, JsonMapper json) {
 		ObjectNode compared = json.createObjectNode();
 		byName(arguments).forEach((name, value) -> {
 			if (!this.ignoredNames.contains(name)) {

@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Writes results as JSON and reads them as the declared type. The stored JSON contains no
  * type names.
  */
-final class ResultCodec {
+public final class ResultCodec {
 
 	private static final byte FORMAT = 1;
 
@@ -44,7 +44,7 @@ final class ResultCodec {
 	 * @param type the declared type; {@code void} for no value
 	 * @param described the method or the operation, for messages
 	 */
-	ResultCodec(JsonMapper json, JavaType type, String described) {
+	public ResultCodec(JsonMapper json, JavaType type, String described) {
 		this.json = json;
 		this.type = type;
 		this.described = described;
@@ -58,7 +58,7 @@ final class ResultCodec {
 	static ResultCodec of(AnnotatedMethod method, JsonMapper json) {
 		Class<?> returned = method.method().getReturnType();
 		boolean asynchronous = CompletionStage.class.isAssignableFrom(returned);
-		if (!asynchronous && (KotlinDetector.isSuspendingFunction(method.method()) || isUnrepeatable(returned))) {
+		if (!asynchronous && isUnrepeatable(method)) {
 			throw method.invalid("returns " + returned.getTypeName() + ", which cannot be replayed",
 					"Return a value, a collection or a CompletableFuture.", null);
 		}
@@ -68,6 +68,30 @@ final class ResultCodec {
 		return new ResultCodec(json, (later.length > 0) ? later[0] : declared, method.describe());
 	}
 
+	/**
+	 * Creates the codec of a step's results.
+	 * @throws IllegalArgumentException if results of that type can be read only once, or
+	 * arrive after the step
+	 */
+	static ResultCodec ofStep(String name, JsonMapper json, JavaType type) {
+		if (isUnrepeatable(type.getRawClass())) {
+			throw new IllegalArgumentException("The result of step '" + name + "' is a "
+					+ type.getRawClass().getTypeName() + ", which cannot be recorded. Return a value or a "
+					+ "collection, and wait for a future within the step");
+		}
+		return new ResultCodec(json, type, "step '" + name + "'");
+	}
+
+	/**
+	 * Returns whether results of a method can be read only once, or arrive after it has
+	 * returned.
+	 * @param method the method
+	 * @return {@code true} for streams, futures, reactive types and Kotlin coroutines
+	 */
+	public static boolean isUnrepeatable(AnnotatedMethod method) {
+		return KotlinDetector.isSuspendingFunction(method.method()) || isUnrepeatable(method.method().getReturnType());
+	}
+
 	private static boolean isUnrepeatable(Class<?> type) {
 		return UNREPEATABLE.stream().anyMatch((unrepeatable) -> unrepeatable.isAssignableFrom(type))
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
@@ -75,9 +99,11 @@ final class ResultCodec {
 
 	/**
 	 * Encodes a result.
+	 * @param result the result
+	 * @return its stored form, never empty
 	 * @throws IdempotencyResultException if it cannot be written
 	 */
-	StoredResponse encode(@Nullable Object result) {
+	public StoredResponse encode(@Nullable Object result) {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		bytes.write(FORMAT);
 		try {
@@ -97,10 +123,12 @@ final class ResultCodec {
 
 	/**
 	 * Decodes a stored result.
+	 * @param stored the stored form
+	 * @return the result
 	 * @throws IdempotencyResultException if it was not stored or cannot be read as the
 	 * type
 	 */
-	@Nullable Object decode(StoredResponse stored) {
+	public @Nullable Object decode(StoredResponse stored) {
 		byte[] bytes = stored.bytes();
 		if (bytes.length == 0) {
 			throw new IdempotencyResultException(

@@ -41,6 +41,18 @@ public final class IdempotencyWebComponents {
 	}
 
 	/**
+	 * Creates the resolver that sends the problem details of a saga that was undone or
+	 * halted, after all other resolvers.
+	 * @param undone the type of the exception of a saga that was undone
+	 * @param halted the type of the exception of a halted saga
+	 * @return an ordered resolver
+	 */
+	public static HandlerExceptionResolver sagaFailureResolver(Class<? extends Exception> undone,
+			Class<? extends Exception> halted) {
+		return new SagaFailureResolver(undone, halted);
+	}
+
+	/**
 	 * Creates the filter that settles keys whose error page does not reach the
 	 * {@link IdempotencyFilter}.
 	 * @return a filter to map to the dispatcher types REQUEST, ASYNC and ERROR, before

@@ -106,7 +106,8 @@ public interface SagaStore {
 	 * Takes over a saga that is open and due, or was started by this process and not run.
 	 * Raises its epoch and its attempts, turns {@link SagaStatus#STARTED} into
 	 * {@link SagaStatus#EXECUTING}, or both into {@link SagaStatus#COMPENSATING} after
-	 * the deadline, and then reads its journal. Skips it if it is locked.
+	 * the deadline, which resets the attempts to 1, and then reads its journal. Skips it
+	 * if it is locked.
 	 * @param id the id
 	 * @param process the id of this process
 	 * @param lease the lease

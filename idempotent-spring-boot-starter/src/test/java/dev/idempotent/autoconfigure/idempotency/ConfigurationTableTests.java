@@ -39,8 +39,10 @@ class ConfigurationTableTests {
 			.allSatisfy((row) -> assertThat(row.get(0)).startsWith("`idempotent.outbox."));
 		assertThat(this.page.rows("## Properties of stream listeners"))
 			.allSatisfy((row) -> assertThat(row.get(0)).startsWith("`idempotent.stream."));
-		assertThat(this.page.rows("## Properties of `@Idempotent`"))
-			.noneSatisfy((row) -> assertThat(row.get(0)).containsAnyOf(".outbox.", ".stream.", ".encryption."));
+		assertThat(this.page.rows("## Properties of sagas"))
+			.allSatisfy((row) -> assertThat(row.get(0)).startsWith("`idempotent.saga."));
+		assertThat(this.page.rows("## Properties of `@Idempotent`")).noneSatisfy(
+				(row) -> assertThat(row.get(0)).containsAnyOf(".outbox.", ".saga.", ".stream.", ".encryption."));
 	}
 
 	@Test
@@ -90,8 +92,8 @@ class ConfigurationTableTests {
 
 	private List<List<String>> stated() {
 		return Stream
-			.of("## Properties of `@Idempotent`", "## Properties of the outbox", "## Properties of stream listeners",
-					"## Properties of the encryption")
+			.of("## Properties of `@Idempotent`", "## Properties of the outbox", "## Properties of sagas",
+					"## Properties of stream listeners", "## Properties of the encryption")
 			.flatMap((chapter) -> this.page.rows(chapter).stream())
 			.toList();
 	}

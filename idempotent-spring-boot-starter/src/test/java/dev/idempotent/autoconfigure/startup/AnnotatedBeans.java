@@ -8,6 +8,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.outbox.TransactionalOutbox;
+import dev.idempotent.saga.Saga;
 import dev.idempotent.stream.RedisStreamListener;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.context.annotation.Bean;
@@ -66,6 +67,20 @@ final class AnnotatedBeans {
 		@RedisStreamListener(stream = "runs", group = "test")
 		void run() {
 		}
+
+	}
+
+	static class Undertaking {
+
+		@Saga(key = "'key'")
+		void run() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Undertaking.class)
+	static class NoSagaDatabase {
 
 	}
 

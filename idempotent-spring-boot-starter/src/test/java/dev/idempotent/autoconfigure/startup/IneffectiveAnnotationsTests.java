@@ -8,6 +8,7 @@ import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfigurati
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.autoconfigure.outbox.OutboxMethodAutoConfiguration;
+import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
 import dev.idempotent.autoconfigure.stream.RedisStreamAutoConfiguration;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.api.Test;
@@ -58,17 +59,35 @@ class IneffectiveAnnotationsTests {
 				action, property + "=false"));
 	}
 
+	/**
+	 * A saga must not be half done, so it cannot be disabled either.
+	 */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			tools.jackson                   | a=b                           | Jackson 3 is not on the class path
+			org.springframework.transaction | a=b                           | spring-tx is not on the class path
+			org.springframework.jdbc        | a=b                           | spring-jdbc is not on the class path
+			unknown                         | idempotent.saga.enabled=false | idempotent.saga.enabled is false
+			unknown                         | idempotent.enabled=off        | idempotent.enabled is false
+			""")
+	void stopTheApplicationIfASagaWouldNotBeOne(String missing, String property, String reason) {
+		start("Undertaking", missing).withPropertyValues(property)
+			.run((context) -> assertMistake(context, "would have no effect: " + reason + ".",
+					", or remove the annotation."));
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			TwoServers   | there are 2 RedisConnectionFactory beans, none of which is @Primary | as @Primary
 			NoDatabase   | there is no DataSource bean                                         | spring.datasource.*
+			NoSagaDatabase | there is no DataSource bean                                       | spring.datasource.*
 			TwoDatabases | there are 2 DataSource beans, none of which is @Primary             | as @Primary
 			""")
 	void stopTheApplicationWithoutARequiredBean(String beans, String reason, String action) {
 		start(beans, "unknown")
-			.withPropertyValues(beans.equals("NoDatabase") ? "spring.autoconfigure.exclude="
+			.withPropertyValues(beans.startsWith("No") ? "spring.autoconfigure.exclude="
 					+ "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" : "a=b")
-			.run((context) -> assertMistake(context, reason, action, "=false"));
+			.run((context) -> assertMistake(context, reason, action, ", or "));
 	}
 
 	@ParameterizedTest
@@ -129,7 +148,7 @@ class IneffectiveAnnotationsTests {
 			TransactionAutoConfiguration.class, WebMvcAutoConfiguration.class, IdempotencyAutoConfiguration.class,
 			IdempotencyMethodAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
 			RedisStreamAutoConfiguration.class, OutboxAutoConfiguration.class, OutboxMethodAutoConfiguration.class,
-			StartupCheckAutoConfiguration.class })
+			SagaAutoConfiguration.class, StartupCheckAutoConfiguration.class })
 	static class Application {
 
 	}

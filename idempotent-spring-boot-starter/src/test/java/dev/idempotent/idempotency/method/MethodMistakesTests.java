@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -94,6 +95,16 @@ class MethodMistakesTests {
 		assertStops(
 				MethodApplication.with(UnfitMethods.BesideItsInterface.class)
 					.withPropertyValues("spring.aop.proxy-target-class=false"),
+				UnfitMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
+	}
+
+	@Test
+	void refusesAMethodBehindAProxyOfTheApplication() {
+		assertStops(
+				MethodApplication.with()
+					.withBean(UnfitMethods.Greeter.class,
+							() -> (UnfitMethods.Greeter) new ProxyFactory(new UnfitMethods.BesideItsInterface())
+								.getProxy()),
 				UnfitMethods.BesideItsInterface.class, "is not declared by an interface of its bean", ANOTHER_BEAN);
 	}
 

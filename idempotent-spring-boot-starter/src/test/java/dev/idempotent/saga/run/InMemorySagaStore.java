@@ -137,6 +137,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 		}
 		else {
 			row.reason = (change.reason() != null) ? InMemorySaga.cut(change.reason()) : row.reason;
+			row.attempts = 0;
 			if (!change.to().isOpen()) {
 				row.end();
 			}
@@ -183,10 +184,10 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	private boolean own(InMemorySaga row, String process, Duration lease) {
-		row.status = (row.status != SagaStatus.COMPENSATING && row.deadline.isAfter(now())) ? SagaStatus.EXECUTING
-				: SagaStatus.COMPENSATING;
+		boolean late = row.status != SagaStatus.COMPENSATING && !row.deadline.isAfter(now());
+		row.status = (row.status == SagaStatus.COMPENSATING || late) ? SagaStatus.COMPENSATING : SagaStatus.EXECUTING;
 		row.epoch++;
-		row.attempts++;
+		row.attempts = late ? 1 : row.attempts + 1;
 		row.process = process;
 		row.lease(lease, now());
 		return true;

@@ -40,14 +40,6 @@ class InMemorySagaStoreTests extends SagaStoreContract {
 		this.clock.advance(time);
 	}
 
-	/**
-	 * Lets it pass for all, which the locked ones survive.
-	 */
-	@Override
-	protected void pass(NewSaga saga, Duration time) {
-		this.clock.advance(time);
-	}
-
 	@Override
 	protected void awaitAWaitingInsert() {
 		await().until(() -> Thread.getAllStackTraces()

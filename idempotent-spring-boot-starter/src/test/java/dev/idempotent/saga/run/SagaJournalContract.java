@@ -82,7 +82,7 @@ abstract class SagaJournalContract {
 		assertThat(found.reason()).isNull();
 		assertThat(found.due()).isBetween(LEASE.minusSeconds(30), LEASE);
 		assertThat(found.age()).isBetween(Duration.ZERO, LEASE);
-		assertThat(Duration.between(found.createdAt(), found.deadline())).isEqualTo(TIMEOUT);
+		assertThat(Duration.between(found.createdAt(), found.deadline())).isBetween(TIMEOUT, TIMEOUT.plus(SECOND));
 		StoredStep step = found.journal().get(0);
 		assertThat(step.entry()).isEqualTo(SagaSamples.acting("hold", 1));
 		assertThat(step.compensatingFor()).isZero();

@@ -63,6 +63,11 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		assertThat(third.attempts()).isEqualTo(2);
 		this.store.write(third.owner(), SagaStatus.EXECUTING, 1, List.of(), LEASE);
 		assertThat(find().attempts()).isZero();
+		this.store.release(third.owner(), List.of(), Duration.ZERO);
+		StoredSaga fourth = Objects.requireNonNull(takeOver());
+		StatusChange undo = new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPENSATING, null, "late", LEASE);
+		assertThat(this.store.change(fourth.owner(), undo, List.of())).isTrue();
+		assertThat(find().attempts()).isZero();
 	}
 
 	@Test
@@ -92,9 +97,12 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		NewSaga started = SagaSamples.saga("refund", SagaStatus.STARTED);
 		this.store.insert(this.saga, List.of());
 		this.store.insert(started, List.of());
+		this.store.release(this.owner, List.of(), Duration.ZERO);
+		assertThat(takeOver()).isNotNull();
 		pass(TIMEOUT);
 		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 10)).hasSize(2)
 			.allSatisfy((taken) -> assertThat(taken.status()).isEqualTo(SagaStatus.COMPENSATING))
+			.allSatisfy((taken) -> assertThat(taken.attempts()).isOne())
 			.allSatisfy((taken) -> assertThat(taken.due()).isPositive());
 	}
 

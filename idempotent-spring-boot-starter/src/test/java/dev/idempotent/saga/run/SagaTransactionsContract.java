@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static dev.idempotent.saga.run.SagaSamples.LEASE;
 import static dev.idempotent.saga.run.SagaSamples.TIMEOUT;
@@ -129,10 +130,11 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void skipsASagaThatATransactionHasLocked() {
 		NewSaga free = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 		this.store.insert(this.saga, List.of());
+		pass(SECOND);
 		this.store.insert(free, List.of());
+		pass(LEASE);
 		transactions().executeWithoutResult((status) -> {
 			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, SECOND);
-			pass(free, LEASE);
 			this.store.renew(List.of(this.owner), TIMEOUT);
 			assertThat(this.store.takeOver(this.saga.id(), "second", LEASE)).isNull();
 			assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 1)).extracting((taken) -> taken.owner().id())
@@ -140,6 +142,14 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		});
 		assertThat(find().due()).isLessThanOrEqualTo(SECOND);
 		assertThat(find().owner()).isEqualTo(this.owner);
+	}
+
+	@Test
+	void leavesASagaDueThatRunsPastItsDeadline() {
+		this.store.insert(this.saga, List.of());
+		pass(TIMEOUT);
+		this.store.renew(List.of(this.owner), LEASE);
+		assertThat(takeOver().status()).isEqualTo(SagaStatus.COMPENSATING);
 	}
 
 	@Test
@@ -161,7 +171,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 			assertThatExceptionOfType(PessimisticLockingFailureException.class)
 				.isThrownBy(() -> store(SHORT).insert(this.saga, this.done));
 			assertThat(onAnotherThread(() -> assertThatExceptionOfType(PessimisticLockingFailureException.class)
-				.isThrownBy(() -> transactions()
+				.isThrownBy(() -> transactions(SHORT)
 					.executeWithoutResult((other) -> store(SHORT).insertInTransaction(this.saga)))))
 				.succeedsWithin(1, TimeUnit.MINUTES);
 		});
@@ -206,9 +216,11 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	}
 
 	/**
-	 * Lets time pass for a saga that is not locked.
+	 * Transactions on the database of {@link #store(Duration)}.
 	 */
-	protected abstract void pass(NewSaga saga, Duration time);
+	protected TransactionTemplate transactions(Duration lockTimeout) {
+		return transactions();
+	}
 
 	/**
 	 * Waits until an insert waits for a transaction.

@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.jdbc;
+package dev.idempotent.jdbc;
 
 import java.lang.reflect.Method;
 import java.sql.PreparedStatement;
@@ -13,7 +13,7 @@ import org.springframework.util.ReflectionUtils;
  * driver prepares a statement on the server after a few executions, and the server caches
  * the plan.
  */
-final class PostgresPlanCache {
+public final class PostgresPlanCache {
 
 	/**
 	 * The interface of the driver, without a dependency on the driver.
@@ -31,7 +31,7 @@ final class PostgresPlanCache {
 	 * @param statement a statement of any driver
 	 * @throws SQLException if the driver fails
 	 */
-	static void bypass(PreparedStatement statement) throws SQLException {
+	public static void bypass(PreparedStatement statement) throws SQLException {
 		if (STATEMENT != null && THRESHOLD != null && statement.isWrapperFor(STATEMENT)) {
 			ReflectionUtils.invokeMethod(THRESHOLD, statement.unwrap(STATEMENT), 0);
 		}

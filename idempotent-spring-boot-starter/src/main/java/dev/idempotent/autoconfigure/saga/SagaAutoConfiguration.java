@@ -1,0 +1,211 @@
+package dev.idempotent.autoconfigure.saga;
+
+import java.util.UUID;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.advice.AnnotatedMethodsCheck;
+import dev.idempotent.autoconfigure.EncryptionConfiguration;
+import dev.idempotent.autoconfigure.TableScript;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcProperties;
+import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.web.IdempotencyWebComponents;
+import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaObserver;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
+import dev.idempotent.saga.jdbc.JdbcSagaStore;
+import dev.idempotent.saga.jdbc.SagaTables;
+import dev.idempotent.saga.method.JsonStepResults;
+import dev.idempotent.saga.method.SagaCalls;
+import dev.idempotent.saga.method.SagaMethodAdvisor;
+import dev.idempotent.saga.method.SagaMethodSettings;
+import dev.idempotent.saga.method.SagaMethods;
+import dev.idempotent.saga.method.StepFailures;
+import dev.idempotent.saga.run.FailureClassifier;
+import dev.idempotent.saga.run.SagaEngine;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.web.client.RestClientResponseException;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Auto-configuration for {@code @Saga} methods. What runs sagas is created if there is
+ * such a method, or if it is injected.
+ */
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class,
+		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnBooleanProperty(name = { "idempotent.enabled", "idempotent.saga.enabled" }, matchIfMissing = true)
+@ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class, JsonMapper.class,
+		TransactionInterceptor.class })
+@ConditionalOnSingleCandidate(DataSource.class)
+@EnableConfigurationProperties(SagaProperties.class)
+@Import(EncryptionConfiguration.class)
+public final class SagaAutoConfiguration {
+
+	/**
+	 * Inside all other advice, which a saga that is taken over does not pass.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AdvisorBeanPostProcessor sagaMethodAdvisor(ObjectProvider<SagaMethods> methods,
+			ObjectProvider<SagaCalls> calls) {
+		return new AdvisorBeanPostProcessor(new SagaMethodAdvisor(methods::getObject, calls::getObject),
+				Placement.INNERMOST);
+	}
+
+	@Bean
+	SagaMethods sagaMethods(ConfigurableListableBeanFactory beanFactory, KeySettings keys,
+			ObjectProvider<JsonMapper> mappers, ObjectProvider<TransactionAttributeSource> attributes) {
+		return new SagaMethods(beanFactory,
+				new SagaMethodSettings(keys.namespace(), mappers.getIfUnique(JsonMapper::shared),
+						attributes.getIfUnique(() -> new AnnotationTransactionAttributeSource(false)),
+						(text) -> String.valueOf(beanFactory.resolveEmbeddedValue(text))));
+	}
+
+	@Bean
+	SagaTables sagaTables(SagaProperties properties) {
+		return new SagaTables(properties.tablePrefix());
+	}
+
+	@Bean
+	@Lazy
+	TableScript sagaSchema(DataSource dataSource, SagaProperties properties, SagaTables tables) {
+		return SagaSchema.script(dataSource, properties.initializeSchema(), tables);
+	}
+
+	@Bean
+	@Lazy
+	@DependsOn("sagaSchema")
+	JdbcSagaStore sagaStore(DataSource dataSource, SagaTables tables, IdempotencyJdbcProperties jdbc) {
+		return new JdbcSagaStore(dataSource, tables, jdbc.lockTimeout());
+	}
+
+	@Bean(destroyMethod = "close")
+	@Lazy
+	SagaEngine sagaEngine(BeanFactory beanFactory, JdbcSagaStore store, SagaProperties properties, KeySettings keys,
+			IdempotencyJdbcProperties jdbc, ObjectProvider<JsonMapper> mappers,
+			ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
+			ObjectProvider<SagaObserver> observers) {
+		return new SagaEngine(store, SagaTransactions.find(beanFactory, jdbc.transactionManager()),
+				properties.settings(UUID.randomUUID().toString(), keys.maxRun()),
+				new JsonStepResults(mappers.getIfUnique(JsonMapper::shared)),
+				failures.getIfAvailable(StepFailures::new), encryption, observers.orderedStream().toList());
+	}
+
+	/**
+	 * Named as it is used.
+	 */
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	SagaSteps saga(SagaEngine engine) {
+		return engine.steps();
+	}
+
+	@Bean
+	@Lazy
+	SagaCalls sagas(SagaEngine engine) {
+		return new SagaCalls(engine);
+	}
+
+	@Bean
+	@Lazy(false)
+	SmartInitializingSingleton sagaMethodsCheck(ConfigurableListableBeanFactory beanFactory, SagaMethods methods,
+			ObjectProvider<JdbcSagaStore> store, IdempotencyJdbcProperties jdbc) {
+		return () -> {
+			new AnnotatedMethodsCheck(beanFactory, Saga.class).check(methods::add);
+			if (!methods.definitions().isEmpty()) {
+				SagaSchema.require(store.getObject());
+				SagaTransactions.verify(SagaTransactions.find(beanFactory, jdbc.transactionManager()),
+						store.getObject().transactionResource());
+			}
+		};
+	}
+
+	@Bean
+	@Lazy
+	@DependsOn("sagaSchema")
+	JdbcSagaAdministration sagaAdministration(DataSource dataSource, SagaTables tables) {
+		return new JdbcSagaAdministration(dataSource, tables);
+	}
+
+	@Bean
+	@Lazy
+	TableSweeper sagaSweeper(JdbcSagaAdministration administration, SagaProperties properties) {
+		return administration.sweeper(properties.sweepInterval());
+	}
+
+	/**
+	 * Not lazy, because no other bean depends on it.
+	 */
+	@Bean
+	@Lazy(false)
+	SagaLifecycle sagaLifecycle(SagaMethods methods, ObjectProvider<SagaEngine> engine,
+			@Qualifier("sagaSweeper") ObjectProvider<TableSweeper> sweeper) {
+		return new SagaLifecycle(methods, engine, sweeper);
+	}
+
+	/**
+	 * Actions of steps may use Spring's HTTP clients.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(RestClientResponseException.class)
+	static class HttpClientConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnMissingBean
+		FailureClassifier sagaFailureClassifier() {
+			return new HttpStepFailures();
+		}
+
+	}
+
+	/**
+	 * In a servlet application, web handlers may call sagas.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+	@ConditionalOnClass(HandlerExceptionResolver.class)
+	static class WebConfiguration {
+
+		@Bean
+		HandlerExceptionResolver sagaFailureResolver() {
+			return IdempotencyWebComponents.sagaFailureResolver(SagaCompensatedException.class,
+					SagaHaltedException.class);
+		}
+
+	}
+
+}

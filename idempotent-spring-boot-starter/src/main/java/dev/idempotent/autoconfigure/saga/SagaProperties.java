@@ -1,0 +1,83 @@
+package dev.idempotent.autoconfigure.saga;
+
+import java.time.Duration;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.Durations;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.saga.run.SagaSettings;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+
+/**
+ * Properties of sagas.
+ *
+ * @param enabled Whether there are sagas. Must be true in an application with a @Saga
+ * method.
+ * @param lease How long a saga is owned without renewal, and so how long it stays
+ * unfinished after its process has died. It is renewed while the saga runs.
+ * @param attempts How often a saga without progress is run again before it is undone, or
+ * is halted if it is already being undone.
+ * @param workers How many sagas this instance runs in the background at the same time.
+ * @param waitTimeout How long a caller waits while its saga is repeated. The saga then
+ * continues in the background.
+ * @param retention How long an ended saga is kept, and its result replayed.
+ * @param participantRetention How long a call to another service can be repeated with the
+ * same key. Must be shorter than each of these services keeps its keys. A saga whose call
+ * is older is halted.
+ * @param initializeSchema When to create the tables at startup.
+ * @param tablePrefix Prefix of the names of the tables, optionally with a schema.
+ * @param sweepInterval How often sagas are deleted whose retention has ended.
+ */
+@ConfigurationProperties("idempotent.saga")
+record SagaProperties(@DefaultValue("true") boolean enabled, @DefaultValue("30s") Duration lease,
+		@DefaultValue("20") int attempts, @DefaultValue("4") int workers, @DefaultValue("10s") Duration waitTimeout,
+		@DefaultValue("24h") Duration retention, @DefaultValue("12h") Duration participantRetention,
+		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+		@DefaultValue(SagaProperties.DEFAULT_TABLE_PREFIX) String tablePrefix,
+		@DefaultValue("1m") Duration sweepInterval) {
+
+	static final String DEFAULT_TABLE_PREFIX = "saga_";
+
+	SagaProperties {
+		Durations.require("idempotent.saga.lease", lease);
+		Durations.require("idempotent.saga.wait-timeout", waitTimeout);
+		Durations.require("idempotent.saga.sweep-interval", sweepInterval);
+		requirePositive("attempts", attempts);
+		requirePositive("workers", workers);
+		requireNotShorter("retention", retention, lease);
+		requireNotShorter("participant-retention", participantRetention, lease);
+		if (!Database.isTableName(tablePrefix)) {
+			throw new IdempotentConfigurationException("idempotent.saga.table-prefix is not a valid table prefix.",
+					"Set it to letters, digits and underscores, optionally with a schema.", null);
+		}
+	}
+
+	SagaSettings settings(String process, Duration maxRun) {
+		return new SagaSettings(process, this.lease, maxRun, this.attempts, this.workers, this.waitTimeout,
+				this.retention, this.participantRetention);
+	}
+
+	private static void requirePositive(String name, int value) {
+		if (value < 1) {
+			throw new IdempotentConfigurationException("idempotent.saga.%s is %d.".formatted(name, value),
+					"Set it to a number of at least 1, or omit it.", null);
+		}
+	}
+
+	private static void requireNotShorter(String name, Duration value, Duration lease) {
+		if (value.compareTo(lease) < 0) {
+			throw new IdempotentConfigurationException(
+					"idempotent.saga.%s (%s) is shorter than idempotent.saga.lease (%s).".formatted(name, value, lease),
+					"Set idempotent.saga.%s to at least idempotent.saga.lease.".formatted(name), null);
+		}
+		if (value.compareTo(IdempotencyStore.MAX_DURATION) > 0) {
+			throw new IdempotentConfigurationException(
+					"idempotent.saga.%s is %s, but must be at most 3650d.".formatted(name, value),
+					"Set idempotent.saga.%s to a duration of at most 3650d.".formatted(name), null);
+		}
+	}
+
+}

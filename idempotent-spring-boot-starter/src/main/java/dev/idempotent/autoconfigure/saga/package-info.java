@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration of sagas.
+ */
+@NullMarked
+package dev.idempotent.autoconfigure.saga;
+
+import org.jspecify.annotations.NullMarked;

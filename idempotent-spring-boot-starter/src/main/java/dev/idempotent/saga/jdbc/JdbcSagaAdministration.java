@@ -1,0 +1,190 @@
+package dev.idempotent.saga.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.run.SagaAdministration;
+import dev.idempotent.saga.run.StoredText;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sagas of a {@link JdbcSagaStore}, for operators.
+ */
+public final class JdbcSagaAdministration implements SagaAdministration {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcSagaAdministration.class);
+
+	private static final int SEARCHED = 10_000;
+
+	private static final List<SagaStatus> UNENDED = List.of(SagaStatus.COMPENSATING, SagaStatus.EXECUTING,
+			SagaStatus.STARTED, SagaStatus.HALTED);
+
+	private final SagaDatabase database;
+
+	private final SagaTables tables;
+
+	/**
+	 * Creates the administration of a store.
+	 * @param dataSource the data source of the store
+	 * @param tables the tables of the store
+	 */
+	public JdbcSagaAdministration(DataSource dataSource, SagaTables tables) {
+		this.database = new SagaDatabase(dataSource);
+		this.tables = tables;
+	}
+
+	/**
+	 * MySQL uses new values in the assignments that follow.
+	 */
+	@Override
+	public boolean retry(IdempotencyKey id) {
+		return this.database.runStatement((connection, kind) -> SagaStatements.update(connection,
+				"update " + this.tables.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
+						+ "owner = null, attempts = 0, epoch = epoch + 1, due_at = " + kind.now()
+						+ " where id = ? and status = 'HALTED' and halted_in is not null",
+				id.digest()) == 1);
+	}
+
+	@Override
+	public boolean skip(IdempotencyKey id, String step, String note) {
+		String instance = this.tables.instance();
+		String ofStep = " saga_id = ? and name = ? and state <> 'COMPENSATED'";
+		return this.database.runInTransaction((connection, kind) -> {
+			boolean fenced = SagaStatements.update(connection,
+					"update " + instance + " set epoch = epoch + 1 where id = ? and status = 'HALTED' "
+							+ "and halted_in = 'COMPENSATING' and exists (select 1 from " + this.tables.step()
+							+ " where" + ofStep + ")",
+					id.digest(), id.digest(), step) == 1;
+			if (fenced) {
+				SagaStatements.update(connection, "update " + this.tables.step()
+						+ " set state = 'SKIPPED', note = ?, ended_at = " + kind.now() + " where" + ofStep,
+						StoredText.of(note), id.digest(), step);
+			}
+			return fenced;
+		});
+	}
+
+	@Override
+	public List<SagaSnapshot> list(@Nullable SagaStatus status, @Nullable String name, int limit) {
+		List<SagaStatus> wanted = (status != null) ? List.of(status) : UNENDED;
+		return this.database.runInTransaction((connection, kind) -> {
+			List<Listed> found = new ArrayList<>();
+			wanted.forEach((each) -> found.addAll(list(connection, kind, each, name, limit)));
+			return found.stream()
+				.sorted(Comparator.comparingLong(Listed::order))
+				.limit(limit)
+				.map(Listed::saga)
+				.toList();
+		});
+	}
+
+	private List<Listed> list(Connection connection, Database kind, SagaStatus status, @Nullable String name,
+			int limit) {
+		boolean ended = SagaSql.ENDED.contains(status);
+		String first = "select id, name, status, coalesce(halt_reason, reason) as why, attempts, created_at, deadline, "
+				+ kind.microsUntil("due_at") + " as due from " + this.tables.instance()
+				+ " where status = ? order by due_at" + (ended ? " desc" : "") + " limit ?";
+		List<Object> parameters = new ArrayList<>(List.of(status.name(), (name != null) ? SEARCHED : limit));
+		if (name != null) {
+			first = "select * from (" + first + ") searched where name = ? limit ?";
+			parameters.addAll(List.of(name, limit));
+		}
+		return SagaStatements.query(connection, first, parameters, (row, number) -> listed(row, kind, ended));
+	}
+
+	private static Listed listed(ResultSet row, Database kind, boolean ended) throws SQLException {
+		SagaSnapshot saga = new SagaSnapshot(new IdempotencyKey(row.getString("id")), row.getString("name"),
+				SagaStatus.valueOf(row.getString("status")), row.getString("why"), row.getInt("attempts"),
+				SagaReader.instant(row, kind, "created_at"), SagaReader.instant(row, kind, "deadline"), List.of());
+		long due = row.getLong("due");
+		return new Listed(saga, row.wasNull() ? Long.MAX_VALUE : ended ? -due : due);
+	}
+
+	@Override
+	public Counts count(Collection<String> served, int limit) {
+		return this.database.runInTransaction((connection, kind) -> {
+			Map<SagaStatus, Integer> counts = new EnumMap<>(SagaStatus.class);
+			int unserved = 0;
+			boolean exact = true;
+			for (SagaStatus status : UNENDED) {
+				Count count = count(connection, status, served, limit);
+				exact &= count.all() <= limit;
+				unserved += status.isOpen() ? count.unserved() : 0;
+				if (count.all() > 0) {
+					counts.put(status, Math.min(count.all(), limit));
+				}
+			}
+			return new Counts(counts, unserved, oldestDue(connection, kind), exact);
+		});
+	}
+
+	private Count count(Connection connection, SagaStatus status, Collection<String> served, int limit) {
+		String isServed = served.isEmpty() ? "1 = 0" : "name" + SagaTables.in(served.size());
+		List<Object> parameters = new ArrayList<>(served);
+		parameters.add(status.name());
+		parameters.add(limit + 1);
+		return SagaStatements
+			.query(connection,
+					"select count(*), sum(case when " + isServed + " then 0 else 1 end) from (select name from "
+							+ this.tables.instance() + " where status = ? limit ?) counted",
+					parameters, (row, number) -> new Count(row.getInt(1), row.getInt(2)))
+			.get(0);
+	}
+
+	private Duration oldestDue(Connection connection, Database kind) {
+		long oldest = 0;
+		for (SagaStatus status : SagaSql.OPEN) {
+			List<Long> due = SagaStatements.query(connection,
+					"select " + kind.microsUntil("due_at") + " from " + this.tables.instance()
+							+ " where status = ? order by due_at limit 1",
+					List.of(status.name()), (row, number) -> row.getLong(1));
+			oldest = due.isEmpty() ? oldest : Math.max(oldest, -due.get(0));
+		}
+		return Duration.of(oldest, ChronoUnit.MICROS);
+	}
+
+	/**
+	 * Creates a sweeper of ended sagas.
+	 * @param interval the pause between two sweeps
+	 * @return deletes those whose retention has ended; not started
+	 */
+	public TableSweeper sweeper(Duration interval) {
+		return new TableSweeper("saga-sweeper", "Ended sagas", interval, this::sweep,
+				(swept) -> logger.debug("Deleted {} ended sagas", swept));
+	}
+
+	private int sweep(int limit) {
+		return this.database.runInTransaction((connection, kind) -> {
+			int swept = 0;
+			for (SagaStatus status : SagaSql.ENDED) {
+				swept += new EndedSagas(connection, kind, this.tables).delete(status, limit - swept);
+			}
+			return swept;
+		});
+	}
+
+	private record Listed(SagaSnapshot saga, long order) {
+	}
+
+	private record Count(int all, int unserved) {
+	}
+
+}

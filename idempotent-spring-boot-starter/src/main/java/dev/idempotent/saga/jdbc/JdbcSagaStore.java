@@ -1,0 +1,183 @@
+package dev.idempotent.saga.jdbc;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.jdbc.FencedWrites.Update;
+import dev.idempotent.saga.run.JournalEntry;
+import dev.idempotent.saga.run.NewSaga;
+import dev.idempotent.saga.run.SagaStore;
+import dev.idempotent.saga.run.StoredSaga;
+import dev.idempotent.saga.run.StoredText;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores sagas in tables of the application's database: PostgreSQL, MySQL, MariaDB or H2.
+ * Operations that commit by themselves use their own connection, also during a
+ * transaction of the calling thread.
+ */
+public final class JdbcSagaStore implements SagaStore {
+
+	private final SagaDatabase database;
+
+	private final SagaTables tables;
+
+	private final Duration lockTimeout;
+
+	/**
+	 * Creates a store on tables that one of the scripts beside this class has created.
+	 * @param dataSource the data source of the application's transactions
+	 * @param tables the tables
+	 * @param lockTimeout how long an insert waits for another transaction that inserts
+	 * the same id; MySQL waits for whole seconds, and H2 uses the lock timeout of the
+	 * connection
+	 */
+	public JdbcSagaStore(DataSource dataSource, SagaTables tables, Duration lockTimeout) {
+		this.database = new SagaDatabase(dataSource);
+		this.tables = tables;
+		this.lockTimeout = lockTimeout;
+	}
+
+	/**
+	 * The resource to which a transaction must be bound for the operations whose name
+	 * ends with {@code InTransaction}.
+	 * @return the data source whose connections transaction managers bind
+	 */
+	public Object transactionResource() {
+		return this.database.dataSource();
+	}
+
+	/**
+	 * Checks the database at startup.
+	 * @throws IdempotentConfigurationException if the tables or some of their columns are
+	 * missing, or the data source routes to several databases
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 */
+	public void verify() {
+		String router = RoutingDataSources.find(this.database.dataSource());
+		if (router != null) {
+			throw new IdempotentConfigurationException(
+					"Sagas are stored in the database of the application's transactions, and the DataSource " + router
+							+ " routes to several databases: only those in the default one would be taken over.",
+					RoutingDataSources.REMEDY + ".", null);
+		}
+		new SagaTableCheck(this.database, this.tables).verify();
+	}
+
+	@Override
+	public boolean insert(NewSaga saga, List<JournalEntry> entries) {
+		int number = entries.stream().mapToInt(JournalEntry::number).max().orElse(0);
+		return this.database.run((connection, kind) -> new SagaInsert(connection, kind, this.tables).insert(saga,
+				number, entries, this.lockTimeout));
+	}
+
+	@Override
+	public boolean insertInTransaction(NewSaga saga) {
+		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
+		return this.database.join((connection, kind) -> new SagaInsert(connection, kind, this.tables).insert(saga,
+				number, List.of(), this.lockTimeout));
+	}
+
+	@Override
+	public @Nullable StoredSaga find(IdempotencyKey id) {
+		return this.database.runStatement((connection, kind) -> new SagaReader(kind, this.tables).find(connection, id));
+	}
+
+	@Override
+	public boolean write(Owner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
+		return this.database.run((connection, kind) -> new FencedWrites(connection, kind, this.tables)
+			.write(progress(kind, owner, status, steps, " and steps <= ?", lease), entries));
+	}
+
+	@Override
+	public boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease) {
+		return this.database.join((connection, kind) -> new FencedWrites(connection, kind, this.tables)
+			.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of()));
+	}
+
+	private static Update progress(Database kind, Owner owner, SagaStatus status, int steps, String isNext,
+			Duration lease) {
+		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + SagaSql.lease(kind),
+				List.of(steps, lease.toMillis()), "epoch = ? and status = ?" + isNext + SagaSql.inTime(status, kind),
+				List.of(owner.epoch(), status.name(), steps));
+	}
+
+	@Override
+	public boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease) {
+		return this.database.join(
+				(connection, kind) -> new FencedWrites(connection, kind, this.tables).write(
+						new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.of(lease.toMillis()),
+								"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch(), steps)),
+						entries));
+	}
+
+	@Override
+	public boolean change(Owner owner, StatusChange change, List<JournalEntry> entries) {
+		return this.database.run((connection, kind) -> {
+			FencedWrites writes = new FencedWrites(connection, kind, this.tables);
+			boolean changed = change.to().isOpen() || change.to() == SagaStatus.HALTED
+					? writes.write(update(kind, owner, change), entries)
+					: writes.end(update(kind, owner, change), entries);
+			return changed || SagaStatements.exists(connection,
+					"select 1 from " + this.tables.instance() + " where id = ? and epoch = ? and status = ?",
+					owner.id().digest(), owner.epoch(), change.to().name());
+		});
+	}
+
+	private static Update update(Database kind, Owner owner, StatusChange change) {
+		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
+		String condition = "epoch = ? and status = ?" + (inTime ? " and deadline > " + kind.now() : "");
+		List<Object> operands = List.of(owner.epoch(), change.from().name());
+		String reason = StoredText.of(change.reason());
+		if (change.to() == SagaStatus.HALTED) {
+			return new Update(owner.id(), "status = ?, halted_in = ?, halt_reason = ?, due_at = null",
+					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);
+		}
+		return new Update(owner.id(),
+				"status = ?, result = ?, reason = coalesce(?, reason), due_at = " + kind.millisFromNow()
+						+ (change.to().isOpen() ? ", attempts = 0" : ", arguments = null"),
+				Arrays.asList(change.to().name(), change.result(), reason, change.due().toMillis()), condition,
+				operands);
+	}
+
+	@Override
+	public boolean release(Owner owner, List<JournalEntry> entries, Duration delay) {
+		return this.database.run(
+				(connection, kind) -> new FencedWrites(connection, kind, this.tables).write(
+						new Update(owner.id(), "owner = null, due_at = " + SagaSql.lease(kind),
+								List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch())),
+						entries));
+	}
+
+	@Override
+	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
+		return this.database
+			.run((connection, kind) -> new TakeOvers(connection, kind, this.tables).takeOver(id, process, lease));
+	}
+
+	@Override
+	public List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
+		return names.isEmpty() ? List.of() : this.database.runInTransaction((connection,
+				kind) -> new TakeOvers(connection, kind, this.tables).takeOverDue(names, process, lease, limit));
+	}
+
+	@Override
+	public void renew(List<Owner> owners, Duration lease) {
+		if (!owners.isEmpty()) {
+			boolean unused = this.database.runInTransaction((connection, kind) -> {
+				new TakeOvers(connection, kind, this.tables).renew(owners, lease);
+				return true;
+			});
+		}
+	}
+
+}

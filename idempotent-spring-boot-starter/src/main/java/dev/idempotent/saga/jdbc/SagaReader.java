@@ -1,0 +1,110 @@
+package dev.idempotent.saga.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.JournalEntry;
+import dev.idempotent.saga.run.SagaStore;
+import dev.idempotent.saga.run.StepKind;
+import dev.idempotent.saga.run.StoredSaga;
+import dev.idempotent.saga.run.StoredStep;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads sagas with their steps, in one statement and so at one moment.
+ */
+final class SagaReader {
+
+	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, "
+			+ "s.fingerprint_version, s.fingerprint_digest, "
+			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
+			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
+			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.note, ";
+
+	private final Database database;
+
+	private final String select;
+
+	SagaReader(Database database, SagaTables tables) {
+		this.database = database;
+		this.select = COLUMNS + database.microsUntil("s.due_at") + " as due, " + database.millisSince("s.created_at")
+				+ " as age, " + database.millisSince("t.begun_at") + " as step_age, "
+				+ database.millisSince("t.compensating_at") + " as compensating from " + tables.instance()
+				+ " s left join " + tables.step() + " t on t.saga_id = s.id where s.id";
+	}
+
+	@Nullable StoredSaga find(Connection connection, IdempotencyKey id) {
+		return find(connection, List.of(id.digest())).get(id.digest());
+	}
+
+	/**
+	 * Finds sagas by their ids.
+	 */
+	Map<String, StoredSaga> find(Connection connection, List<String> ids) {
+		String sql = this.select + SagaTables.in(ids.size()) + " order by s.id, t.seq";
+		Map<String, StoredSaga> found = new LinkedHashMap<>();
+		SagaStatements.query(connection, sql, ids, (row, number) -> saga(row))
+			.forEach((row) -> found.merge(row.owner().id().digest(), row, SagaReader::withJournalOf));
+		return found;
+	}
+
+	private static StoredSaga withJournalOf(StoredSaga saga, StoredSaga next) {
+		List<StoredStep> journal = new ArrayList<>(saga.journal());
+		journal.addAll(next.journal());
+		return new StoredSaga(saga.owner(), saga.name(), saga.status(), saga.steps(), saga.attempts(),
+				saga.fingerprint(), saga.arguments(), saga.result(), saga.reason(), saga.due(), saga.age(),
+				saga.createdAt(), saga.deadline(), journal);
+	}
+
+	private StoredSaga saga(ResultSet row) throws SQLException {
+		return new StoredSaga(new SagaStore.Owner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
+				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("steps"),
+				row.getInt("attempts"),
+				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
+				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
+				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"),
+				instant(row, this.database, "created_at"), instant(row, this.database, "deadline"), steps(row));
+	}
+
+	private static List<StoredStep> steps(ResultSet row) throws SQLException {
+		String name = row.getString("step");
+		if (name == null) {
+			return List.of();
+		}
+		JournalEntry entry = new JournalEntry(name, row.getInt("seq"), StepKind.valueOf(row.getString("kind")),
+				StepState.valueOf(row.getString("state")), row.getBytes("step_result"), row.getString("step_reason"));
+		return List
+			.of(new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
+	}
+
+	private static Duration millis(ResultSet row, String column) throws SQLException {
+		return Duration.ofMillis(Math.max(0, row.getLong(column)));
+	}
+
+	/**
+	 * Reads a time, which MySQL stores in UTC and without its zone.
+	 */
+	static Instant instant(ResultSet row, Database database, String column) throws SQLException {
+		return (database == Database.MYSQL)
+				? Objects.requireNonNull(row.getObject(column, LocalDateTime.class)).toInstant(ZoneOffset.UTC)
+				: Objects.requireNonNull(row.getObject(column, OffsetDateTime.class)).toInstant();
+	}
+
+}

@@ -1,0 +1,91 @@
+package dev.idempotent.saga.method;
+
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+
+/**
+ * Detaches a run from the request whose thread it uses, so that the first run of a body
+ * has what another one on a worker thread has: no principal, and no request.
+ */
+final class DetachedThread {
+
+	private static final boolean SECURITY = isPresent(
+			"org.springframework.security.core.context.SecurityContextHolder");
+
+	private static final boolean WEB = isPresent("org.springframework.web.context.request.RequestContextHolder");
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private DetachedThread() {
+	}
+
+	/**
+	 * Runs a body. Restores the principal and the request afterwards.
+	 */
+	static @Nullable Object run(Body body) throws Throwable {
+		Runnable request = WEB ? Request.detach() : NOTHING;
+		try {
+			Runnable principal = SECURITY ? Principal.detach() : NOTHING;
+			try {
+				return body.run();
+			}
+			finally {
+				principal.run();
+			}
+		}
+		finally {
+			request.run();
+		}
+	}
+
+	private static boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, DetachedThread.class.getClassLoader());
+	}
+
+	/**
+	 * One run of the body of a saga.
+	 */
+	@FunctionalInterface
+	interface Body {
+
+		@Nullable Object run() throws Throwable;
+
+	}
+
+	private static final class Principal {
+
+		private Principal() {
+		}
+
+		/**
+		 * Does not read the context of the thread, which may come from a session.
+		 */
+		static Runnable detach() {
+			Supplier<SecurityContext> own = SecurityContextHolder.getDeferredContext();
+			SecurityContextHolder.setContext(SecurityContextHolder.createEmptyContext());
+			return () -> SecurityContextHolder.setDeferredContext(own);
+		}
+
+	}
+
+	private static final class Request {
+
+		private Request() {
+		}
+
+		static Runnable detach() {
+			RequestAttributes own = RequestContextHolder.getRequestAttributes();
+			RequestContextHolder.resetRequestAttributes();
+			return () -> RequestContextHolder.setRequestAttributes(own);
+		}
+
+	}
+
+}

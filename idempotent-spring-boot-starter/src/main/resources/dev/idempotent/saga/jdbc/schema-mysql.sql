@@ -1,0 +1,35 @@
+create table if not exists saga_instance (
+	id varchar(64) character set ascii collate ascii_bin not null primary key,
+	name varchar(255) not null,
+	status varchar(20) character set ascii collate ascii_bin not null,
+	halted_in varchar(20) character set ascii collate ascii_bin,
+	epoch bigint not null,
+	steps integer not null,
+	owner varchar(255),
+	due_at datetime(6),
+	deadline datetime(6) not null,
+	attempts integer not null,
+	fingerprint_version integer not null,
+	fingerprint_digest varchar(64) character set ascii collate ascii_bin not null,
+	arguments longblob,
+	result longblob,
+	reason varchar(1000),
+	halt_reason varchar(1000),
+	created_at datetime(6) not null,
+	index saga_instance_due_at (status, due_at)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
+
+create table if not exists saga_step (
+	saga_id varchar(64) character set ascii collate ascii_bin not null,
+	name varchar(100) not null,
+	seq integer not null,
+	kind varchar(30) character set ascii collate ascii_bin not null,
+	state varchar(20) character set ascii collate ascii_bin not null,
+	result longblob,
+	reason varchar(1000),
+	note varchar(1000),
+	begun_at datetime(6) not null,
+	compensating_at datetime(6),
+	ended_at datetime(6),
+	primary key (saga_id, name)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;

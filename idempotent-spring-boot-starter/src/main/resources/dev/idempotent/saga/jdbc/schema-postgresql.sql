@@ -1,0 +1,36 @@
+create table if not exists saga_instance (
+	id varchar(64) not null primary key,
+	name varchar(255) not null,
+	status varchar(20) not null,
+	halted_in varchar(20),
+	epoch bigint not null,
+	steps integer not null,
+	owner varchar(255),
+	due_at timestamp(6) with time zone,
+	deadline timestamp(6) with time zone not null,
+	attempts integer not null,
+	fingerprint_version integer not null,
+	fingerprint_digest varchar(64) not null,
+	arguments bytea,
+	result bytea,
+	reason varchar(1000),
+	halt_reason varchar(1000),
+	created_at timestamp(6) with time zone not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+create index if not exists saga_instance_due_at on saga_instance (status, due_at);
+
+create table if not exists saga_step (
+	saga_id varchar(64) not null,
+	name varchar(100) not null,
+	seq integer not null,
+	kind varchar(30) not null,
+	state varchar(20) not null,
+	result bytea,
+	reason varchar(1000),
+	note varchar(1000),
+	begun_at timestamp(6) with time zone not null,
+	compensating_at timestamp(6) with time zone,
+	ended_at timestamp(6) with time zone,
+	primary key (saga_id, name)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

@@ -1,0 +1,54 @@
+package dev.idempotent.autoconfigure.saga;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.saga.method.SagaApplication;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Limits of the properties of sagas.
+ */
+class SagaPropertiesTests {
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					lease=0ms                 | idempotent.saga.lease is PT0S, but must be at least 1 ms.
+					lease=25h                 | idempotent.saga.lease is PT25H, but must be at most 24h.
+					wait-timeout=0            | idempotent.saga.wait-timeout is PT0S, but must be at least 1 ms.
+					sweep-interval=-1s        | idempotent.saga.sweep-interval is PT-1S, but must be at least 1 ms.
+					attempts=0                | idempotent.saga.attempts is 0.
+					workers=0                 | idempotent.saga.workers is 0.
+					retention=29s             | idempotent.saga.retention (PT29S) is shorter than idempotent.saga.lease (PT30S).
+					retention=3651d           | idempotent.saga.retention is PT87624H, but must be at most 3650d.
+					participant-retention=1s  | idempotent.saga.participant-retention (PT1S) is shorter than idempotent.saga.lease (PT30S).
+					table-prefix=my-sagas     | idempotent.saga.table-prefix is not a valid table prefix.
+					""")
+	void areChecked(String property, String problem) {
+		SagaApplication.with().withPropertyValues("idempotent.saga." + property).run((context) -> {
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof IdempotentConfigurationException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isNotNull().hasMessage(problem).extracting("action").asString().endsWith(".");
+		});
+	}
+
+	@Test
+	void nameTheTables() {
+		SagaApplication.with()
+			.withPropertyValues("idempotent.saga.table-prefix=app.my_", "idempotent.saga.enabled=true")
+			.run((context) -> assertThat(context.getBean("sagaTables")).hasToString("SagaTables[prefix=app.my_]"));
+	}
+
+	@Test
+	void areKnown() {
+		SagaApplication.with()
+			.withPropertyValues("idempotent.saga.leese=3s")
+			.run((context) -> assertThat(context.getStartupFailure()).hasMessageContaining("idempotent.saga.leese"));
+	}
+
+}

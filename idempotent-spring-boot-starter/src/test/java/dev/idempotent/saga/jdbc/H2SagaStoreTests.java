@@ -1,0 +1,70 @@
+package dev.idempotent.saga.jdbc;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.saga.run.SagaStore;
+import org.junit.jupiter.api.BeforeAll;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link JdbcSagaStore} on H2, whose lock timeout is that of the connection.
+ */
+class H2SagaStoreTests extends JdbcSagaStoreContract {
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
+	private static final Map<Duration, HikariDataSource> pools = new ConcurrentHashMap<>();
+
+	private static SagaRows rows;
+
+	@BeforeAll
+	static void createTables() {
+		rows = SagaRows.create(pool(MINUTE), "h2", "saga_");
+	}
+
+	private static HikariDataSource pool(Duration lockTimeout) {
+		return pools.computeIfAbsent(lockTimeout, (key) -> {
+			HikariDataSource pool = new HikariDataSource();
+			pool.setJdbcUrl("jdbc:h2:mem:sagas;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=" + lockTimeout.toMillis());
+			return pool;
+		});
+	}
+
+	@Override
+	SagaRows rows() {
+		return rows;
+	}
+
+	@Override
+	protected SagaStore store(Duration lockTimeout) {
+		return new JdbcSagaStore(pool(lockTimeout), rows.tables(), lockTimeout);
+	}
+
+	@Override
+	protected TransactionTemplate transactions() {
+		return transactions(MINUTE);
+	}
+
+	@Override
+	protected TransactionTemplate transactions(Duration lockTimeout) {
+		return new TransactionTemplate(new DataSourceTransactionManager(pool(lockTimeout)));
+	}
+
+	@Override
+	protected void awaitAWaitingInsert() {
+		await().until(() -> Thread.getAllStackTraces()
+			.values()
+			.stream()
+			.flatMap(Stream::of)
+			.anyMatch((frame) -> frame.getClassName().equals("org.h2.command.Command")
+					&& frame.getMethodName().equals("executeUpdate")));
+	}
+
+}

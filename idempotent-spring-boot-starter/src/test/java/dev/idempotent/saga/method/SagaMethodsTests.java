@@ -1,0 +1,176 @@
+package dev.idempotent.saga.method;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaSteps;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for the keys, the arguments and the results of saga methods.
+ */
+class SagaMethodsTests {
+
+	@Test
+	void runOncePerKey() {
+		with((checkout, desk) -> {
+			Receipt first = checkout.place(new Command("1", new BigDecimal("1.10"), null));
+			assertThat(checkout.place(new Command("1", new BigDecimal("1.10"), null))).isEqualTo(first);
+			assertThat(checkout.place(new Command("2", new BigDecimal("1.10"), null))).isNotEqualTo(first);
+			assertThat(checkout.seen()).hasSize(2);
+			assertThatExceptionOfType(IdempotencyMismatchException.class)
+				.isThrownBy(() -> checkout.place(new Command("1", new BigDecimal("2"), null)));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> checkout.place(new Command(" ", BigDecimal.ONE, null)))
+				.withMessageContainingAll("Checkout.place", "yields nothing");
+		});
+	}
+
+	@Test
+	void getTheirArgumentsAsTheyAreReadBack() {
+		with((checkout, desk) -> {
+			Command command = new Command("1", new BigDecimal("1.10"), "secret");
+			checkout.place(command);
+			assertThat(checkout.seen()).singleElement()
+				.isEqualTo(new Command("1", new BigDecimal("1.10"), null))
+				.isNotSameAs(command);
+			checkout.count(Map.of("a", List.of(new Command("2", BigDecimal.TEN, null))), 7, null);
+			assertThat(checkout.counted()).isEqualTo("{a=[Command[id=2, total=10, token=null]]} 7 null");
+		});
+	}
+
+	@Test
+	void refuseAnArgumentThatCannotBeReadBack() {
+		with((checkout, desk) -> {
+			assertThatIllegalArgumentException().isThrownBy(() -> checkout.unreadable("1", new Opaque("x")))
+				.withMessageContainingAll("argument 'opaque'", "Checkout.unreadable", "Opaque")
+				.withMessageNotContaining("x\"");
+			assertThat(checkout.seen()).isEmpty();
+		});
+	}
+
+	@Test
+	void haveTheKeyOfTheRunTheyAreCalledIn() {
+		with((checkout, desk) -> {
+			String first = desk.serve("r-1", () -> checkout.greet("first"));
+			assertThat(first).isEqualTo("first!");
+			assertThat(desk.serve("r-2", () -> checkout.greet("other"))).isEqualTo("other!");
+		});
+	}
+
+	@Test
+	void countTheArgumentsOfTheFirstCallUnderTheKeyOfARun() {
+		with((checkout, desk) -> {
+			assertThatIllegalStateException().isThrownBy(() -> desk.serve("r-1", () -> {
+				checkout.greet("first");
+				throw new IllegalStateException("fails after the saga");
+			}));
+			assertThat(desk.serve("r-1", () -> checkout.greet("second"))).isEqualTo("first!");
+		});
+	}
+
+	@Test
+	void refuseASecondCallUnderTheKeyOfARun() {
+		with((checkout, desk) -> assertThatIllegalStateException().isThrownBy(() -> desk.serve("r-1", () -> {
+			checkout.greet("first");
+			return checkout.greet("second");
+		})).withMessageContainingAll("Checkout.greet", "twice"));
+	}
+
+	@Test
+	void refuseACallWithoutAnyKey() {
+		with((checkout, desk) -> assertThatIllegalStateException().isThrownBy(() -> checkout.greet("hello"))
+			.withMessageContainingAll("Checkout.greet", "no key", "@Idempotent run"));
+	}
+
+	private static void with(BiConsumer<Checkout, Desk> test) {
+		SagaApplication.with(Checkout.class, Desk.class)
+			.run((context) -> test.accept(context.getBean(Checkout.class), context.getBean(Desk.class)));
+	}
+
+	record Command(String id, BigDecimal total, @JsonIgnore @Nullable String token) {
+	}
+
+	record Receipt(int number) {
+	}
+
+	record Opaque(Runnable task) {
+
+		Opaque(String text) {
+			this(() -> text.isEmpty());
+		}
+
+	}
+
+	static class Checkout {
+
+		private final List<Command> seen = new ArrayList<>();
+
+		private @Nullable String counted;
+
+		private final SagaSteps saga;
+
+		Checkout(SagaSteps saga) {
+			this.saga = saga;
+		}
+
+		List<Command> seen() {
+			return this.seen;
+		}
+
+		@Nullable String counted() {
+			return this.counted;
+		}
+
+		@Saga(key = "#command.id")
+		public Receipt place(Command command) {
+			return this.saga.step("place", Receipt.class).runInTransaction(() -> {
+				this.seen.add(command);
+				return new Receipt(this.seen.size());
+			});
+		}
+
+		@Saga(key = "#number")
+		public void count(Map<String, List<Command>> commands, long number, @Nullable String note) {
+			this.saga.step("count").run(() -> {
+				this.counted = commands + " " + number + " " + note;
+			});
+		}
+
+		@Saga(key = "#id")
+		public void unreadable(String id, Opaque opaque) {
+			this.saga.step("never").run(() -> {
+			});
+		}
+
+		@Saga
+		public String greet(String name) {
+			return this.saga.step("greet", String.class).run(() -> name + "!");
+		}
+
+	}
+
+	static class Desk {
+
+		@Idempotent(key = "#id", ignore = "work")
+		public String serve(String id, Supplier<String> work) {
+			return work.get();
+		}
+
+	}
+
+}

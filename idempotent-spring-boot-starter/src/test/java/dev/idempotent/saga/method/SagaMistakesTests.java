@@ -1,0 +1,125 @@
+package dev.idempotent.saga.method;
+
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.saga.run.SagaEngine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * Methods that cannot be sagas stop the application; the report names the method and what
+ * to do.
+ */
+class SagaMistakesTests {
+
+	private static final String ANOTHER_BEAN = "a method of another bean";
+
+	static Stream<Arguments> unfit() {
+		return Stream.of(arguments(UnfitSagas.InTransaction.class, "is @Transactional, too", "runInTransaction"),
+				arguments(UnfitSagas.OfTransactionalClass.class, "is @Transactional, too (itself or its class)",
+						"runInTransaction"),
+				arguments(UnfitSagas.Twofold.class, "is @Idempotent, too", "Remove @Idempotent"),
+				arguments(UnfitSagas.Handler.class, "is a web handler", "of another bean"),
+				arguments(UnfitSagas.Later.class, "returns java.util.concurrent.CompletableFuture", "Sagas.start"),
+				arguments(UnfitSagas.Sometime.class, "returns java.util.concurrent.Future", "Sagas.start"),
+				arguments(UnfitSagas.Reactive.class, "returns reactor.core.publisher.Mono", "Return a value"),
+				arguments(UnfitSagas.Streaming.class, "returns java.util.stream.Stream", "a collection"),
+				arguments(UnfitSagas.UnknownVariable.class, "'#order.id': there is no variable #order, only #id",
+						"attribute 'key'"),
+				arguments(UnfitSagas.Blank.class, "has a blank name", "attribute 'name'"),
+				arguments(UnfitSagas.NoDuration.class, "the timeout 'soon'", "10m"),
+				arguments(UnfitSagas.NoTime.class, "the timeout '0s'", "10m"),
+				arguments(UnfitSagas.FinalMethod.class, "is final", ANOTHER_BEAN),
+				arguments(UnfitSagas.PrivateMethod.class, "is private or static", ANOTHER_BEAN),
+				arguments(UnfitSagas.Prototype.class, "which is not a singleton", "a singleton bean"),
+				arguments(UnfitSagas.Scoped.class, "which is not a singleton", "a singleton bean"),
+				arguments(UnfitSagas.TwoBeans.class, "has the name 'Plain.place', as has", "declare one bean"),
+				arguments(UnfitSagas.SameNames.class, "has the name 'Plain.place', as has", "attribute 'name'"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("unfit")
+	void stopTheApplication(Class<?> beans, String problem, String action) {
+		SagaApplication.with(beans).run((context) -> assertMistake(context, problem, action));
+	}
+
+	@Test
+	void stopTheApplicationWithoutATransactionManager() {
+		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+			.run((context) -> assertMistake(context, "need a transaction manager, and there is none, or several",
+					"idempotent.jdbc.transaction-manager"));
+		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+			.withPropertyValues("idempotent.jdbc.transaction-manager=own")
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(SagaEngine.class));
+		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+			.withPropertyValues("idempotent.jdbc.transaction-manager=third")
+			.run((context) -> assertMistake(context, "there is not exactly one 'third'",
+					"idempotent.jdbc.transaction-manager"));
+		SagaApplication.with(UnfitSagas.Plain.class, TwoManagers.class)
+			.withPropertyValues("idempotent.jdbc.transaction-manager=foreign")
+			.run((context) -> assertMistake(context, "does not work on the application's DataSource",
+					"idempotent.jdbc.transaction-manager"));
+	}
+
+	@Test
+	void stopTheApplicationWithoutTables() {
+		SagaApplication.with(UnfitSagas.Plain.class)
+			.withPropertyValues("idempotent.saga.initialize-schema=never")
+			.run((context) -> assertMistake(context, "lacks the table saga_instance of sagas",
+					"idempotent.saga.initialize-schema=always"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "idempotent.saga.enabled", "idempotent.enabled" })
+	void stopTheApplicationWhereSagasAreDisabled(String property) {
+		SagaApplication.with(UnfitSagas.Plain.class)
+			.withPropertyValues(property + "=false")
+			.run((context) -> assertMistake(context, "would have no effect: " + property + " is false.",
+					"Remove the property, or remove the annotation."));
+	}
+
+	private static void assertMistake(AssertableApplicationContext context, String problem, String action) {
+		assertThat(context).hasFailed();
+		Throwable failure = context.getStartupFailure();
+		while (failure != null && !(failure instanceof IdempotentConfigurationException)) {
+			failure = failure.getCause();
+		}
+		assertThat(failure).as("%s", context.getStartupFailure())
+			.isNotNull()
+			.hasMessageContaining(problem)
+			.extracting("action")
+			.asString()
+			.contains(action);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoManagers {
+
+		@Bean
+		PlatformTransactionManager own(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+		@Bean
+		PlatformTransactionManager foreign() {
+			return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:foreign"));
+		}
+
+	}
+
+}

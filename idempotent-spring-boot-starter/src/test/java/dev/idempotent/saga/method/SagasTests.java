@@ -1,0 +1,160 @@
+package dev.idempotent.saga.method;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.Sagas;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the start of sagas in the background.
+ */
+class SagasTests {
+
+	@Test
+	void startTheCapturedCallOnAnotherThread() {
+		with((sagas, office) -> {
+			AtomicReference<Object> seen = new AtomicReference<>("unset");
+			IdempotencyKey id = sagas.start(() -> seen.set(office.file("1", "letter")));
+			assertThat(seen).hasValue(null);
+			await().until(() -> office.filed().size() == 1);
+			assertThat(office.filed()).singleElement()
+				.asString()
+				.startsWith("letter")
+				.doesNotContain(Thread.currentThread().getName());
+			assertThat(sagas.start(() -> office.file("1", "letter"))).isEqualTo(id);
+		});
+	}
+
+	@Test
+	void captureMethodsOfAnyReturnType() {
+		with((sagas, office) -> {
+			sagas.start(() -> assertThat(office.weigh("1")).isZero());
+			sagas.start(() -> assertThat(office.check("1")).isFalse());
+			sagas.start(() -> office.shred("1"));
+		});
+	}
+
+	@Test
+	void refuseOtherArgumentsUnderOneKey() {
+		with((sagas, office) -> {
+			sagas.start(() -> office.file("1", "letter"));
+			assertThatExceptionOfType(IdempotencyMismatchException.class)
+				.isThrownBy(() -> sagas.start(() -> office.file("1", "other")));
+		});
+	}
+
+	@Test
+	void refuseAnythingButOneCall() {
+		with((sagas, office) -> {
+			assertThatIllegalStateException().isThrownBy(() -> sagas.start(() -> {
+			})).withMessageContainingAll("exactly one @Saga method", "0");
+			assertThatIllegalStateException().isThrownBy(() -> sagas.start(() -> {
+				office.file("1", "letter");
+				office.file("2", "letter");
+			})).withMessageContaining("2");
+			assertThatIllegalStateException()
+				.isThrownBy(() -> sagas.start(() -> sagas.start(() -> office.file("1", "letter"))))
+				.withMessageContaining("another Sagas.start");
+			assertThat(office.filed()).isEmpty();
+		});
+	}
+
+	@Test
+	void passExceptionsOfTheCallOnAndStartNothing() {
+		with((sagas, office) -> {
+			RuntimeException failure = new UnsupportedOperationException();
+			assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> sagas.start(() -> {
+				office.file("1", "letter");
+				throw failure;
+			})).isSameAs(failure);
+			assertThatIllegalArgumentException().isThrownBy(() -> sagas.start(() -> office.file(" ", "letter")));
+			assertThat(office.filed()).isEmpty();
+			assertThat(office.file("1", "letter")).isEqualTo("filed letter");
+		});
+	}
+
+	@Test
+	void startUnderTheKeyOfARun() {
+		with((sagas, office) -> {
+			List<IdempotencyKey> ids = new ArrayList<>();
+			office.serve("r-1", () -> ids.add(sagas.start(() -> office.shredHere("letter"))));
+			office.serve("r-2", () -> ids.add(sagas.start(() -> office.shredHere("letter"))));
+			assertThat(ids).doesNotHaveDuplicates().hasSize(2);
+			assertThatIllegalStateException().isThrownBy(() -> sagas.start(() -> office.shredHere("letter")))
+				.withMessageContaining("no key");
+		});
+	}
+
+	private static void with(BiConsumer<Sagas, Office> test) {
+		SagaApplication.with(Office.class)
+			.run((context) -> test.accept(context.getBean(Sagas.class), context.getBean(Office.class)));
+	}
+
+	static class Office {
+
+		private final List<String> filed = Collections.synchronizedList(new ArrayList<>());
+
+		private final SagaSteps saga;
+
+		Office(SagaSteps saga) {
+			this.saga = saga;
+		}
+
+		List<String> filed() {
+			return this.filed;
+		}
+
+		@Saga(key = "#id")
+		public String file(String id, String what) {
+			return this.saga.step("file", String.class).run(() -> {
+				this.filed.add(what + " on " + Thread.currentThread().getName());
+				return "filed " + what;
+			});
+		}
+
+		@Saga(key = "#id")
+		public int weigh(String id) {
+			return this.saga.step("weigh", Integer.class).run(() -> 7);
+		}
+
+		@Saga(key = "#id")
+		public boolean check(String id) {
+			return this.saga.step("check", Boolean.class).run(() -> true);
+		}
+
+		@Saga
+		public void shredHere(String what) {
+			this.saga.step("shred").run(() -> {
+			});
+		}
+
+		@Saga(key = "#what")
+		public void shred(String what) {
+			this.saga.step("shred").run(() -> {
+			});
+		}
+
+		@Idempotent(key = "#id", ignore = "work")
+		public boolean serve(String id, Supplier<Boolean> work) {
+			return work.get();
+		}
+
+	}
+
+}

@@ -1,0 +1,126 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepRefusedException;
+import dev.idempotent.saga.StepState;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for how a saga is undone, and when it is halted.
+ */
+class SagaUndoTests extends SagaEngineBench {
+
+	@Test
+	void undoesStepsInReverseOrderAndAlwaysAnswersSo() {
+		Supplier<Object> body = () -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			this.saga.step("b").compensate(() -> this.log.add("undo b")).runInTransaction(() -> this.log.add("b"));
+			this.saga.step("c").run(() -> {
+				throw new StepRefusedException("no c");
+			});
+			return "never";
+		};
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(body))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo("no c"))
+				.withNoCause();
+		}
+		assertThat(this.log).containsExactly("a", "b", "undo b", "undo a");
+		assertThat(find().steps()).extracting("state")
+			.containsExactly(StepState.COMPENSATED, StepState.COMPENSATED, StepState.REFUSED);
+	}
+
+	@Test
+	void keepsTheKeyFreeIfTheFirstStepIsRefusedInItsTransaction() throws Throwable {
+		assertThatExceptionOfType(SagaCompensatedException.class)
+			.isThrownBy(() -> call(() -> this.saga.step("a", String.class).runInTransaction(() -> {
+				throw new StepRefusedException("sold out");
+			})))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo("sold out"));
+		assertThat(call(() -> "second")).isEqualTo("second");
+	}
+
+	@Test
+	void undoesASagaAfterItsAttemptsAndHaltsItAfterAsManyMore() throws Throwable {
+		Supplier<Object> body = () -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			this.saga.step("b").compensate(() -> this.log.add("undo b")).run(() -> {
+				throw new IllegalStateException("timeout");
+			});
+			return "never";
+		};
+		for (int i = 0; i < 4; i++) {
+			this.clock.advance(Duration.ofMinutes(2));
+			assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+			if (i == 2) {
+				assertThat(find().status()).isEqualTo(SagaStatus.COMPENSATING);
+			}
+		}
+		this.clock.advance(Duration.ofMinutes(2));
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(body));
+		assertThat(this.log).containsExactly("a");
+	}
+
+	@Test
+	void refusesASagaWithinASagaAndTwoStepsOfOneName() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").run(() -> {
+			});
+			this.saga.step("a").run(() -> this.log.add("twice"));
+			return "";
+		})).withMessageContaining(IllegalStateException.class.getName());
+		assertThat(this.log).isEmpty();
+		assertThatIllegalStateException().isThrownBy(() -> this.saga.step("outside"))
+			.withMessageContaining("outside a saga");
+	}
+
+	@Test
+	void undoesASagaWhoseStepWasNotRun() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			return this.saga.step("b").compensate(() -> this.log.add("undo b"));
+		}));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@Test
+	void haltsRatherThanCallAServiceThatMayHaveForgottenTheKey() {
+		Supplier<Object> body = () -> this.saga.step("pay", String.class).run((key) -> {
+			this.log.add("pay");
+			throw new IllegalStateException("timeout");
+		});
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> longCall(body));
+		this.clock.advance(Duration.ofHours(13));
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> longCall(body));
+		assertThat(this.log).containsExactly("pay");
+		assertThat(find().reason()).contains("idempotent.saga.participant-retention");
+	}
+
+	@Test
+	void releasesASagaThatAnotherVersionOfTheMethodDoesNotFit() {
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").run(() -> {
+			});
+			this.saga.step("b").run(() -> {
+				throw new IllegalStateException("timeout");
+			});
+			return "";
+		}));
+		Supplier<Object> other = () -> "without steps";
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(other));
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(other));
+	}
+
+}
