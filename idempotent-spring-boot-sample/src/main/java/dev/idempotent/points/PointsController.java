@@ -1,5 +1,6 @@
 package dev.idempotent.points;
 
+import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.springframework.http.HttpStatus;
@@ -43,6 +44,7 @@ class PointsController {
 	@PostMapping("/cancellations")
 	@ResponseStatus(HttpStatus.NO_CONTENT)
 	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	@Cancels("credit")
 	void cancel(@RequestBody Cancellation cancellation) {
 		this.accounts.cancel(cancellation.orderId());
 	}
