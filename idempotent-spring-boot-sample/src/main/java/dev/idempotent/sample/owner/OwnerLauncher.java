@@ -3,6 +3,7 @@ package dev.idempotent.sample.owner;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import dev.idempotent.sample.checkout.Services;
 import org.jspecify.annotations.Nullable;
@@ -31,13 +32,14 @@ class OwnerLauncher {
 
 	/**
 	 * Starts an owner.
-	 * @param listener called with each line that it prints for this JVM
+	 * @param lines called with each line that it prints for this JVM
+	 * @param end called when it has ended
 	 * @throws OwnerUnavailableException if Redis is not a single server
 	 */
-	OwnerProcess start(BiConsumer<OwnerProcess, OwnerLine> listener) {
+	OwnerProcess start(BiConsumer<OwnerProcess, OwnerLine> lines, Consumer<OwnerProcess> end) {
 		return OwnerProcess.start(
 				OwnerCommand.of(System.getProperty("java.home"), System.getProperty("java.class.path")), environment(),
-				listener);
+				lines, end);
 	}
 
 	/**

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,25 +26,29 @@ final class OwnerProcess {
 
 	private final CompletableFuture<URI> address = new CompletableFuture<>();
 
-	private final BiConsumer<OwnerProcess, OwnerLine> listener;
+	private final BiConsumer<OwnerProcess, OwnerLine> lines;
 
-	private OwnerProcess(Process process, BiConsumer<OwnerProcess, OwnerLine> listener) {
+	private final Consumer<OwnerProcess> end;
+
+	private OwnerProcess(Process process, BiConsumer<OwnerProcess, OwnerLine> lines, Consumer<OwnerProcess> end) {
 		this.process = process;
-		this.listener = listener;
+		this.lines = lines;
+		this.end = end;
 	}
 
 	/**
 	 * Starts a process, which takes requests some seconds later.
 	 * @param command the program and its arguments
 	 * @param environment what is added to the environment
-	 * @param listener called with each line that the process prints for this JVM
+	 * @param lines called with each line that the process prints for this JVM
+	 * @param end called when the process has ended
 	 */
 	static OwnerProcess start(List<String> command, Map<String, String> environment,
-			BiConsumer<OwnerProcess, OwnerLine> listener) {
+			BiConsumer<OwnerProcess, OwnerLine> lines, Consumer<OwnerProcess> end) {
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
 		builder.environment().putAll(environment);
 		try {
-			OwnerProcess owner = new OwnerProcess(builder.start(), listener);
+			OwnerProcess owner = new OwnerProcess(builder.start(), lines, end);
 			Thread reader = new Thread(owner::read, "saga-owner-output");
 			reader.setDaemon(true);
 			reader.start();
@@ -72,6 +77,8 @@ final class OwnerProcess {
 		}
 		finally {
 			this.address.completeExceptionally(new IllegalStateException("The second JVM has ended"));
+			this.process.onExit().join();
+			this.end.accept(this);
 		}
 	}
 
@@ -79,7 +86,7 @@ final class OwnerProcess {
 		if (line.word() == OwnerLine.Word.READY) {
 			this.address.complete(URI.create("http://127.0.0.1:" + line.detail()));
 		}
-		this.listener.accept(this, line);
+		this.lines.accept(this, line);
 	}
 
 	long pid() {
@@ -106,10 +113,6 @@ final class OwnerProcess {
 	 */
 	void limit(Duration time) {
 		CompletableFuture.delayedExecutor(time.toMillis(), TimeUnit.MILLISECONDS).execute(this::kill);
-	}
-
-	CompletableFuture<Process> onExit() {
-		return this.process.onExit();
 	}
 
 	/**

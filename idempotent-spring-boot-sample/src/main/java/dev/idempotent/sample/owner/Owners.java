@@ -59,7 +59,7 @@ class Owners implements DisposableBean {
 	synchronized OwnerProcess prepare() {
 		OwnerProcess waiting = this.warm;
 		if (waiting == null || !waiting.isAlive()) {
-			waiting = this.launcher.start(this::hear);
+			waiting = this.launcher.start(this::hear, this::replace);
 			waiting.limit(IDLE);
 			this.warm = waiting;
 		}
@@ -95,13 +95,11 @@ class Owners implements DisposableBean {
 		OwnerProcess taken = prepare();
 		this.warm = null;
 		this.busy.add(taken);
-		taken.onExit().thenRun(() -> replace(taken));
 		return taken;
 	}
 
 	private synchronized void replace(OwnerProcess ended) {
-		this.busy.remove(ended);
-		if (!this.closed) {
+		if (this.busy.remove(ended) && !this.closed) {
 			prepare();
 		}
 	}
@@ -126,8 +124,8 @@ class Owners implements DisposableBean {
 	 */
 	synchronized State state() {
 		OwnerProcess waiting = this.warm;
-		boolean alive = waiting != null && waiting.isAlive();
-		return new State(alive, alive && waiting.isReady(), List.copyOf(this.events));
+		return new State(waiting != null && waiting.isAlive(), waiting != null && waiting.isReady(),
+				List.copyOf(this.events));
 	}
 
 	@Override
