@@ -5,59 +5,64 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 /**
- * What each room of sagas may know.
+ * What each room of the sagas may know.
  */
 @AnalyzeClasses(packages = "dev.idempotent", importOptions = DoNotIncludeTests.class)
 class SagaArchitectureTests {
 
 	private static final String SHARED = "dev.idempotent";
 
-	private static final String ADVICE = "dev.idempotent.advice";
-
-	private static final String ENCRYPTION = "dev.idempotent.encryption";
-
-	private static final String KEYS = "dev.idempotent.idempotency";
-
-	private static final String OUTAGE = "dev.idempotent.outage";
-
 	private static final String SAGA = "dev.idempotent.saga";
 
 	private static final String RUN = SAGA + ".run";
 
-	@ArchTest
-	static final ArchRule sagasKnowKeysAlone = ArchitectureTests.room(SAGA, KEYS, "java..", "org.jspecify..",
-			"org.springframework.core");
+	private static final String ROOT = "dev.idempotent.idempotency";
+
+	private static final String OUTBOX = "dev.idempotent.outbox";
+
+	private static final String OUTAGE = "dev.idempotent.outage";
+
+	private static final String DATABASE = "dev.idempotent.jdbc";
+
+	private static final String ENCRYPTION = "dev.idempotent.encryption";
 
 	@ArchTest
-	static final ArchRule theEngineKnowsNoStore = ArchitectureTests.room(RUN, SAGA, SHARED, KEYS, ENCRYPTION, OUTAGE,
-			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.core..", "org.springframework.dao..",
-			"org.springframework.transaction..", "org.springframework.util..");
+	static final ArchRule whatApplicationsUseKnowsTheKeysOfIdempotencyAlone = ArchitectureTests.room(SAGA, ROOT,
+			"java..", "org.jspecify..", "org.springframework.core");
+
+	@ArchTest
+	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(RUN, SAGA, ROOT, ENCRYPTION,
+			OUTAGE, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core", "org.springframework.dao..",
+			"org.springframework.transaction..");
+
+	@ArchTest
+	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA, RUN,
+			ROOT, DATABASE, OUTAGE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
 	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, RUN,
-			SHARED, ADVICE, KEYS, KEYS + ".method", KEYS + ".operation", "java..", "org.jspecify..",
+			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".method", ROOT + ".operation", "java..", "org.jspecify..",
 			"org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
 			"org.springframework.security.core.context..", "org.springframework.transaction.interceptor..",
 			"org.springframework.util..", "org.springframework.web.context.request..", "tools.jackson..");
 
 	@ArchTest
-	static final ArchRule siblingsKnowTheEngineAlone = slices().matching(SAGA + ".(*)")
-		.should()
-		.notDependOnEachOther()
-		.ignoreDependency(resideInAnyPackage(SAGA + ".jdbc", SAGA + ".method"), resideInAPackage(RUN));
-
-	@ArchTest
-	static final ArchRule otherPromisesDoNotKnowSagas = noClasses().that()
-		.resideInAnyPackage(KEYS + "..", "dev.idempotent.outbox..", "dev.idempotent.stream..")
+	static final ArchRule theOtherPromisesKnowNoSagas = noClasses().that()
+		.resideInAnyPackage(ROOT + "..", OUTBOX + "..", "dev.idempotent.stream..")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(SAGA + "..");
+
+	@ArchTest
+	static final ArchRule sagasKnowNoOutbox = noClasses().that()
+		.resideInAPackage(SAGA + "..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(OUTBOX + "..");
 
 }

@@ -60,7 +60,12 @@ public record IdempotencyKey(String digest) {
 		/**
 		 * A saga, or the action or undo of one of its steps.
 		 */
-		SAGA
+		SAGA,
+
+		/**
+		 * The name of a step of a run; the operation is the digest of the run's key.
+		 */
+		STEP
 
 	}
 

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import org.springframework.boot.SpringApplication;
@@ -29,15 +31,18 @@ public final class ForkedApplication implements AutoCloseable {
 	 * @param source the configuration of the application
 	 * @param redis the Redis that it uses
 	 * @param heap the most that its heap may take, such as {@code 256m}
+	 * @param properties further properties, as {@code name=value}
 	 */
-	public static ForkedApplication start(Class<?> source, RealRedis redis, String heap) throws IOException {
-		List<String> command = List.of(System.getProperty("java.home") + "/bin/java", "-Xmx" + heap,
+	public static ForkedApplication start(Class<?> source, RealRedis redis, String heap, String... properties)
+			throws IOException {
+		List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java", "-Xmx" + heap,
 				"-XX:+ExitOnOutOfMemoryError", "-cp",
 				System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
 				ForkedApplication.class.getName(), source.getName(), "--server.port=0", "--server.address=127.0.0.1",
 				"--spring.application.name=test", "--spring.main.banner-mode=off", "--logging.level.root=off",
-				WebApplication.leavingOut(List.of(WebApplication.WITH_SECURITY)), "--idempotent.redis.timeout=10s",
-				"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port());
+				WebApplication.leavingOut(List.of(properties)), "--idempotent.redis.timeout=10s",
+				"--spring.data.redis.host=" + redis.host(), "--spring.data.redis.port=" + redis.port()));
+		Arrays.stream(properties).forEach((property) -> command.add("--" + property));
 		Process process = new ProcessBuilder(command).start();
 		BufferedReader output = new BufferedReader(
 				new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

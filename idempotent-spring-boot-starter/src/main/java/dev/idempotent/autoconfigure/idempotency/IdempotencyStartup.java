@@ -51,7 +51,10 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 				RequestMappingHandlerMapping.class);
 		new AsyncAdvice(this.beanFactory).check(mapping);
 		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource));
-		if (!this.tellsCallersApart) {
+		if (this.tellsCallersApart) {
+			this.operations.requireCallersOfCancels();
+		}
+		else {
 			this.operations.rejectFingerprintKeys();
 		}
 	}

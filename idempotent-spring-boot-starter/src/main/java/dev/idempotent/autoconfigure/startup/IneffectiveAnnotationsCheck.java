@@ -86,6 +86,15 @@ final class IneffectiveAnnotationsCheck {
 	}
 
 	/**
+	 * Checks {@code @Cancels} on the methods of all beans.
+	 * @param typeOf finds the class of a bean by its name
+	 * @throws dev.idempotent.IdempotentConfigurationException if it would have no effect
+	 */
+	void checkCancels(CancelsCheck cancels, Function<String, @Nullable Class<?>> typeOf) {
+		types(typeOf).forEach(cancels::check);
+	}
+
+	/**
 	 * Most beans of an application are those of Spring, which have no such methods.
 	 */
 	private Set<Class<?>> types(Function<String, @Nullable Class<?>> typeOf) {

@@ -1,6 +1,7 @@
 package dev.idempotent.autoconfigure.startup;
 
 import java.util.List;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
@@ -55,10 +56,12 @@ public final class StartupCheckAutoConfiguration {
 		return () -> {
 			IneffectiveAnnotationsCheck check = new IneffectiveAnnotationsCheck(beans, environment);
 			check.check((name) -> createdTypeOf(name, beans));
-			check.logDisabled((name) -> {
+			Function<String, @Nullable Class<?>> typeOf = (name) -> {
 				Class<?> created = createdTypeOf(name, beans);
 				return (created != null) ? created : beans.getType(name, false);
-			});
+			};
+			check.checkCancels(new CancelsCheck(environment), typeOf);
+			check.logDisabled(typeOf);
 		};
 	}
 

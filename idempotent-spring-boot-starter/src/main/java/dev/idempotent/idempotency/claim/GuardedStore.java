@@ -10,12 +10,15 @@ import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.outage.OutageLog;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,6 +78,14 @@ final class GuardedStore {
 
 	boolean release(ClaimRequest request) {
 		return guarded(StoreVerb.RELEASE, () -> this.store.release(request.key(), request.token()));
+	}
+
+	/**
+	 * Looks a key up.
+	 * @throws UnsupportedOperationException if the store cannot
+	 */
+	@Nullable StoredKey find(IdempotencyKey key) {
+		return this.store.find(key);
 	}
 
 	boolean renew(ClaimRequest request) {

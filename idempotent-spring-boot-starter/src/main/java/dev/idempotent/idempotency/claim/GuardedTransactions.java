@@ -1,12 +1,14 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
@@ -54,22 +56,7 @@ final class GuardedTransactions {
 	}
 
 	Transaction begin(ClaimRequest request, boolean contended) {
-		long start = System.nanoTime();
-		StoreResult result = StoreResult.FAILED;
-		try {
-			Transaction begun = beginUnguarded(request, contended);
-			result = StoreResult.ANSWERED;
-			this.outage.succeeded(start);
-			return begun;
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			result = StoreResult.UNAVAILABLE;
-			this.outage.failed(start, ex);
-			throw ex;
-		}
-		finally {
-			this.observer.storeCalled(DATABASE, StoreVerb.CLAIM, result, Duration.ofNanos(System.nanoTime() - start));
-		}
+		return observed(StoreVerb.CLAIM, () -> beginUnguarded(request, contended));
 	}
 
 	/**
@@ -90,6 +77,15 @@ final class GuardedTransactions {
 		catch (IdempotencyStoreUnavailableException ex) {
 			return pending;
 		}
+	}
+
+	/**
+	 * Completes another key in the open transaction of the calling thread, as
+	 * {@link IdempotencyTransactions#completeIfFree} does.
+	 */
+	Claim completeIfFree(ClaimRequest request, StoredResponse response) {
+		return observed(StoreVerb.COMPLETE, () -> this.transactions.completeIfFree(request.key(), request.fingerprint(),
+				request.token(), response, request.retention()));
 	}
 
 	/**
@@ -132,6 +128,25 @@ final class GuardedTransactions {
 			}
 		}
 		return new Claim.Pending(request.lease());
+	}
+
+	private <T> T observed(StoreVerb verb, Supplier<T> step) {
+		long start = System.nanoTime();
+		StoreResult result = StoreResult.FAILED;
+		try {
+			T reply = step.get();
+			result = StoreResult.ANSWERED;
+			this.outage.succeeded(start);
+			return reply;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
+			this.outage.failed(start, ex);
+			throw ex;
+		}
+		finally {
+			this.observer.storeCalled(DATABASE, verb, result, Duration.ofNanos(System.nanoTime() - start));
+		}
 	}
 
 	private Transaction beginUnguarded(ClaimRequest request, boolean contended) {

@@ -2,8 +2,10 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -13,18 +15,15 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.outage.OutageLog;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
  * unfinished steps retried in the background. Thread-safe.
  */
 public final class IdempotencyGuard implements AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyGuard.class);
 
 	private final ObserverList observers;
 
@@ -40,9 +39,13 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final RunningClaims running = new RunningClaims();
 
+	private final LeasedRuns leased = new LeasedRuns();
+
 	private final BackgroundWork background;
 
 	private final LeaseRenewals renewals;
+
+	private final StepClaimants steps;
 
 	/**
 	 * Creates a guard without encryption and observers.
@@ -74,6 +77,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.storeInFront = this.store.inFrontOfDatabase();
 		this.background = new BackgroundWork(maxRun, this.observers);
 		this.renewals = new LeaseRenewals(this.background, maxRun);
+		this.steps = new StepClaimants(this.leased, this.store, this.background, this.renewals, this.envelope);
 	}
 
 	/**
@@ -88,7 +92,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
 		ClaimRequest request = request(operation, key, fingerprint, lease, retention);
-		return new LeaseClaimant(request, claim(this.store, request), this.running, observe(operation, key));
+		return new LeaseClaimant(request, claim(this.store, request), this.running, this.leased,
+				observe(operation, key));
 	}
 
 	/**
@@ -107,6 +112,44 @@ public final class IdempotencyGuard implements AutoCloseable {
 		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
 				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
 				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
+	}
+
+	/**
+	 * Runs a step of the run that the calling thread is in, unless its result is
+	 * recorded.
+	 * @param name the name of the step, which the run has not called before
+	 * @param work runs the step and writes its result
+	 * @return the recorded result
+	 * @throws IllegalStateException if the thread is in no run under
+	 * {@link Guarantee#LEASE} or already in a step, or if the name is not new
+	 */
+	public StoredResponse step(String name, Supplier<StoredResponse> work) {
+		return step(name).runOrReplay(work);
+	}
+
+	StepClaimant step(String name) {
+		return this.steps.of(name);
+	}
+
+	/**
+	 * Completes another key in the transaction that a claimant has open on the calling
+	 * thread, unless that key is claimed or completed. The store in front of the database
+	 * is not asked.
+	 * @param operation the operation of the key
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @param transactions the transactions of the operation
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout: the open transaction must then be rolled back
+	 */
+	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
+			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
+		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
+		return this.envelope.open(key, new GuardedTransactions(transactions, this.databaseOutage, this.observers)
+			.completeIfFree(request, this.envelope.close(request, response)));
 	}
 
 	/**
@@ -187,20 +230,8 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
-		return ClaimRequest.of(key, fingerprint, operation.guarantee(), traceparent(), lease, retention);
-	}
-
-	/**
-	 * A tracer that fails must not affect the work.
-	 */
-	private @Nullable String traceparent() {
-		try {
-			return this.trace.traceparent();
-		}
-		catch (RuntimeException | Error ex) {
-			logger.debug("The trace context of a claim could not be read", ex);
-			return null;
-		}
+		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
+				retention);
 	}
 
 	private ObservedClaim observe(Operation operation, IdempotencyKey key) {

@@ -42,6 +42,28 @@ public interface IdempotencyTransactions {
 	@Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint);
 
 	/**
+	 * Completes another key in the transaction that {@link #begin} has opened on the
+	 * calling thread, unless that key is claimed or completed.
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param token the claimant's token
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout: the open transaction must then be rolled back
+	 */
+	Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention);
+
+	/**
+	 * Returns whether transactions are begun by the same manager on the same database.
+	 * @param other the other transactions
+	 * @return whether keys of both can be completed in one transaction
+	 */
+	boolean isSameResource(IdempotencyTransactions other);
+
+	/**
 	 * A database transaction of the calling thread that begins with the claim of a key,
 	 * so that the key's record commits with the work or not at all. Ended by one call of
 	 * {@link #commit} or {@link #rollback} on the same thread.

@@ -6,15 +6,12 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.StoredResponse;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claims a key in the store that decides.
  */
 final class LeaseClaimant implements Claimant {
-
-	private static final Logger logger = LoggerFactory.getLogger(LeaseClaimant.class);
 
 	private final ClaimRequest request;
 
@@ -22,24 +19,39 @@ final class LeaseClaimant implements Claimant {
 
 	private final RunningClaims running;
 
+	private final LeasedRuns leased;
+
 	private final ObservedClaim observed;
 
-	LeaseClaimant(ClaimRequest request, StoreClaim claim, RunningClaims running, ObservedClaim observed) {
+	private volatile @Nullable LeasedRun run;
+
+	LeaseClaimant(ClaimRequest request, StoreClaim claim, RunningClaims running, LeasedRuns leased,
+			ObservedClaim observed) {
 		this.request = request;
 		this.claim = claim;
 		this.running = running;
+		this.leased = leased;
 		this.observed = observed;
 	}
 
 	@Override
 	public Claim claim() {
-		return this.observed.claim(this.claim::claim);
+		return begun(this.observed.claim(this.claim::claim));
 	}
 
 	@Override
 	public Claim claimOrWait(Duration timeout) {
-		return this.observed
-			.claim(() -> this.running.await(this.request.key(), this.claim.claim(), this.claim::claim, timeout));
+		return begun(this.observed
+			.claim(() -> this.running.await(this.request.key(), this.claim.claim(), this.claim::claim, timeout)));
+	}
+
+	private Claim begun(Claim outcome) {
+		if (outcome.isAcquired()) {
+			LeasedRun begun = new LeasedRun(this.request, this.claim);
+			this.leased.begin(begun);
+			this.run = begun;
+		}
+		return outcome;
 	}
 
 	@Override
@@ -49,7 +61,13 @@ final class LeaseClaimant implements Claimant {
 
 	@Override
 	public void complete(StoredResponse response) {
-		StoredResponse closed = close(response);
+		if (isMismatched()) {
+			// The key belongs to the request that has recorded the step.
+			release();
+			return;
+		}
+		endRun();
+		StoredResponse closed = this.observed.closeOrDrop(this.request, response);
 		this.claim.complete(closed, this.request.retention());
 		if (this.claim.isUnprotected()) {
 			this.observed.decide(Outcome.RUN_UNPROTECTED);
@@ -59,36 +77,33 @@ final class LeaseClaimant implements Claimant {
 
 	@Override
 	public void release() {
+		endRun();
 		this.claim.release();
-		this.observed.decide(Outcome.RELEASED);
+		this.observed.decide(isMismatched() ? Outcome.MISMATCHED : Outcome.RELEASED);
 	}
 
 	@Override
 	public void stopRenewal() {
+		endRun();
 		this.claim.stopRenewal();
 	}
 
 	@Override
 	public void settleUnknown() {
+		endRun();
 		this.claim.stopRenewal();
 		this.observed.decide(Outcome.UNKNOWN);
 	}
 
-	/**
-	 * The work is done, so a failure to encrypt must not free the key.
-	 */
-	private StoredResponse close(StoredResponse response) {
-		try {
-			return this.observed.close(this.request, response);
-		}
-		// A library of a cipher may be missing. The message could contain a part of the
-		// response.
-		catch (RuntimeException | Error ex) {
-			logger.error(
-					"The response of key {} could not be encrypted ({}); only the fact that the work was done is stored",
-					this.request.key(), ex.getClass().getName());
-			logger.debug("The stack trace of the failure above", ex);
-			return StoredResponse.notKept();
+	private boolean isMismatched() {
+		LeasedRun begun = this.run;
+		return begun != null && begun.isMismatched();
+	}
+
+	private void endRun() {
+		LeasedRun begun = this.run;
+		if (begun != null) {
+			this.leased.end(begun);
 		}
 	}
 

@@ -13,6 +13,8 @@ import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * reports the outcome to the observers once.
  */
 final class ObservedClaim {
+
+	private static final Logger logger = LoggerFactory.getLogger(ObservedClaim.class);
 
 	private final IdempotencyObserver observer;
 
@@ -89,6 +93,25 @@ final class ObservedClaim {
 	 */
 	StoredResponse close(ClaimRequest request, StoredResponse response) {
 		return this.envelope.close(request, response);
+	}
+
+	/**
+	 * Creates the stored form of a response to work that is done, so that a failure to
+	 * encrypt it must not free the key.
+	 */
+	StoredResponse closeOrDrop(ClaimRequest request, StoredResponse response) {
+		try {
+			return close(request, response);
+		}
+		// A library of a cipher may be missing. The message could contain a part of the
+		// response.
+		catch (RuntimeException | Error ex) {
+			logger.error(
+					"The response of key {} could not be encrypted ({}); only the fact that the work was done is stored",
+					this.key, ex.getClass().getName());
+			logger.debug("The stack trace of the failure above", ex);
+			return StoredResponse.notKept();
+		}
 	}
 
 	/**

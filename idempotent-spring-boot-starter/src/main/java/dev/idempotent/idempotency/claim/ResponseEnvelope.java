@@ -7,6 +7,7 @@ import dev.idempotent.encryption.CipherContext;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -56,6 +57,16 @@ final class ResponseEnvelope {
 			.put(originBytes)
 			.put(content)
 			.array());
+	}
+
+	/**
+	 * Opens the response of a completed claim.
+	 */
+	Claim open(IdempotencyKey key, Claim claim) {
+		return claim.fold((acquired) -> claim, (pending) -> claim,
+				(completed) -> new Claim.Completed(open(key, completed.response()).response(),
+						completed.remainingRetention()),
+				(mismatched) -> claim);
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Claim;
@@ -41,6 +42,8 @@ final class StoreClaim {
 
 	private boolean unprotected;
 
+	private volatile boolean lost;
+
 	private volatile RunningClaims.@Nullable Run run;
 
 	StoreClaim(ClaimRequest request, GuardedStore store, BackgroundWork background, RunningClaims running,
@@ -70,6 +73,28 @@ final class StoreClaim {
 			}
 		}
 		return claim;
+	}
+
+	/**
+	 * Claims the key once more.
+	 * @return {@code false} if another claimant has it, or if this claim is settled
+	 */
+	boolean confirm() {
+		AtomicBoolean confirmed = new AtomicBoolean();
+		this.settlement.whileOpen(() -> confirmed.set(isGrantedAgain()));
+		return confirmed.get();
+	}
+
+	private boolean isGrantedAgain() {
+		try {
+			return this.store.claim(this.request).isAcquired();
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			if (this.store.isDispensable()) {
+				return true;
+			}
+			throw ex;
+		}
 	}
 
 	/**
@@ -105,6 +130,13 @@ final class StoreClaim {
 	}
 
 	/**
+	 * Returns whether the response was not stored because another claimant has the key.
+	 */
+	boolean isLost() {
+		return this.lost;
+	}
+
+	/**
 	 * Returns whether the work runs although the store that decides did not grant the
 	 * claim.
 	 */
@@ -131,6 +163,7 @@ final class StoreClaim {
 	private void store(StoredResponse response, Duration retention) {
 		boolean own = this.store.complete(this.request, response, retention);
 		if (!own && this.store.decides()) {
+			this.lost = true;
 			this.store.leaseLost(this.request);
 			logger.warn(
 					"Key {} was taken over because its lease of {} expired without a renewal; the work may have run twice, "

@@ -42,19 +42,22 @@ final class IdempotencyRecords {
 	}
 
 	/**
-	 * Claims an absent or expired key, or returns its state.
+	 * Claims or completes an absent or expired key, or returns its state.
+	 * @param response the response that completes the key, or {@code null} to claim it
+	 * @param duration the retention of the response, or the lease
 	 * @param lockTimeout how long to wait for another transaction that has claimed the
 	 * key; {@code null} for the lock timeout of the connection, which is restored
 	 * afterwards. H2 always uses the latter
 	 * @throws org.springframework.dao.CannotAcquireLockException after that time
 	 */
-	Claim claim(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
-			@Nullable Duration lockTimeout) {
+	Claim claim(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
+			@Nullable StoredResponse response, Duration duration, @Nullable Duration lockTimeout) {
 		RecordSql sql = sql(connection);
 		RecordStatements statements = new RecordStatements(connection, sql);
+		byte[] bytes = (response != null) ? response.bytes() : null;
 		for (int i = 0; i < ATTEMPTS; i++) {
-			if (statements.insert(lockTimeout, key.digest(), token, fingerprint.version(), fingerprint.digest(), false,
-					null, lease.toMillis())) {
+			if (statements.insert(lockTimeout, key.digest(), token, fingerprint.version(), fingerprint.digest(),
+					bytes != null, bytes, duration.toMillis())) {
 				return new Claim.Acquired();
 			}
 			RecordRow row = statements.find(key);
@@ -66,8 +69,8 @@ final class IdempotencyRecords {
 			}
 			if (row.isExpired()
 					? statements.change(sql.takeOver(), lockTimeout, token, fingerprint.version(), fingerprint.digest(),
-							false, null, lease.toMillis(), key.digest(), row.token())
-					: statements.change(sql.renew(), lockTimeout, lease.toMillis(), key.digest(), token)) {
+							bytes != null, bytes, duration.toMillis(), key.digest(), row.token())
+					: statements.change(sql.renew(), lockTimeout, duration.toMillis(), key.digest(), token)) {
 				return new Claim.Acquired();
 			}
 		}

@@ -96,7 +96,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		return run(key, (connection) -> {
 			Duration limit = this.records.limitsInOneStatement(connection) ? LOCK_TIMEOUT : null;
 			try {
-				return this.records.claim(connection, key, fingerprint, token, lease, limit);
+				return this.records.claim(connection, key, fingerprint, token, null, lease, limit);
 			}
 			catch (CannotAcquireLockException ex) {
 				return new Claim.Pending(Duration.ZERO);

@@ -65,7 +65,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	 * Claims the key on the connection of the transaction.
 	 */
 	Claim claim(Duration lease, Duration lockTimeout) {
-		return run((connection) -> this.records.claim(connection, this.key, this.fingerprint, this.token, lease,
+		return run((connection) -> this.records.claim(connection, this.key, this.fingerprint, this.token, null, lease,
 				lockTimeout));
 	}
 

@@ -11,6 +11,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
@@ -88,6 +89,32 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		finally {
 			DataSourceUtils.releaseConnection(joined, this.dataSource);
 		}
+	}
+
+	@Override
+	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
+		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		try {
+			return this.store.records()
+				.claim(connection, key, fingerprint, token, response, retention, this.queue.lockTimeout());
+		}
+		catch (PessimisticLockingFailureException ex) {
+			return new Claim.Pending(Duration.ZERO);
+		}
+		catch (DataAccessException ex) {
+			throw this.store.failure(key, ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, this.dataSource);
+		}
+	}
+
+	@Override
+	public boolean isSameResource(IdempotencyTransactions other) {
+		return other instanceof JdbcIdempotencyTransactions that && this.manager == that.manager
+				&& this.dataSource == that.dataSource;
 	}
 
 	/**

@@ -26,6 +26,8 @@ public final class IdempotencyTemplate {
 
 	private final IdempotentExecutor executor;
 
+	private final StepExecutor steps;
+
 	private final OperationSettings defaults;
 
 	private final Supplier<IdempotencyTransactions> transactions;
@@ -41,6 +43,7 @@ public final class IdempotencyTemplate {
 	private IdempotencyTemplate(MethodSettings settings, OperationSettings defaults) {
 		this.settings = settings;
 		this.executor = new IdempotentExecutor(settings.guard(), settings.waitTimeout());
+		this.steps = new StepExecutor(settings.guard(), settings.json());
 		this.defaults = defaults;
 		this.transactions = SingletonSupplier.of(this::findTransactions);
 	}
@@ -133,6 +136,60 @@ public final class IdempotencyTemplate {
 		catch (Throwable ex) {
 			throw new IllegalStateException("A Supplier must not throw checked exceptions", ex);
 		}
+	}
+
+	/**
+	 * Runs a step of the current run, or returns its recorded result if an earlier run of
+	 * the same key has completed it. The settings of the run apply, not those of this
+	 * template.
+	 * @param <T> the type of the result
+	 * @param name the name of the step, unique in the run and the same in each run
+	 * @param type the type as which the result is read, in each run
+	 * @param work the work, which commits before it returns
+	 * @return the result as read from its JSON
+	 * @throws IllegalStateException outside a run under {@link Guarantee#LEASE}, in an
+	 * open transaction, in another step, or if the run has called a step of that name
+	 * @throws dev.idempotent.idempotency.IdempotencyPendingException if another run has
+	 * taken the key over
+	 * @throws dev.idempotent.idempotency.IdempotencyMismatchException if the step was
+	 * recorded for another request with the same key
+	 * @throws dev.idempotent.idempotency.IdempotencyResultException if the step has been
+	 * done and its result cannot be written or read
+	 * @throws dev.idempotent.idempotency.IdempotencyStoreException if the step could not
+	 * be claimed; it was not run
+	 */
+	public <T extends @Nullable Object> T step(String name, Class<T> type, Supplier<T> work) {
+		return step(name, (Type) type, work);
+	}
+
+	/**
+	 * Runs a step with a result of a generic type.
+	 * @param <T> the type of the result
+	 * @param name the name of the step
+	 * @param type the type as which the result is read, such as that of Spring's
+	 * {@code ParameterizedTypeReference}
+	 * @param work the work, which commits before it returns
+	 * @return the result as read from its JSON
+	 * @throws IllegalStateException as {@link #step(String, Class, Supplier)} does, like
+	 * all other exceptions
+	 */
+	@SuppressWarnings({ "unchecked", "NullAway" })
+	public <T extends @Nullable Object> T step(String name, Type type, Supplier<T> work) {
+		return (T) this.steps.run(name, this.settings.json().constructType(type), work);
+	}
+
+	/**
+	 * Runs a step without a result.
+	 * @param name the name of the step
+	 * @param work the work, which commits before it returns
+	 * @throws IllegalStateException as {@link #step(String, Class, Supplier)} does, like
+	 * all other exceptions
+	 */
+	public void step(String name, Runnable work) {
+		step(name, void.class, () -> {
+			work.run();
+			return null;
+		});
 	}
 
 	private IdempotencyTransactions findTransactions() {

@@ -6,8 +6,10 @@ import java.util.Objects;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
+import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
@@ -64,6 +66,11 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 
 	@Override
 	protected IdempotentMethod read(AnnotatedMethod method) {
+		if (AnnotatedElementUtils.hasAnnotation(method.method(), Cancels.class)) {
+			throw IdempotentConfigurationException.ofMethod(Cancels.class, method.describe(),
+					"is not a web handler of Spring MVC, so @Cancels would have no effect",
+					"Remove @Cancels, or move it to the handler.", null);
+		}
 		return IdempotentMethod.of(method, annotationOf(method), this.settings.get());
 	}
 

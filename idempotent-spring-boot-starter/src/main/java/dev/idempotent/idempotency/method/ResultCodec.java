@@ -69,15 +69,31 @@ public final class ResultCodec {
 	}
 
 	/**
+	 * Creates the codec of a step's results.
+	 * @throws IllegalArgumentException if results of that type can be read only once, or
+	 * arrive after the step
+	 */
+	static ResultCodec ofStep(String name, JsonMapper json, JavaType type) {
+		if (isUnrepeatable(type.getRawClass())) {
+			throw new IllegalArgumentException("The result of step '" + name + "' is a "
+					+ type.getRawClass().getTypeName() + ", which cannot be recorded. Return a value or a "
+					+ "collection, and wait for a future within the step");
+		}
+		return new ResultCodec(json, type, "step '" + name + "'");
+	}
+
+	/**
 	 * Returns whether results of a method can be read only once, or arrive after it has
 	 * returned.
 	 * @param method the method
 	 * @return {@code true} for streams, futures, reactive types and Kotlin coroutines
 	 */
 	public static boolean isUnrepeatable(AnnotatedMethod method) {
-		Class<?> type = method.method().getReturnType();
-		return KotlinDetector.isSuspendingFunction(method.method())
-				|| UNREPEATABLE.stream().anyMatch((unrepeatable) -> unrepeatable.isAssignableFrom(type))
+		return KotlinDetector.isSuspendingFunction(method.method()) || isUnrepeatable(method.method().getReturnType());
+	}
+
+	private static boolean isUnrepeatable(Class<?> type) {
+		return UNREPEATABLE.stream().anyMatch((unrepeatable) -> unrepeatable.isAssignableFrom(type))
 				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 

@@ -69,6 +69,18 @@ abstract class HandlerRun {
 	}
 
 	/**
+	 * Responds with 204 in place of the handler.
+	 */
+	void beginWithoutHandler(HttpServletRequest request, HttpServletResponse response)
+			throws IOException, ServletException {
+		begin(request, response, (handled, buffered) -> {
+			handlerEntered();
+			handlerLeft();
+			((HttpServletResponse) buffered).setStatus(HttpServletResponse.SC_NO_CONTENT);
+		});
+	}
+
+	/**
 	 * Runs one dispatch in the context, and settles the key if the response is complete
 	 * after it. Restores the context of the thread.
 	 */

@@ -111,10 +111,10 @@ public final class IdempotencyFilter implements Filter {
 		Outcome outcome;
 		try {
 			ReadRequest read = this.reader.read(request);
-			Identity identity = identify(target.operation(), read);
+			Identity identity = identify(target, read);
 			Attempt attempt = attempt(target, identity);
 			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
-					(acquired) -> () -> attempt.run().get().begin(read.request(), response, chain),
+					(acquired) -> run(identity.cancels(), attempt, read.request(), response, chain, writer),
 					(pending) -> writer::refuseInProgress, (completed) -> () -> writer.replay(completed.response()),
 					(mismatched) -> () -> writer.refuseReusedKey(target.operation().keyExpression() != null));
 		}
@@ -129,11 +129,44 @@ public final class IdempotencyFilter implements Filter {
 		outcome.apply();
 	}
 
-	private Identity identify(IdempotentOperation operation, ReadRequest read) {
+	private Outcome run(@Nullable Cancellation cancels, Attempt attempt, HttpServletRequest request,
+			HttpServletResponse response, FilterChain chain, ResponseWriter writer) {
+		Cancellation.Verdict verdict = (cancels != null) ? decide(cancels, attempt) : Cancellation.Verdict.RUN;
+		return switch (verdict) {
+			case RUN -> () -> attempt.run().get().begin(request, response, chain);
+			case SKIP -> () -> attempt.run().get().beginWithoutHandler(request, response);
+			case WAIT -> {
+				attempt.abandon().run();
+				yield writer::refuseActionInProgress;
+			}
+		};
+	}
+
+	private Cancellation.Verdict decide(Cancellation cancels, Attempt attempt) {
+		boolean decided = false;
+		try {
+			Cancellation.Verdict verdict = cancels.decide(this.guard);
+			decided = true;
+			return verdict;
+		}
+		finally {
+			if (!decided) {
+				attempt.abandon().run();
+			}
+		}
+	}
+
+	private Identity identify(Target target, ReadRequest read) {
+		if (this.operations.requiresCaller(target)) {
+			this.keys.requireCaller(read.request());
+		}
 		Supplier<Identity> identity = () -> {
 			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
-					operation.exclusions());
-			return new Identity(this.keys.resolve(operation, read, fingerprint), fingerprint);
+					target.operation().exclusions());
+			IdempotencyKey key = this.keys.resolve(target.operation(), read, fingerprint);
+			IdempotentOperation action = target.cancelled();
+			Cancellation cancels = (action != null) ? this.keys.resolve(action, read.request(), key) : null;
+			return new Identity(key, (cancels != null) ? cancels.addTo(fingerprint) : fingerprint, cancels);
 		};
 		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();
 	}
@@ -146,25 +179,29 @@ public final class IdempotencyFilter implements Filter {
 			Claimant claimant = this.guard.claimant(operation, identity.key(), identity.fingerprint(), settings.lease(),
 					settings.retention());
 			return new Attempt(claimant,
-					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy));
+					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy), claimant::release);
 		}
 		TransactionalClaimant claimant = this.guard.claimant(operation, identity.key(), identity.fingerprint(),
 				settings.lease(), settings.retention(), transactions);
 		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
-				this.responsePolicy, this.commitFailures, target.cors()));
+				this.responsePolicy, this.commitFailures, target.cors()), () -> {
+					claimant.rollback();
+					claimant.release();
+				});
 	}
 
 	private Claim claim(IdempotentOperation operation, Claimant claimant) {
 		return operation.settings().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 	}
 
-	private record Identity(IdempotencyKey key, Fingerprint fingerprint) {
+	private record Identity(IdempotencyKey key, Fingerprint fingerprint, @Nullable Cancellation cancels) {
 	}
 
 	/**
-	 * A claimant, and the run that is created once it has acquired the key.
+	 * A claimant, the run that is created once it has acquired the key, and how to give
+	 * the key up instead.
 	 */
-	private record Attempt(Claimant claimant, Supplier<HandlerRun> run) {
+	private record Attempt(Claimant claimant, Supplier<HandlerRun> run, Runnable abandon) {
 	}
 
 	private interface Outcome {

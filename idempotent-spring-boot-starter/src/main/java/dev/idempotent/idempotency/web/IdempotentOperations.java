@@ -28,6 +28,8 @@ public final class IdempotentOperations {
 
 	private volatile @Nullable OperationTable table;
 
+	private volatile boolean callersKnown;
+
 	/**
 	 * Reads the annotations of all handlers of a mapping.
 	 * @param mapping the mapping that requests are dispatched with
@@ -43,7 +45,7 @@ public final class IdempotentOperations {
 			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTable loaded = OperationTable.load(mapping,
 				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
-				transactionSource);
+				transactionSource, settings.responsePolicy());
 		this.table = loaded;
 		return loaded.annotated()
 			.keySet()
@@ -72,6 +74,22 @@ public final class IdempotentOperations {
 						null);
 			}
 		});
+	}
+
+	/**
+	 * Requires known callers of handlers that cancel others or can be cancelled, for
+	 * applications that can distinguish callers: the keys of a cancel and of its action
+	 * must be in one scope.
+	 */
+	public void requireCallersOfCancels() {
+		this.callersKnown = true;
+	}
+
+	/**
+	 * Returns whether a request to an operation is refused if its caller is unknown.
+	 */
+	boolean requiresCaller(Target target) {
+		return this.callersKnown && target.paired();
 	}
 
 	/**

@@ -36,6 +36,14 @@ final class KeyHeader {
 			throw new RefusedRequestException(Problem.KEY_MALFORMED,
 					"The header " + this.name + " was sent more than once. Send it once.");
 		}
+		return parse(value);
+	}
+
+	/**
+	 * Parses a key.
+	 * @throws RefusedRequestException if it is malformed
+	 */
+	String parse(String value) {
 		String key = value.startsWith("\"") ? unquote(value) : bare(value);
 		if (key.isEmpty() || key.length() > MAX_LENGTH || !key.chars().allMatch(KeyHeader::isVisibleAscii)) {
 			throw malformed();

@@ -33,10 +33,11 @@ import org.springframework.web.util.UriTemplate;
  * @param mapping the mapping that requests are dispatched with
  * @param patterns the mappings of the annotated handlers
  * @param annotated the operations of the annotated handlers
+ * @param pairs the annotated handlers that cancel others
  * @param required the operations that need a key by configuration
  */
 record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> patterns,
-		Map<Handler, IdempotentOperation> annotated, RequiredKeyOperations required) {
+		Map<Handler, IdempotentOperation> annotated, CancelPairs pairs, RequiredKeyOperations required) {
 
 	/**
 	 * Reads the annotations of all handlers of a mapping.
@@ -44,7 +45,8 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	 * applied to its handler
 	 */
 	static OperationTable load(RequestMappingHandlerMapping mapping, RequiredKeyOperations required,
-			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
+			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource,
+			ResponsePolicy policy) {
 		Map<Handler, IdempotentOperation> annotated = new HashMap<>();
 		Map<Handler, Set<String>> pathVariables = new HashMap<>();
 		List<RequestMappingInfo> patterns = new ArrayList<>();
@@ -62,7 +64,8 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 				IdempotentConfigurationException.describe(handler.type(), handler.method()),
 				pathVariables.getOrDefault(handler, Set.of())));
 		required.check(mapping);
-		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated), required);
+		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated),
+				CancelPairs.of(annotated, policy), required);
 	}
 
 	private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
@@ -87,13 +90,15 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		}
 		HandlerExecutionChain chain = chainOf(request);
 		if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
-			return keyRequired ? new Target(this.required.ofOtherHandler(), false, null) : null;
+			return keyRequired ? Target.ofRule(this.required.ofOtherHandler(), null) : null;
 		}
-		IdempotentOperation operation = this.annotated.get(Handler.of(handler));
+		Handler found = Handler.of(handler);
+		IdempotentOperation operation = this.annotated.get(found);
 		if (operation != null) {
-			return new Target(operation, HandlerEntryAdvisor.advises(handler.getBean()), cors(chain, request));
+			return new Target(operation, HandlerEntryAdvisor.advises(handler.getBean()), cors(chain, request),
+					this.pairs.actions().get(found), this.pairs.members().contains(found));
 		}
-		return keyRequired ? new Target(this.required.of(handler), false, cors(chain, request)) : null;
+		return keyRequired ? Target.ofRule(this.required.of(handler), cors(chain, request)) : null;
 	}
 
 	/**
@@ -147,8 +152,16 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	 * @param operation the operation
 	 * @param entryTracked whether the entry into the handler is reported to the run
 	 * @param cors the CORS configuration of the handler, if any
+	 * @param cancelled the action that the operation cancels, if any
+	 * @param paired whether the operation cancels another one or can be cancelled
 	 */
-	record Target(IdempotentOperation operation, boolean entryTracked, @Nullable CorsConfiguration cors) {
+	record Target(IdempotentOperation operation, boolean entryTracked, @Nullable CorsConfiguration cors,
+			@Nullable IdempotentOperation cancelled, boolean paired) {
+
+		static Target ofRule(IdempotentOperation operation, @Nullable CorsConfiguration cors) {
+			return new Target(operation, false, cors, null, false);
+		}
+
 	}
 
 	/**

@@ -2,9 +2,11 @@ package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
 import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -35,6 +37,10 @@ enum Problem {
 
 	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused"),
 
+	CANCELLED(HttpStatus.GONE, "Action cancelled"),
+
+	CALLER_REQUIRED(HttpStatus.FORBIDDEN, "Caller required"),
+
 	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests"),
 	CALLER_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "Caller unknown"),
 
@@ -62,16 +68,29 @@ enum Problem {
 	}
 
 	void send(HttpServletResponse response, String detail) throws IOException {
+		byte[] body = body(detail);
+		response.setStatus(this.status.value());
+		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+		response.setContentLength(body.length);
+		response.getOutputStream().write(body);
+	}
+
+	/**
+	 * Creates the response as it is stored.
+	 */
+	CapturedResponse capture(String detail) {
+		return new CapturedResponse(this.status.value(),
+				List.of(new Header(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_PROBLEM_JSON_VALUE, true)),
+				body(detail), null, null);
+	}
+
+	private byte[] body(String detail) {
 		Map<String, Object> members = new LinkedHashMap<>();
 		members.put("type", TYPE_PREFIX + name().toLowerCase(Locale.ROOT).replace('_', '-'));
 		members.put("title", this.title);
 		members.put("status", this.status.value());
 		members.put("detail", detail);
-		byte[] body = json.writeValueAsBytes(members);
-		response.setStatus(this.status.value());
-		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-		response.setContentLength(body.length);
-		response.getOutputStream().write(body);
+		return json.writeValueAsBytes(members);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.KeySource;
 import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Resolves the key of a request as its operation specifies, in the scope of the caller.
@@ -52,6 +53,45 @@ final class RequestKeys {
 			throw this.header.missing();
 		}
 		return fingerprintKey(operation, scope(request), fingerprint);
+	}
+
+	/**
+	 * Resolves the action that a request cancels, in the scope of the caller.
+	 * @throws RefusedRequestException if its key is missing, malformed or the one of the
+	 * request
+	 */
+	Cancellation resolve(IdempotentOperation action, HttpServletRequest request, IdempotencyKey own) {
+		CancelsHeader header = CancelsHeader.read(request);
+		IdempotencyKey key = key(IdempotencyKey.Kind.HEADER, request, "", header.key());
+		if (key.equals(own)) {
+			throw new RefusedRequestException(Problem.KEY_MALFORMED, "The headers " + CancelsHeader.NAME
+					+ " and that of the idempotency key have the same key. Send a key of its own with each request.");
+		}
+		return new Cancellation(action, key, header.done());
+	}
+
+	/**
+	 * Requires a caller: a cancel without one would not find the action of its caller.
+	 * @throws RefusedRequestException if the caller is unknown
+	 */
+	void requireCaller(HttpServletRequest request) {
+		String problem = callerProblem(request);
+		if (problem != null) {
+			throw new RefusedRequestException(Problem.CALLER_REQUIRED, problem);
+		}
+	}
+
+	private @Nullable String callerProblem(HttpServletRequest request) {
+		try {
+			return scope(request).isEmpty()
+					? "Nothing was done: the caller is unknown, and this operation cancels "
+							+ "another one or can be cancelled, so both must have the same known caller. Let only "
+							+ "authenticated callers use it, or declare a bean of type IdempotencyScopeResolver."
+					: null;
+		}
+		catch (RefusedRequestException ex) {
+			return ex.detail();
+		}
 	}
 
 	/**

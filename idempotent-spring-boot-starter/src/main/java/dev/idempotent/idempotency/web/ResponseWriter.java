@@ -64,6 +64,14 @@ final class ResponseWriter {
 	}
 
 	/**
+	 * Refuses a cancel whose action is running.
+	 */
+	void refuseActionInProgress() throws IOException {
+		refuseRetryable(Problem.IN_PROGRESS,
+				"The request to cancel is still running. Nothing was done. Send the cancel again in a moment.");
+	}
+
+	/**
 	 * Refuses a request whose key was used for a different request.
 	 * @param derived whether the key was derived from the request, so that the client
 	 * cannot choose another one
@@ -80,7 +88,7 @@ final class ResponseWriter {
 	 * Refuses a request that cannot be claimed as it was sent.
 	 */
 	void refuse(RefusedRequestException ex) throws IOException {
-		if (ex.problem() == Problem.CALLER_UNKNOWN) {
+		if (ex.problem() == Problem.CALLER_UNKNOWN || ex.problem() == Problem.CALLER_REQUIRED) {
 			// Only the log contains the advice for the operator.
 			logger.warn("A {} request was refused. {}", this.request.getMethod(), ex.detail());
 			refuse(ex.problem(), "The service cannot determine the caller. Nothing was done. Contact the operator.");

@@ -258,6 +258,7 @@ class IdempotencyEndpointIntegrationTests {
 			{"key":""}                                       | no 'key'
 			{"key":"\\"secret\\""}                           | in quotes
 			{"kind":"BODY","key":"secret"}                   | no such 'kind'
+			{"kind":"STEP","operation":"a","key":"secret"}   | no such 'kind'
 			{"kind":"METHOD","key":"secret"}                 | no 'operation'
 			{"key":"secret","operation":"pay"}               | no 'operation'
 			{"key":"secret","scope":"a","principal":"b"}     | both

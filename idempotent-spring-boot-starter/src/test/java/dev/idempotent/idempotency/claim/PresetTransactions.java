@@ -44,6 +44,17 @@ final class PresetTransactions implements IdempotencyTransactions {
 		return null;
 	}
 
+	@Override
+	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		return new Claim.Acquired();
+	}
+
+	@Override
+	public boolean isSameResource(IdempotencyTransactions other) {
+		return other == this;
+	}
+
 	private final class Open implements Transaction {
 
 		private final Claim claim;

@@ -94,8 +94,8 @@ abstract class RecordLocksContract {
 	void countsUnexpiredKeysUpToALimit() throws SQLException {
 		expire();
 		KeyCount before = this.records.count(this.first, 1000);
-		this.records.claim(this.first, Samples.key(), REQUEST, "owner", MINUTE, null);
-		this.records.claim(this.first, Samples.key(), REQUEST, "owner", MINUTE, null);
+		this.records.claim(this.first, Samples.key(), REQUEST, "owner", null, MINUTE, null);
+		this.records.claim(this.first, Samples.key(), REQUEST, "owner", null, MINUTE, null);
 		this.records.complete(this.first, Samples.key(), REQUEST, "owner", Samples.response("response"), MINUTE);
 		assertThat(this.records.count(this.first, 1000))
 			.isEqualTo(new KeyCount(before.pending() + 2, before.completed() + 1, true));
@@ -138,11 +138,11 @@ abstract class RecordLocksContract {
 	void reportsADeadlock() throws Exception {
 		IdempotencyKey other = Samples.key();
 		claim(this.first, "owner", null);
-		this.records.claim(this.second, other, REQUEST, "rival", MINUTE, null);
+		this.records.claim(this.second, other, REQUEST, "rival", null, MINUTE, null);
 		CompletableFuture<Optional<Exception>> rival = failure(this.second, () -> claim(this.second, "rival", null));
 		awaitAWaitingTransaction();
 		CompletableFuture<Optional<Exception>> owner = failure(this.first,
-				() -> this.records.claim(this.first, other, REQUEST, "owner", MINUTE, null));
+				() -> this.records.claim(this.first, other, REQUEST, "owner", null, MINUTE, null));
 		assertThat(Stream.of(owner, rival).map(CompletableFuture::join).flatMap(Optional::stream)).isNotEmpty()
 			.allSatisfy((failure) -> assertThat(failure).isInstanceOf(PessimisticLockingFailureException.class));
 	}
@@ -178,7 +178,7 @@ abstract class RecordLocksContract {
 	}
 
 	Claim claim(Connection connection, String token, @Nullable Duration lockTimeout) {
-		return this.records.claim(connection, this.key, REQUEST, token, MINUTE, lockTimeout);
+		return this.records.claim(connection, this.key, REQUEST, token, null, MINUTE, lockTimeout);
 	}
 
 	Connection begin() throws SQLException {
@@ -188,7 +188,7 @@ abstract class RecordLocksContract {
 	}
 
 	void expire() throws SQLException {
-		this.records.claim(this.first, this.key, REQUEST, "gone", Duration.ofMillis(1), null);
+		this.records.claim(this.first, this.key, REQUEST, "gone", null, Duration.ofMillis(1), null);
 		this.first.commit();
 		await().until(() -> this.records.find(this.first, this.key, REQUEST) == null);
 		this.first.commit();

@@ -119,7 +119,7 @@ abstract class StatementsContract {
 			this.records.complete(this.connection, this.key, fingerprint, token, Samples.response("response"), MINUTE);
 		}
 		else if (!row.equals("absent")) {
-			this.records.claim(this.connection, this.key, fingerprint, token, MINUTE, null);
+			this.records.claim(this.connection, this.key, fingerprint, token, null, MINUTE, null);
 		}
 		if (row.endsWith("expired")) {
 			table().template()
@@ -142,8 +142,8 @@ abstract class StatementsContract {
 	}
 
 	private String claim(@Nullable Duration lockTimeout) {
-		return name(
-				this.records.claim(this.count.of(this.connection), this.key, REQUEST, "owner", MINUTE, lockTimeout));
+		return name(this.records.claim(this.count.of(this.connection), this.key, REQUEST, "owner", null, MINUTE,
+				lockTimeout));
 	}
 
 	private static String name(@Nullable Claim claim) {

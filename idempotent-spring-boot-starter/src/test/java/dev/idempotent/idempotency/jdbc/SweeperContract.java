@@ -70,7 +70,7 @@ abstract class SweeperContract {
 		try (Connection transaction = table().dataSource().getConnection()) {
 			transaction.setAutoCommit(false);
 			Claim claim = new IdempotencyRecords(table().name()).claim(transaction, expired.get(0), REQUEST, "owner",
-					MINUTE, null);
+					null, MINUTE, null);
 			assertThat(claim).isEqualTo(new Claim.Acquired());
 			assertThat(this.sweeper.sweep()).isEqualTo(1);
 			transaction.commit();

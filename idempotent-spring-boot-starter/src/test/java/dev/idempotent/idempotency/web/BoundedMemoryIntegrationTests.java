@@ -18,6 +18,7 @@ import java.util.concurrent.Future;
 
 import dev.idempotent.testing.ForkedApplication;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -53,7 +54,8 @@ class BoundedMemoryIntegrationTests {
 
 	@Test
 	void isEnoughForFiftyHostileClients() throws Exception {
-		try (ForkedApplication application = ForkedApplication.start(Application.class, redis, "256m")) {
+		try (ForkedApplication application = ForkedApplication.start(Application.class, redis, "256m",
+				WebApplication.WITH_SECURITY)) {
 			ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
 			try {
 				Callable<Void> attack = () -> attack(application);

@@ -1,0 +1,13 @@
+package dev.idempotent.saga.jdbc;
+
+/**
+ * Tests for {@link JdbcSagaStore} on MariaDB with MySQL Connector/J.
+ */
+class ConnectorJSagaStoreIntegrationTests extends MariaDbSagaStoreContract {
+
+	@Override
+	String url() {
+		return "jdbc:mysql://127.0.0.1:%d/test";
+	}
+
+}

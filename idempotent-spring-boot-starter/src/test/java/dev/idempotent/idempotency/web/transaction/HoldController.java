@@ -1,0 +1,82 @@
+package dev.idempotent.idempotency.web.transaction;
+
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.Cancels;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.Gate;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * An action and its cancel, each of which inserts a row and then ends in every way.
+ */
+@RestController
+class HoldController {
+
+	static final String RELEASED = "released-";
+
+	private final Works works;
+
+	private final AtomicInteger releases = new AtomicInteger();
+
+	private volatile @Nullable Gate gate;
+
+	HoldController(Works works) {
+		this.works = works;
+	}
+
+	void holdUpAt(@Nullable Gate closed) {
+		this.gate = closed;
+	}
+
+	int releases() {
+		return this.releases.get();
+	}
+
+	@Idempotent(name = "place-hold", guarantee = Guarantee.TRANSACTION, lease = "3s", retention = "36h")
+	@PostMapping("/holds/{ending}")
+	ResponseEntity<?> place(@PathVariable String ending, @RequestParam String name) throws InterruptedException {
+		this.works.write(name);
+		return end(ending, Map.of("placed", name));
+	}
+
+	@Cancels("place-hold")
+	@Idempotent(name = "release-hold", guarantee = Guarantee.TRANSACTION, lease = "3s")
+	@PostMapping("/releases/{ending}")
+	ResponseEntity<?> release(@PathVariable String ending, @RequestParam String name) throws InterruptedException {
+		this.releases.incrementAndGet();
+		this.works.write(RELEASED + name);
+		return end(ending, Map.of("released", name));
+	}
+
+	private ResponseEntity<?> end(String ending, Map<String, String> body) throws InterruptedException {
+		return switch (ending) {
+			case "created" -> ResponseEntity.status(201).body(body);
+			case "large" -> ResponseEntity.ok("x".repeat(20_000));
+			case "refused" -> throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT);
+			case "broken" -> throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE);
+			case "gate" -> pass(ResponseEntity.status(201).body(body));
+			case "refused-gate" -> throw new ResponseStatusException(
+					pass(ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).body(body)).getStatusCode());
+			default -> throw new IllegalArgumentException(ending);
+		};
+	}
+
+	private ResponseEntity<?> pass(ResponseEntity<?> response) throws InterruptedException {
+		Gate closed = this.gate;
+		if (closed != null) {
+			closed.pass();
+		}
+		return response;
+	}
+
+}

@@ -1,0 +1,83 @@
+package dev.idempotent.saga.model;
+
+import java.util.function.BiPredicate;
+import java.util.stream.IntStream;
+
+import dev.idempotent.saga.model.State.Owner;
+import dev.idempotent.saga.model.State.Row;
+import dev.idempotent.saga.model.State.Step;
+
+/**
+ * What holds in every state. A saga that has ended keeps its promise whatever arrives
+ * late, because that leads to further states.
+ */
+enum Invariant {
+
+	/**
+	 * Neither action nor undo takes effect twice, and an undo never without its action.
+	 */
+	AT_MOST_ONCE((scenario, state) -> steps(scenario).allMatch(
+			(step) -> state.get(Step.DONE, step) <= 1 && state.get(Step.UNDONE, step) <= state.get(Step.DONE, step))),
+
+	/**
+	 * Completed: each step has taken effect once, except those whose refusal was caught.
+	 */
+	COMPLETED_IS_ONCE((scenario, state) -> !state.is(Row.STATUS, Status.COMPLETED)
+			|| steps(scenario).allMatch((step) -> state.get(Step.UNDONE, step) == 0
+					&& state.get(Step.DONE, step) == (state.is(Step.JOURNAL, step, Journal.REFUSED) ? 0 : 1))),
+
+	/** Compensated: what took effect is undone, except plain steps. */
+	COMPENSATED_IS_NET_ZERO((scenario, state) -> !state.is(Row.STATUS, Status.COMPENSATED)
+			|| steps(scenario).filter((step) -> scenario.kind(step) != StepKind.PLAIN)
+				.allMatch((step) -> state.get(Step.DONE, step) == state.get(Step.UNDONE, step))),
+
+	/** Never two different answers. */
+	ONE_ANSWER((scenario, state) -> state.get(Row.COMPLETED) + state.get(Row.COMPENSATED) <= 1),
+
+	/** Undone in reverse order. */
+	REVERSE_ORDER((scenario, state) -> state.get(Row.DISORDER) == 0),
+
+	/**
+	 * Halted only with a step whose outcome cannot be proved, or whose undo is refused.
+	 */
+	HALTED_WITH_CAUSE((scenario, state) -> !state.is(Row.STATUS, Status.HALTED)
+			|| steps(scenario).anyMatch((step) -> Invariant.unresolved(scenario, state, step))),
+
+	/** From every state an end is reached without faults and without a clock. */
+	PROGRESS((scenario, state) -> true);
+
+	private final BiPredicate<Scenario, State> holds;
+
+	Invariant(BiPredicate<Scenario, State> holds) {
+		this.holds = holds;
+	}
+
+	boolean holds(Scenario scenario, State state) {
+		return this.holds.test(scenario, state);
+	}
+
+	static boolean ended(State state) {
+		boolean neverBegun = state.is(Row.STATUS, Status.ABSENT) && state.is(Owner.AT, 0, At.IDLE)
+				&& state.is(Owner.AT, 1, At.IDLE);
+		return neverBegun || state.is(Row.STATUS, Status.COMPLETED) || state.is(Row.STATUS, Status.COMPENSATED)
+				|| state.is(Row.STATUS, Status.HALTED);
+	}
+
+	private static boolean unresolved(Scenario scenario, State state, int step) {
+		Journal journal = state.journal(step);
+		boolean old = state.get(Step.ACTION_OLD, step) == 1 || state.get(Step.UNDO_OLD, step) == 1;
+		return switch (Cause.values()[state.get(Row.CAUSE)]) {
+			case NONE -> false;
+			case AGE -> old && (journal == Journal.ACTING || journal.isUndoing()
+					|| journal == Journal.REFUSED && scenario.kind(step) == StepKind.CANCEL);
+			case ATTEMPTS ->
+				journal.isUndoing() || journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE;
+			case REFUSED_UNDO -> journal.isUndoing();
+		};
+	}
+
+	private static IntStream steps(Scenario scenario) {
+		return IntStream.range(0, scenario.steps().size());
+	}
+
+}

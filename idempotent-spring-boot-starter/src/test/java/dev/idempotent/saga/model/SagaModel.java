@@ -1,0 +1,100 @@
+package dev.idempotent.saga.model;
+
+import dev.idempotent.saga.model.State.Owner;
+import dev.idempotent.saga.model.State.Row;
+
+/**
+ * The protocol of a saga: which states follow a state.
+ */
+final class SagaModel {
+
+	private final Scenario scenario;
+
+	private final Environment environment;
+
+	private final Forward forward;
+
+	private final Backward backward;
+
+	private final Calls calls;
+
+	SagaModel(Scenario scenario) {
+		this.scenario = scenario;
+		Fence fence = new Fence(scenario);
+		Participants participants = new Participants(scenario);
+		this.environment = new Environment(scenario);
+		this.forward = new Forward(scenario, fence);
+		this.backward = new Backward(scenario, fence, this.forward, participants);
+		this.calls = new Calls(scenario, participants, this.forward, this.backward);
+	}
+
+	/** A caller before its first step, or a started saga that no instance runs yet. */
+	State initial(boolean started) {
+		State state = new State().set(Row.FAULTS, this.scenario.faults());
+		return started ? state.set(Row.STATUS, Status.EXECUTING) : Environment.begin(state, 0);
+	}
+
+	void successors(State state, Successors to) {
+		for (int owner = 0; owner < State.OWNERS; owner++) {
+			proceed(state, owner, to);
+			this.environment.dies(state, owner, to);
+		}
+		for (int step = 0; step < this.scenario.steps().size(); step++) {
+			this.calls.arrivals(state, step, to);
+		}
+		this.environment.clocks(state, to);
+		this.environment.operator(state, to);
+		this.environment.sweep(state, to);
+	}
+
+	private void proceed(State state, int owner, Successors to) {
+		switch (state.at(owner)) {
+			case IDLE -> this.environment.takeOver(state, owner, to);
+			case READ -> read(state, owner, to);
+			case PEEKED -> to.add(Event.RAISES_EPOCH, owner, Successors.NONE,
+					enter(Environment.raiseEpoch(state.copy(), owner), owner));
+			case RUN -> this.forward.run(state, owner, to);
+			case CALLED -> this.calls.called(state, owner, to);
+			case DECIDE -> this.backward.decide(state, owner, to);
+			case BACK -> this.backward.back(state, owner, to);
+			case UNDO_CALLED -> this.calls.undoCalled(state, owner, to);
+			case HALT -> this.backward.halt(state, owner, to);
+		}
+	}
+
+	private void read(State state, int owner, Successors to) {
+		if (state.get(Owner.CURRENT, owner) == 0 && !this.scenario.has(Defect.STALE_OWNER_READS_JOURNAL)) {
+			to.add(Event.FENCED, owner, Successors.NONE, state.copy().clear(owner));
+			return;
+		}
+		State next = state.copy();
+		this.environment.copyJournal(next, owner);
+		to.add(Event.READS_JOURNAL, owner, Successors.NONE, enter(next, owner));
+		boolean partial = this.scenario.has(Defect.UNREACHED_STEPS_NOT_UNDONE)
+				&& state.is(Row.STATUS, Status.COMPENSATING);
+		for (int reached = 0; partial && reached < this.scenario.steps().size(); reached++) {
+			State less = next.copy();
+			this.backward.retreat(less, owner, reached);
+			to.add(Event.BODY_ENDS_EARLY, owner, reached, less);
+		}
+	}
+
+	/** Runs the body with what the journal has recorded. */
+	private State enter(State next, int owner) {
+		if (next.is(Row.STATUS, Status.COMPENSATING)) {
+			next.set(Owner.BACKWARD, owner, 1);
+			this.backward.retreat(next, owner, this.scenario.steps().size());
+		}
+		else if (!next.is(Row.STATUS, Status.EXECUTING)) {
+			next.clear(owner);
+		}
+		else if (next.get(Row.DEADLINE) == 1) {
+			next.set(Owner.AT, owner, At.DECIDE);
+		}
+		else {
+			this.forward.advance(next, owner, 0);
+		}
+		return next;
+	}
+
+}

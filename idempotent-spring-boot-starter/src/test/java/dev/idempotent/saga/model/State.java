@@ -1,0 +1,232 @@
+package dev.idempotent.saga.model;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * One state of journal, owners, participants and network, in two words: that of the
+ * steps, and that of the owners and the saga's row.
+ */
+final class State {
+
+	static final int STEPS = 3;
+
+	static final int OWNERS = 2;
+
+	/** Fields of the saga's row, and of the search. */
+	enum Row {
+
+		STATUS(3), CAUSE(2), HALTED_IN(3), DEADLINE(1), FAULTS(3), COMPLETED(1), COMPENSATED(1), DISORDER(1);
+
+		private final int bits;
+
+		Row(int bits) {
+			this.bits = bits;
+		}
+
+	}
+
+	/**
+	 * Fields of a step: its row, its effects, its participant's records, its messages.
+	 */
+	enum Step {
+
+		JOURNAL(3), ACTION_OLD(1), UNDO_OLD(1), DONE(2), UNDONE(2), ACTION_RECORD(2), UNDO_RECORD(1),
+		OTHER_ACTION_RECORD(2), OTHER_UNDO_RECORD(1), LATE_ACTIONS(2), LATE_UNDOS(2), LATE_CANCELS(2);
+
+		private final int bits;
+
+		Step(int bits) {
+			this.bits = bits;
+		}
+
+	}
+
+	/** Fields of an owner: where it is in the body, and what it knows. */
+	enum Owner {
+
+		AT(4), STEP(2), BACKWARD(1), CURRENT(1), FRESH(1), IN_DOUBT(1), FIRST_ATTEMPT(1), UNWRITTEN(2), CAUSE(2),
+		VIEW_0(3), VIEW_1(3), VIEW_2(3);
+
+		private final int bits;
+
+		Owner(int bits) {
+			this.bits = bits;
+		}
+
+	}
+
+	private static final Owner[] VIEWS = { Owner.VIEW_0, Owner.VIEW_1, Owner.VIEW_2 };
+
+	private static final At[] AT = At.values();
+
+	private static final Status[] STATUS = Status.values();
+
+	private static final int[] IN_STEP = shifts(Stream.of(Step.values()).mapToInt((f) -> f.bits));
+
+	private static final int[] IN_OWNER = shifts(Stream.of(Owner.values()).mapToInt((f) -> f.bits));
+
+	private static final int[] IN_ROW = shifts(Stream.of(Row.values()).mapToInt((f) -> f.bits));
+
+	private static final int STEP_BITS = IN_STEP[IN_STEP.length - 1];
+
+	private static final int OWNER_BITS = IN_OWNER[IN_OWNER.length - 1];
+
+	private static final int ROW_FROM = OWNERS * OWNER_BITS;
+
+	private static final long OWNER_MASK = (1L << OWNER_BITS) - 1;
+
+	private long steps;
+
+	private long rest;
+
+	State() {
+		this(0, 0);
+	}
+
+	State(long steps, long rest) {
+		this.steps = steps;
+		this.rest = rest;
+	}
+
+	long steps() {
+		return this.steps;
+	}
+
+	long rest() {
+		return this.rest;
+	}
+
+	State copy() {
+		return new State(this.steps, this.rest);
+	}
+
+	Status status() {
+		return STATUS[get(Row.STATUS)];
+	}
+
+	int get(Row field) {
+		return read(this.rest, ROW_FROM + IN_ROW[field.ordinal()], field.bits);
+	}
+
+	boolean is(Row field, Enum<?> value) {
+		return get(field) == value.ordinal();
+	}
+
+	State set(Row field, Enum<?> value) {
+		return set(field, value.ordinal());
+	}
+
+	State set(Row field, int value) {
+		this.rest = write(this.rest, ROW_FROM + IN_ROW[field.ordinal()], field.bits, value);
+		return this;
+	}
+
+	Journal journal(int step) {
+		return Journal.OF[get(Step.JOURNAL, step)];
+	}
+
+	int get(Step field, int step) {
+		return read(this.steps, step * STEP_BITS + IN_STEP[field.ordinal()], field.bits);
+	}
+
+	boolean is(Step field, int step, Enum<?> value) {
+		return get(field, step) == value.ordinal();
+	}
+
+	State set(Step field, int step, Enum<?> value) {
+		return set(field, step, value.ordinal());
+	}
+
+	State set(Step field, int step, int value) {
+		this.steps = write(this.steps, step * STEP_BITS + IN_STEP[field.ordinal()], field.bits, value);
+		return this;
+	}
+
+	/** Counts up to three, which stands for more. */
+	State add(Step field, int step) {
+		return set(field, step, Math.min(3, get(field, step) + 1));
+	}
+
+	At at(int owner) {
+		return AT[get(Owner.AT, owner)];
+	}
+
+	/** What an owner believes a step's row to be. */
+	Journal view(int owner, int step) {
+		return Journal.OF[get(VIEWS[step], owner)];
+	}
+
+	State view(int owner, int step, Journal value) {
+		return set(VIEWS[step], owner, value);
+	}
+
+	int get(Owner field, int owner) {
+		return read(this.rest, owner * OWNER_BITS + IN_OWNER[field.ordinal()], field.bits);
+	}
+
+	boolean is(Owner field, int owner, Enum<?> value) {
+		return get(field, owner) == value.ordinal();
+	}
+
+	State set(Owner field, int owner, Enum<?> value) {
+		return set(field, owner, value.ordinal());
+	}
+
+	State set(Owner field, int owner, int value) {
+		this.rest = write(this.rest, owner * OWNER_BITS + IN_OWNER[field.ordinal()], field.bits, value);
+		return this;
+	}
+
+	/** Ends a run: its owner knows nothing any more. */
+	State clear(int owner) {
+		return owner(owner, new State());
+	}
+
+	/** Takes one owner's fields from another state. */
+	State owner(int owner, State from) {
+		long mask = OWNER_MASK << owner * OWNER_BITS;
+		this.rest = this.rest & ~mask | from.rest & mask;
+		return this;
+	}
+
+	/** Returns this state, or that with the owners exchanged: they are alike. */
+	State normalized() {
+		long first = this.rest & OWNER_MASK;
+		long second = this.rest >>> OWNER_BITS & OWNER_MASK;
+		if (first >= second) {
+			return this;
+		}
+		return new State(this.steps, this.rest >>> ROW_FROM << ROW_FROM | first << OWNER_BITS | second);
+	}
+
+	@Override
+	public String toString() {
+		StringBuilder text = new StringBuilder(status().toString());
+		for (int step = 0; step < STEPS; step++) {
+			text.append(' ').append(journal(step)).append('=');
+			text.append(get(Step.DONE, step)).append('-').append(get(Step.UNDONE, step));
+		}
+		return text.toString();
+	}
+
+	private static int read(long word, int shift, int bits) {
+		return (int) (word >>> shift) & (1 << bits) - 1;
+	}
+
+	private static long write(long word, int shift, int bits, int value) {
+		long mask = (1L << bits) - 1;
+		if ((value & mask) != value) {
+			throw new IllegalArgumentException("No room for " + value);
+		}
+		return word & ~(mask << shift) | (long) value << shift;
+	}
+
+	private static int[] shifts(IntStream bits) {
+		int[] shifts = IntStream.concat(IntStream.of(0), bits).toArray();
+		Arrays.parallelPrefix(shifts, Integer::sum);
+		return shifts;
+	}
+
+}
