@@ -83,8 +83,14 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean insertInTransaction(NewSaga saga) {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
-		return this.database.join((connection, kind) -> new SagaInsert(connection, kind, this.tables).insert(saga,
-				number, List.of(), this.lockTimeout));
+		return this.database.join((connection, kind) -> {
+			boolean inserted = new SagaInsert(connection, kind, this.tables).insert(saga, number, List.of(),
+					this.lockTimeout);
+			if (inserted && number > 0) {
+				new TransactionProof(connection, kind, saga.id()).begin();
+			}
+			return inserted;
+		});
 	}
 
 	@Override
@@ -100,8 +106,14 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease) {
-		return this.database.join((connection, kind) -> new FencedWrites(connection, kind, this.tables)
-			.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of()));
+		return this.database.join((connection, kind) -> {
+			boolean locked = new FencedWrites(connection, kind, this.tables)
+				.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of());
+			if (locked) {
+				new TransactionProof(connection, kind, owner.id()).begin();
+			}
+			return locked;
+		});
 	}
 
 	private static Update progress(Database kind, Owner owner, SagaStatus status, int steps, String isNext,
@@ -113,11 +125,13 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease) {
-		return this.database.join(
-				(connection, kind) -> new FencedWrites(connection, kind, this.tables).write(
-						new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.of(lease.toMillis()),
-								"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch(), steps)),
-						entries));
+		return this.database.join((connection, kind) -> new TransactionProof(connection, kind, owner.id()).end()
+				&& new FencedWrites(connection, kind, this.tables).write(locked(kind, owner, steps, lease), entries));
+	}
+
+	private static Update locked(Database kind, Owner owner, int steps, Duration lease) {
+		return new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.of(lease.toMillis()),
+				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch(), steps));
 	}
 
 	@Override

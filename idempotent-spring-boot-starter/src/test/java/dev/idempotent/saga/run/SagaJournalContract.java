@@ -27,11 +27,11 @@ abstract class SagaJournalContract {
 
 	static final Duration SECOND = Duration.ofSeconds(1);
 
-	final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+	protected final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 
-	final Owner owner = this.saga.owner();
+	protected final Owner owner = this.saga.owner();
 
-	SagaStore store;
+	protected SagaStore store;
 
 	/**
 	 * A store of the same sagas that waits this long for locks.
@@ -260,7 +260,7 @@ abstract class SagaJournalContract {
 		assertThat(this.store.release(this.owner, List.of(), LEASE)).isFalse();
 	}
 
-	StoredSaga find() {
+	protected StoredSaga find() {
 		StoredSaga found = this.store.find(this.saga.id());
 		assertThat(found).isNotNull();
 		return found;

@@ -27,7 +27,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 
 	private static final Duration SHORT = Duration.ofMillis(100);
 
-	final List<JournalEntry> done = List.of(SagaSamples.done("order", 1));
+	protected final List<JournalEntry> done = List.of(SagaSamples.done("order", 1));
 
 	@Test
 	void insertsASagaWithTheWorkOfItsFirstStep() {
@@ -227,7 +227,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	 */
 	protected abstract void awaitAWaitingInsert();
 
-	static CompletableFuture<Void> onAnotherThread(Runnable work) {
+	protected static CompletableFuture<Void> onAnotherThread(Runnable work) {
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		new Thread(() -> {
 			try {
