@@ -44,8 +44,7 @@ class SagaEndpointAccessTests {
 
 	@Test
 	void changesNothingWithReadOnlyAccess() {
-		try (WebApplication application = start(SagaShop.class, EXPOSED,
-				"management.endpoint.saga.access=read-only")) {
+		try (WebApplication application = start(SagaShop.class, EXPOSED, "management.endpoint.saga.access=read-only")) {
 			String id = halt(application);
 			assertThat(get(application, "").statusCode()).isEqualTo(200);
 			assertThat(get(application, "/" + id).statusCode()).isEqualTo(200);
