@@ -1,5 +1,6 @@
 package dev.idempotent.benchmark.saga;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -7,15 +8,20 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.idempotent.benchmark.Load;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
+import dev.idempotent.benchmark.Throughput;
 
 /**
  * Three steps, as fast as the clients can.
  */
 final class SagaScenario implements Scenario {
+
+	private static final OperatingSystemMXBean processor = ManagementFactory
+		.getPlatformMXBean(OperatingSystemMXBean.class);
 
 	private final String name;
 
@@ -53,8 +59,11 @@ final class SagaScenario implements Scenario {
 		Map<String, Double> rates = new HashMap<>();
 		for (SagaContender contender : Rounds.inTurn(this.contenders, number)) {
 			contender.tidy();
-			rates.put(contender.name(),
-					this.load.during(this.time, () -> this.work.accept(contender)).perSecond());
+			long before = processor.getProcessCpuTime();
+			Throughput done = this.load.during(this.time, () -> this.work.accept(contender));
+			report.add(this.name, contender.name(), "CPU us each",
+					(processor.getProcessCpuTime() - before) / 1e3 / done.count());
+			rates.put(contender.name(), done.perSecond());
 		}
 		String first = this.contenders.get(0).name();
 		double rate = Objects.requireNonNull(rates.get(first));

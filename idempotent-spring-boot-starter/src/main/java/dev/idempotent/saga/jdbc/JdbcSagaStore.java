@@ -130,8 +130,8 @@ public final class JdbcSagaStore implements SagaStore {
 					? writes.write(update(kind, owner, change), entries)
 					: writes.end(update(kind, owner, change), entries);
 			return changed || SagaStatements.exists(connection,
-					"select 1 from " + this.tables.instance() + " where id = ? and " + HAS_STATUS,
-					owner.id().digest(), owner.epoch(), change.to().name());
+					"select 1 from " + this.tables.instance() + " where id = ? and " + HAS_STATUS, owner.id().digest(),
+					owner.epoch(), change.to().name());
 		});
 	}
 

@@ -20,8 +20,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  */
 final class StatementLog extends DelegatingDataSource {
 
-	private static final Pattern ACCESS = Pattern
-		.compile("(insert into|update|delete from|from) logged_(\\w+)");
+	private static final Pattern ACCESS = Pattern.compile("(insert into|update|delete from|from) logged_(\\w+)");
 
 	private final List<String> sent = new ArrayList<>();
 
