@@ -109,7 +109,7 @@ public final class JdbcSagaStore implements SagaStore {
 	private static Update progress(Database kind, Owner owner, SagaStatus status, int steps, String isNext,
 			Duration lease) {
 		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + SagaSql.lease(kind),
-				List.of(steps, lease.toMillis()), HAS_STATUS + isNext + SagaSql.inTime(status, kind),
+				List.<Object>of(steps, lease.toMillis()), HAS_STATUS + isNext + SagaSql.inTime(status, kind),
 				List.of(owner.epoch(), status.name(), steps));
 	}
 
