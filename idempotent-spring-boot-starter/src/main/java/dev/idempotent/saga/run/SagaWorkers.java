@@ -2,9 +2,11 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -31,6 +33,8 @@ final class SagaWorkers {
 
 	private static final int RENEWALS_PER_LEASE = 3;
 
+	private static final int MOST_WAITING = 1000;
+
 	private static final Duration SHUTDOWN = Duration.ofSeconds(20);
 
 	private final SagaSettings settings;
@@ -40,6 +44,8 @@ final class SagaWorkers {
 	private final Consumer<StoredSaga> work;
 
 	private final Semaphore free;
+
+	private final Queue<Runnable> waiting = new LinkedBlockingQueue<>(MOST_WAITING);
 
 	private final ExecutorService workers;
 
@@ -69,13 +75,34 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Runs a task on a worker thread, unless all are busy.
+	 * Runs a task on a worker thread as soon as one is free. If too many tasks wait, it is
+	 * left to those who find its saga when it is due.
 	 */
 	void submit(Runnable task) {
-		if (!this.free.tryAcquire()) {
-			return;
+		if (this.waiting.offer(task)) {
+			runWaiting();
 		}
-		execute(task);
+	}
+
+	/**
+	 * Looks again after it has returned a permit: a task that came meanwhile has not got
+	 * it.
+	 */
+	private void runWaiting() {
+		while (!this.waiting.isEmpty() && this.free.tryAcquire()) {
+			Runnable task = this.waiting.poll();
+			if (task != null) {
+				execute(task);
+			}
+			else {
+				this.free.release();
+			}
+		}
+	}
+
+	private void release(int permits) {
+		this.free.release(permits);
+		runWaiting();
 	}
 
 	/**
@@ -111,7 +138,7 @@ final class SagaWorkers {
 			this.outage.failed(start, ex);
 		}
 		finally {
-			this.free.release(permits);
+			release(permits);
 		}
 	}
 
@@ -130,7 +157,7 @@ final class SagaWorkers {
 					logger.debug("The stack trace of the failure above", ex);
 				}
 				finally {
-					this.free.release();
+					release(1);
 				}
 			});
 		}
