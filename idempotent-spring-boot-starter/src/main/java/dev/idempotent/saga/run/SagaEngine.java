@@ -115,7 +115,7 @@ public final class SagaEngine implements AutoCloseable {
 					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
 		}
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
-		return new SagaCall(this.resources, this::drive, definition, saga).run();
+		return new SagaCall(this.resources, this::drive, definition, saga, () -> this.stopping).run();
 	}
 
 	/**
