@@ -69,7 +69,9 @@ final class Instance implements AutoCloseable {
 				read(this.process);
 				int status = this.process.onExit().join().exitValue();
 				this.ready = false;
-				this.tally.count(this.killed ? "kill" : "end " + status);
+				if (!this.closed) {
+					this.tally.count(this.killed ? "kill" : "end " + status);
+				}
 			}
 		}
 		catch (IOException ex) {
@@ -95,7 +97,7 @@ final class Instance implements AutoCloseable {
 					this.ready = true;
 				}
 				else if (line.startsWith(HaltPoint.HALTING)) {
-					this.tally.count("halt " + line.substring(HaltPoint.HALTING.length()));
+					this.tally.count("halt at " + line.substring(HaltPoint.HALTING.length()));
 				}
 			}
 		}

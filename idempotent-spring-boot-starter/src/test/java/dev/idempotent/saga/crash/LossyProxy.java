@@ -96,19 +96,19 @@ final class LossyProxy implements AutoCloseable {
 				reply(exchange, send(request));
 			}
 			else if (chance < 5) {
-				this.tally.count("request lost");
+				this.tally.count("network request lost");
 			}
 			else if (chance < 15) {
-				this.tally.count("request delayed");
+				this.tally.count("network request delayed");
 				sendLater(request);
 				TimeUnit.MILLISECONDS.sleep(OrchestratorApplication.READ_TIMEOUT.toMillis());
 			}
 			else if (chance < 25) {
-				this.tally.count("reply lost");
+				this.tally.count("network reply lost");
 				send(request);
 			}
 			else {
-				this.tally.count("request doubled");
+				this.tally.count("network request doubled");
 				sendLater(request);
 				reply(exchange, send(request));
 			}
@@ -134,7 +134,7 @@ final class LossyProxy implements AutoCloseable {
 
 	private HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {
 		HttpResponse<byte[]> response = this.client.send(request, BodyHandlers.ofByteArray());
-		this.tally.count("response " + response.statusCode());
+		this.tally.count("network response " + response.statusCode());
 		return response;
 	}
 
@@ -142,10 +142,10 @@ final class LossyProxy implements AutoCloseable {
 		this.delayed.incrementAndGet();
 		Runnable delivery = () -> {
 			try {
-				this.tally.count("late " + send(request).statusCode());
+				this.tally.count("network late " + send(request).statusCode());
 			}
 			catch (IOException ex) {
-				this.tally.count("late failed");
+				this.tally.count("network late failed");
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

@@ -90,7 +90,7 @@ final class SagaClient {
 				return;
 			}
 		}
-		this.tally.count("started");
+		this.tally.count("answer started");
 		// The call that comes next often finds it open.
 		while (ThreadLocalRandom.current().nextInt(4) > 0 && pause()) {
 			HttpResponse<String> found = exchange("/sagas/" + id, HttpRequest.newBuilder().GET());

@@ -1,21 +1,14 @@
 package dev.idempotent.saga.crash;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.crash.SagaAudit.Effect;
-import dev.idempotent.saga.crash.SagaClient.PlacedSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -43,9 +36,9 @@ class SagaCrashRunIntegrationTests {
 	private static final int CLIENTS = 6;
 
 	/**
-	 * More than the longest back-off.
+	 * More than the longest back-offs of a saga.
 	 */
-	private static final Duration PATIENCE = Duration.ofMinutes(4);
+	private static final Duration PATIENCE = Duration.ofMinutes(5);
 
 	private final Duration duration = DurationStyle.detectAndParse(System.getProperty("saga.crash.duration", "25s"));
 
@@ -58,25 +51,21 @@ class SagaCrashRunIntegrationTests {
 	@Test
 	void finishesOrUndoesEverySaga() throws InterruptedException {
 		JdbcClient database = createTables();
+		SagaCrashReport report;
 		try (SagaSite site = new SagaSite(postgres, redis, this.tally)) {
 			site.awaitReady();
 			SagaClient client = new SagaClient(this.over, this.givenUp, site, this.tally);
-			List<Thread> clients = start("client",
-					IntStream.range(0, CLIENTS)
-						.<Runnable>mapToObj((number) -> () -> client.place("saga-" + number))
-						.toList());
-			site.proxy().setLossy(true);
-			List<Thread> faults = start("fault", new SagaFaults(this.over, site, this.tally).lanes(postgres, redis));
-			TimeUnit.MILLISECONDS.sleep(this.duration.toMillis());
-			this.over.countDown();
-			site.proxy().setLossy(false);
-			for (Thread fault : faults) {
-				fault.join();
-			}
-			site.awaitReady();
-			awaitQuiet(site, clients, database);
-			report(client, database);
+			List<Thread> clients = start(IntStream.range(0, CLIENTS)
+				.<Runnable>mapToObj((number) -> () -> client.place("saga-" + number))
+				.toList());
+			storm(site);
+			long start = System.nanoTime();
+			awaitEnd(site, clients, database);
+			report = SagaCrashReport.of(this.duration, Duration.ofNanos(System.nanoTime() - start), this.tally,
+					client.placed(), database);
 		}
+		System.out.println(report);
+		assertThat(report.violations()).as(report::toString).isEmpty();
 	}
 
 	private static JdbcClient createTables() {
@@ -88,9 +77,21 @@ class SagaCrashRunIntegrationTests {
 		return database;
 	}
 
-	private static List<Thread> start(String name, List<Runnable> tasks) {
+	private void storm(SagaSite site) throws InterruptedException {
+		site.proxy().setLossy(true);
+		List<Thread> faults = start(new SagaFaults(this.over, site, this.tally).lanes(postgres, redis));
+		boolean unused = this.over.await(this.duration.toMillis(), TimeUnit.MILLISECONDS);
+		this.over.countDown();
+		site.proxy().setLossy(false);
+		for (Thread fault : faults) {
+			fault.join();
+		}
+		site.awaitReady();
+	}
+
+	private static List<Thread> start(List<Runnable> tasks) {
 		return tasks.stream().map((task) -> {
-			Thread thread = new Thread(task, name);
+			Thread thread = new Thread(task, "crash-run");
 			thread.setDaemon(true);
 			thread.start();
 			return thread;
@@ -98,74 +99,21 @@ class SagaCrashRunIntegrationTests {
 	}
 
 	/**
-	 * Nothing is promised about when a saga ends that was disturbed, but once all faults
-	 * are over, it ends.
+	 * Waits for the final answers, the late requests and the sagas. The audit finds those
+	 * that have not ended.
 	 */
-	private void awaitQuiet(SagaSite site, List<Thread> clients, JdbcClient database) {
-		long start = System.nanoTime();
+	private void awaitEnd(SagaSite site, List<Thread> clients, JdbcClient database) {
 		try {
-			await("answers, late requests and sagas").atMost(PATIENCE)
+			await().atMost(PATIENCE)
 				.until(() -> clients.stream().noneMatch(Thread::isAlive) && site.proxy().isEmpty()
-						&& open(database) == 0);
+						&& SagaCrashReport.open(database) == 0);
+		}
+		catch (ConditionTimeoutException ex) {
+			this.tally.count("fault not over");
 		}
 		finally {
 			this.givenUp.countDown();
-			System.out.println("Quiet after " + Duration.ofNanos(System.nanoTime() - start).toMillis() + " ms");
 		}
-	}
-
-	private static long open(JdbcClient database) {
-		return database
-			.sql("select count(*) from saga_instance where status not in ('COMPLETED', 'COMPENSATED', " + "'HALTED')")
-			.query(Long.class)
-			.single();
-	}
-
-	private void report(SagaClient client, JdbcClient database) {
-		Map<String, SagaStatus> statuses = database.sql("select id, status from saga_instance")
-			.query((row, number) -> Map.entry(row.getString(1), SagaStatus.valueOf(row.getString(2))))
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-		Map<String, List<Effect>> effects = database.sql("select saga, kind, ref from effect order by id")
-			.query((row, number) -> new Effect(row.getString(1), row.getString(2), row.getString(3)))
-			.stream()
-			.collect(Collectors.groupingBy(Effect::saga));
-		Map<String, List<String>> violations = new TreeMap<>();
-		for (PlacedSaga saga : client.placed()) {
-			SagaStatus status = statuses.get(digest(saga.id()));
-			this.tally.count("saga " + ((status != null) ? status : "not stored"));
-			List<Effect> own = effects.getOrDefault(saga.id(), List.of());
-			List<String> found = new ArrayList<>(SagaAudit.violations(saga, status, own));
-			if (!found.isEmpty()) {
-				violations.put(saga + " " + status + " " + own + " " + journal(database, digest(saga.id())), found);
-			}
-		}
-		System.out.println("Crash run of sagas, " + this.duration + ": " + client.placed().size() + " sagas, "
-				+ violations.size() + " with violations\n" + this.tally);
-		assertThat(violations).as(this.tally::toString).isEmpty();
-	}
-
-	/**
-	 * What there is to explain a violation.
-	 */
-	private static String journal(JdbcClient database, String id) {
-		return database
-			.sql("select epoch, steps, attempts, reason, halt_reason, created_at, deadline, due_at from "
-					+ "saga_instance where id = ?")
-			.param(id)
-			.query()
-			.listOfRows()
-				+ " "
-				+ database
-					.sql("select name, seq, kind, state, reason, begun_at, compensating_at, ended_at from "
-							+ "saga_step where saga_id = ? order by seq")
-					.param(id)
-					.query()
-					.listOfRows();
-	}
-
-	private static String digest(String id) {
-		return IdempotencyKey.of(IdempotencyKey.Kind.SAGA, "test", "", Checkout.NAME, '"' + id + '"').digest();
 	}
 
 }

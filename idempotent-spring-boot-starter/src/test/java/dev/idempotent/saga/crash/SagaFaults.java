@@ -87,7 +87,7 @@ final class SagaFaults {
 			}
 		}
 		catch (IOException ex) {
-			this.tally.count("halt not requested");
+			this.tally.count("fault halt not requested");
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -95,7 +95,7 @@ final class SagaFaults {
 	}
 
 	private void pause(Instance victim) {
-		this.tally.count("pause");
+		this.tally.count("fault pause");
 		victim.signal("STOP");
 		try {
 			lasts(500, 5_000);
@@ -107,7 +107,7 @@ final class SagaFaults {
 
 	private void crash(RealPostgres postgres) {
 		while (lasts(5_000, 15_000)) {
-			this.tally.count("postgres crash");
+			this.tally.count("fault postgres crash");
 			postgres.kill();
 			lasts(1, 1_500);
 			postgres.start();
@@ -116,7 +116,7 @@ final class SagaFaults {
 
 	private void flush(RealRedis redis) {
 		while (lasts(500, 3_000)) {
-			this.tally.count("redis flush");
+			this.tally.count("fault redis flush");
 			redis.flush();
 		}
 	}

@@ -24,6 +24,8 @@ import static org.awaitility.Awaitility.await;
  */
 final class SagaSite implements AutoCloseable {
 
+	static final String NAMESPACE = "test";
+
 	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private final LossyProxy proxy;
@@ -35,8 +37,8 @@ final class SagaSite implements AutoCloseable {
 	SagaSite(RealPostgres postgres, RealRedis redis, Tally tally) {
 		Path folder = emptied(Path.of("target", "saga-crash"));
 		this.proxy = new LossyProxy(() -> any(participants()).uri("/"), tally);
-		List<String> shared = new ArrayList<>(List.of("--server.address=127.0.0.1", "--idempotent.namespace=test",
-				"--spring.main.banner-mode=off", "--logging.level.root=warn",
+		List<String> shared = new ArrayList<>(List.of("--server.address=127.0.0.1",
+				"--idempotent.namespace=" + NAMESPACE, "--spring.main.banner-mode=off", "--logging.level.root=warn",
 				"--logging.exception-conversion-word=%wEx{short}", "--server.tomcat.threads.min-spare=2",
 				"--spring.datasource.hikari.maximum-pool-size=10", "--spring.datasource.hikari.minimum-idle=1",
 				"--spring.datasource.hikari.connection-timeout=2000",

@@ -27,11 +27,14 @@ final class Tally {
 			.sum();
 	}
 
-	@Override
-	public String toString() {
+	/**
+	 * The counts whose names begin in one way, by the rest of their names.
+	 */
+	String list(String prefix) {
 		return this.counts.entrySet()
 			.stream()
-			.map((each) -> each.getKey() + " " + each.getValue())
+			.filter((each) -> each.getKey().startsWith(prefix))
+			.map((each) -> each.getKey().substring(prefix.length()) + " " + each.getValue())
 			.collect(Collectors.joining(" · "));
 	}
 
