@@ -80,6 +80,11 @@ class ChildApplication {
 
 		static final String THROWS = "throws";
 
+		/**
+		 * The network delivers no attempt of the hold in time.
+		 */
+		static final String LATE_HOLD = "late-hold";
+
 		Command withRef(String charge) {
 			return new Command(this.id, this.plan, charge);
 		}

@@ -11,6 +11,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -32,7 +33,17 @@ final class LossyProxy implements AutoCloseable {
 
 	private static final List<String> HEADERS = List.of("Content-Type", "Idempotency-Key", "Idempotency-Cancels");
 
-	private static final int LONGEST_DELAY_MILLIS = 8_000;
+	private static final int LONGEST_DELAY_MILLIS = 15_000;
+
+	private static final int ATTEMPTS = 5;
+
+	private static final int LOST = 5;
+
+	private static final int DELAYED = 15;
+
+	private static final int REPLY_LOST = 25;
+
+	private static final int DOUBLED = 35;
 
 	private final HttpServer server;
 
@@ -90,27 +101,30 @@ final class LossyProxy implements AutoCloseable {
 	private void handle(HttpExchange exchange) throws IOException {
 		// Closing an exchange without a response closes its connection.
 		try (exchange) {
-			HttpRequest request = requestOf(exchange);
-			int chance = ThreadLocalRandom.current().nextInt(100);
-			if (!this.lossy || chance >= 35) {
-				reply(exchange, send(request));
+			byte[] body = exchange.getRequestBody().readAllBytes();
+			Supplier<HttpRequest> request = () -> requestOf(exchange, body);
+			int chance = this.lossy ? ThreadLocalRandom.current().nextInt(100) : 100;
+			if (this.lossy && isLate(exchange, body)) {
+				chance = DELAYED - 1;
 			}
-			else if (chance < 5) {
+			if (chance < LOST) {
 				this.tally.count("network request lost");
 			}
-			else if (chance < 15) {
+			else if (chance < DELAYED) {
 				this.tally.count("network request delayed");
-				sendLater(request);
+				sendLater(request, ATTEMPTS);
 				TimeUnit.MILLISECONDS.sleep(OrchestratorApplication.READ_TIMEOUT.toMillis());
 			}
-			else if (chance < 25) {
+			else if (chance < REPLY_LOST) {
 				this.tally.count("network reply lost");
-				send(request);
+				send(request.get());
 			}
 			else {
-				this.tally.count("network request doubled");
-				sendLater(request);
-				reply(exchange, send(request));
+				if (chance < DOUBLED) {
+					this.tally.count("network request doubled");
+					sendLater(request, ATTEMPTS);
+				}
+				reply(exchange, send(request.get()));
 			}
 		}
 		catch (InterruptedException ex) {
@@ -118,11 +132,15 @@ final class LossyProxy implements AutoCloseable {
 		}
 	}
 
-	private HttpRequest requestOf(HttpExchange exchange) throws IOException {
-		URI uri = this.target.get().resolve(exchange.getRequestURI());
-		HttpRequest.Builder request = HttpRequest.newBuilder(uri)
+	private static boolean isLate(HttpExchange exchange, byte[] body) {
+		return exchange.getRequestURI().getPath().equals("/hold")
+				&& new String(body, StandardCharsets.UTF_8).contains(ChildApplication.Command.LATE_HOLD);
+	}
+
+	private HttpRequest requestOf(HttpExchange exchange, byte[] body) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(this.target.get().resolve(exchange.getRequestURI()))
 			.timeout(Duration.ofSeconds(20))
-			.POST(BodyPublishers.ofByteArray(exchange.getRequestBody().readAllBytes()));
+			.POST(BodyPublishers.ofByteArray(body));
 		for (String header : HEADERS) {
 			String value = exchange.getRequestHeaders().getFirst(header);
 			if (value != null) {
@@ -138,14 +156,19 @@ final class LossyProxy implements AutoCloseable {
 		return response;
 	}
 
-	private void sendLater(HttpRequest request) {
+	/**
+	 * Delivers a request later; if its instance is not there, later still.
+	 */
+	private void sendLater(Supplier<HttpRequest> request, int attempts) {
 		this.delayed.incrementAndGet();
 		Runnable delivery = () -> {
 			try {
-				this.tally.count("network late " + send(request).statusCode());
+				this.tally.count("network late " + send(request.get()).statusCode());
 			}
 			catch (IOException ex) {
-				this.tally.count("network late failed");
+				if (attempts > 1) {
+					sendLater(request, attempts - 1);
+				}
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

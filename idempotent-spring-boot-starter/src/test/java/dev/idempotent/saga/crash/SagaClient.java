@@ -29,7 +29,8 @@ final class SagaClient {
 	 * Most succeed.
 	 */
 	private static final List<String> PLANS = List.of("succeeds", "succeeds", "succeeds", "succeeds", "succeeds",
-			"refuses-order", "refuses-hold", "refuses-charge", "refuses-notify", "throws");
+			"refuses-order", "refuses-hold", "refuses-charge", "refuses-notify", "throws",
+			ChildApplication.Command.LATE_HOLD);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(6);
 

@@ -26,7 +26,7 @@ final class SagaSite implements AutoCloseable {
 
 	static final String NAMESPACE = "test";
 
-	private static final Duration PATIENCE = Duration.ofMinutes(3);
+	private static final Duration PATIENCE = Duration.ofMinutes(10);
 
 	private final LossyProxy proxy;
 
@@ -45,7 +45,7 @@ final class SagaSite implements AutoCloseable {
 				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.lease=2s",
 				"--idempotent.jdbc.lock-timeout=500ms", "--idempotent.saga.lease=1500ms",
 				"--idempotent.saga.attempts=1000000", "--idempotent.saga.wait-timeout=3s",
-				"--crash.timeout=" + System.getProperty("saga.crash.timeout", "15s"),
+				"--crash.timeout=" + System.getProperty("saga.crash.timeout", "10s"),
 				"--crash.participant=" + this.proxy.url()));
 		postgres.properties().forEach((property) -> shared.add("--" + property));
 		redis.properties().forEach((property) -> shared.add("--" + property));
