@@ -4,7 +4,7 @@ create table if not exists orders (
   item       text        not null,
   amount     integer     not null check (amount > 0),
   note       text,
-  status     text        not null default 'CREATED' check (status in ('CREATED', 'PAID')),
+  status     text        not null default 'CREATED' check (status in ('CREATED', 'PAID', 'REJECTED')),
   created_at timestamptz not null default now()
 );
 create index if not exists orders_by_user on orders (user_id, created_at);
@@ -16,11 +16,17 @@ create table if not exists payments (
   created_at timestamptz not null default now()
 );
 
--- The gateway's own book, one row per charge: no constraint of ours holds there.
+-- The gateway's own book, one row per charge or refund: no constraint of ours holds there.
 create table if not exists charges (
   charge_id  bigint      generated always as identity primary key,
   order_id   uuid        not null,
   approved   boolean     not null,
+  created_at timestamptz not null default now()
+);
+
+create table if not exists refunds (
+  refund_id  bigint      generated always as identity primary key,
+  charge_id  bigint      not null references charges,
   created_at timestamptz not null default now()
 );
 

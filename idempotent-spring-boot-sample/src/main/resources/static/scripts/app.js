@@ -5,6 +5,7 @@ wireOrder();
 wireRedis();
 wireComparison();
 wirePaymentAndFeedback();
+wireSaga();
 startOrder();
 refresh();
 followMeters();

@@ -22,6 +22,9 @@ const OUTCOMES = {
   failed: ['released', 'failed', 'unknown']
 };
 
+/** The glyphs of the kinds that only steps of a saga have. */
+const GLYPHS = { acting: 'in-progress', compensating: 'replayed' };
+
 /** Returns the kind of an answer. A stored one may have been waited for. */
 function kindOf(answer, waited) {
   if (answer.status === 0) {
@@ -51,8 +54,9 @@ function badge(parent, kind) {
 
 function disc(parent, kind, x, y) {
   svgElement(parent, 'circle', { class: 'disc', cx: x, cy: y, r: 11 });
-  if (KINDS[kind]) {
-    svgElement(parent, 'use', { class: 'glyph', href: '#glyph-' + kind, x: x - 9, y: y - 9, width: 18, height: 18 });
+  const glyph = GLYPHS[kind] || (KINDS[kind] ? kind : '');
+  if (glyph) {
+    svgElement(parent, 'use', { class: 'glyph', href: '#glyph-' + glyph, x: x - 9, y: y - 9, width: 18, height: 18 });
   }
 }
 

@@ -2,7 +2,6 @@ package dev.idempotent.testing;
 
 import java.util.List;
 
-import org.springframework.test.util.TestSocketUtils;
 import org.testcontainers.containers.GenericContainer;
 
 /**
@@ -10,7 +9,7 @@ import org.testcontainers.containers.GenericContainer;
  */
 abstract class ContainerServer {
 
-	private final int port = TestSocketUtils.findAvailableTcpPort();
+	private final int port = Ports.free();
 
 	private final GenericContainer<?> container;
 

@@ -4,7 +4,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-import org.springframework.test.util.TestSocketUtils;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -15,7 +14,7 @@ final class EmbeddedRedis implements RedisServer {
 
 	static final String HOST = "127.0.0.1";
 
-	private final int port = TestSocketUtils.findAvailableTcpPort();
+	private final int port = Ports.free();
 
 	private final redis.embedded.RedisServer process;
 

@@ -68,7 +68,7 @@ public final class ForkedApplication implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.process.destroy();
+		this.process.destroyForcibly().onExit().join();
 	}
 
 }

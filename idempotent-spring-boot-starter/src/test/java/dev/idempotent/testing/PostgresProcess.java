@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.jspecify.annotations.Nullable;
-import org.springframework.test.util.TestSocketUtils;
 import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
 
@@ -19,7 +18,7 @@ import org.springframework.util.FileSystemUtils;
  */
 final class PostgresProcess implements PostgresServer {
 
-	private final int port = TestSocketUtils.findAvailableTcpPort();
+	private final int port = Ports.free();
 
 	private final Path data;
 

@@ -33,7 +33,7 @@ public final class RealRedisCluster implements BeforeAllCallback, AfterAllCallba
 		this.cluster = RedisShardedCluster.newRedisCluster()
 			.withServerBuilder(
 					new RedisServerBuilder().executableProvider(EmbeddedRedis.executable()).setting("save \"\""))
-			.ephemeralServers()
+			.serverPorts(List.of(Ports.free(), Ports.free(), Ports.free()))
 			.shard("first", 0)
 			.shard("second", 0)
 			.shard("third", 0)

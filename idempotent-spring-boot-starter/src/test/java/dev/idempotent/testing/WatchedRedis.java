@@ -10,7 +10,6 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.test.util.TestSocketUtils;
 import org.springframework.util.Assert;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -29,11 +28,11 @@ public final class WatchedRedis implements BeforeAllCallback, AfterAllCallback, 
 
 	private static final String NAME = "watched";
 
-	private final int masterPort = TestSocketUtils.findAvailableTcpPort();
+	private final int masterPort = Ports.free();
 
-	private final int replicaPort = TestSocketUtils.findAvailableTcpPort();
+	private final int replicaPort = Ports.free();
 
-	private final int sentinelPort = TestSocketUtils.findAvailableTcpPort();
+	private final int sentinelPort = Ports.free();
 
 	private @Nullable RedisServer master;
 

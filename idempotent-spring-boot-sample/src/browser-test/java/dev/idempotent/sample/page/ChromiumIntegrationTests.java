@@ -11,6 +11,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.LocatorAssertions.HasTextOptions;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
@@ -30,6 +31,11 @@ class ChromiumIntegrationTests {
 				.filter((node) => node.getBoundingClientRect().right > window.innerWidth + 1)
 				.map((node) => node.outerHTML.slice(0, 80))
 			""";
+
+	/**
+	 * A second JVM starts first.
+	 */
+	private static final HasTextOptions PATIENTLY = new HasTextOptions().setTimeout(60_000);
 
 	private final String address;
 
@@ -66,6 +72,22 @@ class ChromiumIntegrationTests {
 		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
 		page.screenshot(new ScreenshotOptions().setFullPage(true)
 			.setPath(Path.of("target", "browser", scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "LIGHT, 1280", "DARK, 360" })
+	void tellsTheStoryOfACheckout(ColorScheme scheme, int width) {
+		Page page = this.browser.newPage(new NewPageOptions().setColorScheme(scheme).setViewportSize(width, 900));
+		page.navigate(this.address);
+		choose(page, "crash", "after-call");
+		page.locator("#check-out").click();
+		assertThat(page.locator("#saga-sentence")).hasText("Complete: each step took effect once.", PATIENTLY);
+		assertThat(page.locator("#saga-steps .kind-ran.saga-step")).hasCount(3);
+		assertThat(page.locator("#saga-effects")).hasText("In the services: 1 order, 1 charge, 10 points.");
+		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
+		page.locator("#saga")
+			.screenshot(new Locator.ScreenshotOptions()
+				.setPath(Path.of("target", "browser", "saga-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
 	}
 
 	private void sendFiveAtOnce(Page page) {

@@ -1,11 +1,12 @@
 package dev.idempotent.sample.chaos;
 
 import dev.idempotent.sample.chaos.ChaosRequest.Failure;
-import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.core.Ordered;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * Lets a request fail, or halts the JVM, as the client has requested.
@@ -15,19 +16,15 @@ public class Chaos {
 
 	static final String ATTRIBUTE = Chaos.class.getName();
 
-	private final HttpServletRequest request;
-
-	Chaos(HttpServletRequest request) {
-		this.request = request;
-	}
-
 	/**
 	 * Fails the current transaction before or after its commit, or halts the JVM at one
 	 * of these moments, if the client has requested it. Must be called when everything is
-	 * written.
+	 * written. Does nothing outside a request.
 	 */
 	public void strike() {
-		if (this.request.getAttribute(ATTRIBUTE) instanceof ChaosRequest chaos) {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		if (request != null
+				&& request.getAttribute(ATTRIBUTE, RequestAttributes.SCOPE_REQUEST) instanceof ChaosRequest chaos) {
 			if (chaos.halt() == Halt.IN_HANDLER) {
 				chaos.halt().strike();
 			}

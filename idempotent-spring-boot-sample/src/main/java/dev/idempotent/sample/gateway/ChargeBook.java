@@ -9,7 +9,8 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.stereotype.Component;
 
 /**
- * The charges, one row each. They remain if the shop's transaction is rolled back.
+ * The charges and refunds, one row each. They remain if the shop's transaction is rolled
+ * back.
  */
 @Component
 class ChargeBook {
@@ -25,6 +26,13 @@ class ChargeBook {
 			.username(details.getUsername())
 			.password(details.getPassword())
 			.build());
+	}
+
+	Refund refund(long chargeId) {
+		return this.jdbc.sql("insert into refunds (charge_id) values (:chargeId) returning refund_id, charge_id")
+			.param("chargeId", chargeId)
+			.query(Refund.class)
+			.single();
 	}
 
 	Charge enter(UUID orderId, boolean approved) {

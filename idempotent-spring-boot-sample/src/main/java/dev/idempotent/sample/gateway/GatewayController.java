@@ -1,17 +1,22 @@
 package dev.idempotent.sample.gateway;
 
 import dev.idempotent.idempotency.Idempotent;
+import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 @RestController
 class GatewayController {
 
 	private final ChargeBook book;
 
-	GatewayController(ChargeBook book) {
+	private final RefundDesk refunds;
+
+	GatewayController(ChargeBook book, RefundDesk refunds) {
 		this.book = book;
+		this.refunds = refunds;
 	}
 
 	/**
@@ -21,6 +26,18 @@ class GatewayController {
 	@Idempotent
 	Charge charge(@RequestBody ChargeOrder command) {
 		return this.book.enter(command.orderId(), !command.method().equals("declined"));
+	}
+
+	/**
+	 * Refunds a charge, unless the gateway's refunds are out of order.
+	 */
+	@PostMapping("/gateway/refunds")
+	@Idempotent
+	Refund refund(@RequestBody RefundOrder command) {
+		if (!this.refunds.isOpen()) {
+			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE);
+		}
+		return this.book.refund(command.chargeId());
 	}
 
 }

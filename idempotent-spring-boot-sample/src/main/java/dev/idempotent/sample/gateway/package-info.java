@@ -1,6 +1,6 @@
 /**
  * Simulates an external payment gateway in the same JVM: it is called over HTTP, has its
- * own table, and charges once per idempotency key.
+ * own tables, and charges or refunds once per idempotency key.
  */
 @NullMarked
 package dev.idempotent.sample.gateway;

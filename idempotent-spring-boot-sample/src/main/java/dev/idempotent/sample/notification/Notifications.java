@@ -33,6 +33,7 @@ class Notifications {
 		switch (header.type()) {
 			case "order.created" -> write(header, event, event.amount() + " × " + event.item() + " ordered");
 			case "order.paid" -> write(header, event, "Order paid");
+			case "order.rejected" -> write(header, event, "Order rejected");
 			default -> {
 			}
 		}

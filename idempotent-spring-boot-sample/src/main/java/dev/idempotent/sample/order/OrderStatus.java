@@ -13,6 +13,11 @@ public enum OrderStatus {
 	/**
 	 * Paid, once.
 	 */
-	PAID
+	PAID,
+
+	/**
+	 * Rejected, because its checkout was undone.
+	 */
+	REJECTED
 
 }

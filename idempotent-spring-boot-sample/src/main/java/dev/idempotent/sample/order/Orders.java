@@ -29,7 +29,7 @@ public class Orders {
 	 */
 	@Transactional
 	@TransactionalOutbox(type = "order.created", key = "#result.orderId")
-	Order place(PlaceOrder command) {
+	public Order place(PlaceOrder command) {
 		Order order = this.jdbc.sql("""
 				insert into orders (order_id, user_id, item, amount, note)
 				values (:id, :userId, :item, :amount, :note)
@@ -44,6 +44,20 @@ public class Orders {
 			.single();
 		this.chaos.strike();
 		return order;
+	}
+
+	/**
+	 * Rejects an order that was placed. Its event is published if the transaction
+	 * commits.
+	 * @return the rejected order
+	 */
+	@Transactional
+	@TransactionalOutbox(type = "order.rejected", key = "#order.orderId")
+	public Order reject(Order order) {
+		return this.jdbc.sql("""
+				update orders set status = 'REJECTED' where order_id = :id
+				returning order_id, user_id, item, amount, status, created_at
+				""").param("id", order.orderId()).query(Order.class).single();
 	}
 
 	/**

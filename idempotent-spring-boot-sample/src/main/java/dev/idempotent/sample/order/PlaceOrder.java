@@ -7,6 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request that places an order.
  */
-record PlaceOrder(@NotBlank String userId, @NotBlank String item, @Min(1) int amount, @Nullable String note) {
+public record PlaceOrder(@NotBlank String userId, @NotBlank String item, @Min(1) int amount, @Nullable String note) {
 
 }

@@ -18,14 +18,17 @@ import dev.idempotent.sample.ShopTest;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Import;
 import org.springframework.test.context.TestPropertySource;
 import org.yaml.snakeyaml.Yaml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
-@TestPropertySource(properties = "idempotent.replay-cache.max-size=1MB")
+@TestPropertySource(properties = { "idempotent.replay-cache.max-size=1MB", "idempotent.saga.initialize-schema=always" })
+@Import(MeteredSaga.class)
 class DashboardIntegrationTests {
 
 	private static final Path FOLDER = Path.of("..", "docs", "grafana");
@@ -34,9 +37,12 @@ class DashboardIntegrationTests {
 
 	private final ShopClient shop;
 
-	DashboardIntegrationTests(@LocalServerPort int port) throws IOException {
+	private final MeteredSaga saga;
+
+	DashboardIntegrationTests(@LocalServerPort int port, @Autowired MeteredSaga saga) throws IOException {
 		this.dashboard = JsonPath.parse(Files.readString(FOLDER.resolve("idempotent.json")));
 		this.shop = new ShopClient(port);
+		this.saga = saga;
 	}
 
 	/**
@@ -45,6 +51,7 @@ class DashboardIntegrationTests {
 	@BeforeEach
 	void registerEachMeter() {
 		this.shop.placeOrder(ShopClient.newUser());
+		this.saga.run(ShopClient.newKey());
 		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> {
 			if (hasRetriedASettlement()) {
 				return true;
@@ -66,7 +73,7 @@ class DashboardIntegrationTests {
 		Object alerts = new Yaml().load(Files.readString(FOLDER.resolve("alerts.yml")));
 		List<String> expressions = JsonPath.read(alerts,
 				"$.groups[*].rules[?(@.alert && @.for && @.labels.severity)].expr");
-		assertThat(expressions).hasSize(3);
+		assertThat(expressions).hasSize(5);
 		awaitNothingMissing(expressions);
 	}
 
@@ -78,7 +85,7 @@ class DashboardIntegrationTests {
 			.map((selector) -> Scrape.meterOf(selector.metric()))
 			.collect(Collectors.toCollection(TreeSet::new));
 		// An observation also has a meter of what is in progress.
-		assertThat(scrape().metrics().keySet()).filteredOn((name) -> name.matches("(idempotency|outbox|stream)_.*"))
+		assertThat(scrape().metrics().keySet()).filteredOn((name) -> name.matches("(idempotency|outbox|saga|stream)_.*"))
 			.filteredOn((name) -> !name.contains("_active_seconds"))
 			.isNotEmpty()
 			.allSatisfy((name) -> assertThat(shown).contains(Scrape.meterOf(name)));

@@ -7,7 +7,9 @@ import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,8 +20,11 @@ class StatsIntegrationTests {
 
 	private final ShopClient shop;
 
-	StatsIntegrationTests(@LocalServerPort int port) {
+	private final JdbcClient jdbc;
+
+	StatsIntegrationTests(@LocalServerPort int port, @Autowired JdbcClient jdbc) {
 		this.shop = new ShopClient(port);
+		this.jdbc = jdbc;
 	}
 
 	@Test
@@ -42,12 +47,16 @@ class StatsIntegrationTests {
 	}
 
 	/**
-	 * There is one event for each order, and one for each payment.
+	 * There is one event for each order, payment and rejection.
 	 */
 	private Stats statsOnceAllIsHandled() {
 		return Awaitility.await()
 			.atMost(Duration.ofSeconds(60))
-			.until(this::stats, (stats) -> stats.eventsHandled() == stats.orders() + stats.payments());
+			.until(this::stats, (stats) -> stats.eventsHandled() == stats.orders() + stats.payments() + rejected());
+	}
+
+	private long rejected() {
+		return this.jdbc.sql("select count(*) from orders where status = 'REJECTED'").query(Long.class).single();
 	}
 
 	private Stats stats() {

@@ -117,8 +117,9 @@ final class IdempotencyEndpoint {
 					verb.consequence(this.settings.replayCacheTtl()));
 			case ABSENT -> throw absent(key);
 			case REFUSED -> throw verb.refused();
-			case CONTENDED -> throw new KeyRequestException(CONFLICT, "A request has changed the key at the same time",
-					"Look the key up again, and repeat the operation if it is still needed");
+			case CONTENDED ->
+				throw new RefusedOperationException(CONFLICT, "A request has changed the key at the same time",
+						"Look the key up again, and repeat the operation if it is still needed");
 		};
 	}
 
@@ -134,8 +135,8 @@ final class IdempotencyEndpoint {
 		}
 	}
 
-	private static KeyRequestException absent(IdempotencyKey key) {
-		return new KeyRequestException(WebEndpointResponse.STATUS_NOT_FOUND,
+	private static RefusedOperationException absent(IdempotencyKey key) {
+		return new RefusedOperationException(WebEndpointResponse.STATUS_NOT_FOUND,
 				"There is no key with the digest " + key.digest(),
 				"Check kind, scope, operation and namespace. A key is absent before its first request, after a release "
 						+ "and after its retention; under Guarantee.TRANSACTION without another store also while its work runs");
@@ -145,7 +146,7 @@ final class IdempotencyEndpoint {
 		try {
 			return new WebEndpointResponse<>(work.get());
 		}
-		catch (KeyRequestException ex) {
+		catch (RefusedOperationException ex) {
 			return new WebEndpointResponse<>(new Problem(ex.getMessage(), ex.action()), ex.status());
 		}
 		catch (UnsupportedOperationException ex) {

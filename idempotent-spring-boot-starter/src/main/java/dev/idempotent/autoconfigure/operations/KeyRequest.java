@@ -39,7 +39,7 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 
 	/**
 	 * Reads a digest.
-	 * @throws KeyRequestException if it is none
+	 * @throws RefusedOperationException if it is none
 	 */
 	static IdempotencyKey ofDigest(String digest) {
 		if (!DIGEST.matcher(digest).matches()) {
@@ -51,7 +51,7 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 
 	/**
 	 * Digests the key.
-	 * @throws KeyRequestException if it is ambiguous or incomplete
+	 * @throws RefusedOperationException if it is ambiguous or incomplete
 	 */
 	IdempotencyKey digested(String namespace) {
 		Kind origin = origin();
@@ -119,8 +119,8 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 		return PrincipalScope.of(this.issuer, this.principal);
 	}
 
-	private static KeyRequestException invalid(String problem, String action) {
-		return new KeyRequestException(BAD_REQUEST, problem, action);
+	private static RefusedOperationException invalid(String problem, String action) {
+		return new RefusedOperationException(BAD_REQUEST, problem, action);
 	}
 
 }

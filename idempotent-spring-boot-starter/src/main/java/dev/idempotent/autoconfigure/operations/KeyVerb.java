@@ -75,8 +75,8 @@ enum KeyVerb {
 	 */
 	abstract String consequence(@Nullable Duration replayCacheTtl);
 
-	KeyRequestException refused() {
-		return new KeyRequestException(409, this.refusal, this.action);
+	RefusedOperationException refused() {
+		return new RefusedOperationException(409, this.refusal, this.action);
 	}
 
 	String past() {

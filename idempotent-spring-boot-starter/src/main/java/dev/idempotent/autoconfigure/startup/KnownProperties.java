@@ -30,8 +30,9 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
 			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
 			"outbox.OutboxProperties", "outbox.OutboxRelayProperties", "outbox.OutboxRedisProperties",
-			"operations.OutboxHealthProperties", "operations.IdempotencyHealthProperties", "stream.StreamProperties",
-			"saga.SagaProperties", "EncryptionProperties");
+			"operations.OutboxHealthProperties", "operations.IdempotencyHealthProperties",
+			"operations.SagaHealthProperties", "stream.StreamProperties", "saga.SagaProperties",
+			"EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

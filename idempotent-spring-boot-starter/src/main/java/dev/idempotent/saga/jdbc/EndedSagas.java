@@ -34,7 +34,7 @@ final class EndedSagas {
 		List<List<String>> ids = SagaStatements.query(this.connection,
 				"select id from " + this.tables.instance() + " where status = ? and due_at <= "
 						+ this.database.nowForIndexes() + " order by due_at limit ? for update skip locked",
-				List.of(status.name(), limit), (row, number) -> List.of(row.getString(1)));
+				List.<Object>of(status.name(), limit), (row, number) -> List.of(row.getString(1)));
 		if (!ids.isEmpty()) {
 			Statements.updateEach(this.connection, "delete from " + this.tables.step() + " where saga_id = ?", ids);
 			Statements.updateEach(this.connection, "delete from " + this.tables.instance() + " where id = ?", ids);

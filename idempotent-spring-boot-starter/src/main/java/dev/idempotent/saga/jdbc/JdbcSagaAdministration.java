@@ -102,10 +102,10 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		String first = "select id, name, status, coalesce(halt_reason, reason) as why, attempts, created_at, deadline, "
 				+ kind.microsUntil("due_at") + " as due from " + this.tables.instance()
 				+ " where status = ? order by due_at" + (ended ? " desc" : "") + " limit ?";
-		List<Object> parameters = new ArrayList<>(List.of(status.name(), (name != null) ? SEARCHED : limit));
+		List<Object> parameters = new ArrayList<>(List.<Object>of(status.name(), (name != null) ? SEARCHED : limit));
 		if (name != null) {
 			first = "select * from (" + first + ") searched where name = ? limit ?";
-			parameters.addAll(List.of(name, limit));
+			parameters.addAll(List.<Object>of(name, limit));
 		}
 		return SagaStatements.query(connection, first, parameters, (row, number) -> listed(row, kind, ended));
 	}

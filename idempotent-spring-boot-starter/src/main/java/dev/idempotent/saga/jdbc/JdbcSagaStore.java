@@ -83,8 +83,14 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean insertInTransaction(NewSaga saga) {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
-		return this.database.join((connection, kind) -> new SagaInsert(connection, kind, this.tables).insert(saga,
-				number, List.of(), this.lockTimeout));
+		return this.database.join((connection, kind) -> {
+			boolean inserted = new SagaInsert(connection, kind, this.tables).insert(saga, number, List.of(),
+					this.lockTimeout);
+			if (inserted && number > 0) {
+				new TransactionProof(connection, kind, saga.id()).begin();
+			}
+			return inserted;
+		});
 	}
 
 	@Override
@@ -100,31 +106,40 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease) {
-		return this.database.join((connection, kind) -> new FencedWrites(connection, kind, this.tables)
-			.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of()));
+		return this.database.join((connection, kind) -> {
+			boolean locked = new FencedWrites(connection, kind, this.tables)
+				.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of());
+			if (locked) {
+				new TransactionProof(connection, kind, owner.id()).begin();
+			}
+			return locked;
+		});
 	}
 
 	private static Update progress(Database kind, Owner owner, SagaStatus status, int steps, String isNext,
 			Duration lease) {
 		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + SagaSql.lease(kind),
-				List.of(steps, lease.toMillis()), "epoch = ? and status = ?" + isNext + SagaSql.inTime(status, kind),
-				List.of(owner.epoch(), status.name(), steps));
+				List.<Object>of(steps, lease.toMillis()),
+				"epoch = ? and status = ?" + isNext + SagaSql.inTime(status, kind),
+				List.<Object>of(owner.epoch(), status.name(), steps));
 	}
 
 	@Override
 	public boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease) {
-		return this.database.join(
-				(connection, kind) -> new FencedWrites(connection, kind, this.tables).write(
-						new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.of(lease.toMillis()),
-								"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch(), steps)),
-						entries));
+		return this.database.join((connection, kind) -> new TransactionProof(connection, kind, owner.id()).end()
+				&& new FencedWrites(connection, kind, this.tables).write(locked(kind, owner, steps, lease), entries));
+	}
+
+	private static Update locked(Database kind, Owner owner, int steps, Duration lease) {
+		return new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.<Object>of(lease.toMillis()),
+				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch(), steps));
 	}
 
 	@Override
 	public boolean change(Owner owner, StatusChange change, List<JournalEntry> entries) {
 		return this.database.run((connection, kind) -> {
 			FencedWrites writes = new FencedWrites(connection, kind, this.tables);
-			boolean changed = change.to().isOpen() || change.to() == SagaStatus.HALTED
+			boolean changed = (change.to().isOpen() || change.to() == SagaStatus.HALTED)
 					? writes.write(update(kind, owner, change), entries)
 					: writes.end(update(kind, owner, change), entries);
 			return changed || SagaStatements.exists(connection,
@@ -136,7 +151,7 @@ public final class JdbcSagaStore implements SagaStore {
 	private static Update update(Database kind, Owner owner, StatusChange change) {
 		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
 		String condition = "epoch = ? and status = ?" + (inTime ? " and deadline > " + kind.now() : "");
-		List<Object> operands = List.of(owner.epoch(), change.from().name());
+		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
 		String reason = StoredText.of(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
 			return new Update(owner.id(), "status = ?, halted_in = ?, halt_reason = ?, due_at = null",
@@ -151,11 +166,10 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean release(Owner owner, List<JournalEntry> entries, Duration delay) {
-		return this.database.run(
-				(connection, kind) -> new FencedWrites(connection, kind, this.tables).write(
-						new Update(owner.id(), "owner = null, due_at = " + SagaSql.lease(kind),
-								List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.of(owner.epoch())),
-						entries));
+		return this.database.run((connection,
+				kind) -> new FencedWrites(connection, kind, this.tables).write(new Update(owner.id(),
+						"owner = null, due_at = " + SagaSql.lease(kind), List.of(delay.toMillis()),
+						"epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())), entries));
 	}
 
 	@Override

@@ -118,9 +118,9 @@ final class SagaInsert {
 	private static List<@Nullable Object> parameters(NewSaga saga, int number) {
 		long lease = saga.lease().toMillis();
 		long timeout = saga.timeout().toMillis();
-		return Arrays.asList(saga.id().digest(), saga.name(), saga.status().name(), NewSaga.EPOCH, number,
-				saga.process(), saga.fingerprint().version(), saga.fingerprint().digest(), saga.arguments(), timeout,
-				lease, timeout);
+		return Arrays.<@Nullable Object>asList(saga.id().digest(), saga.name(), saga.status().name(),
+				saga.owner().epoch(), number, saga.process(), saga.fingerprint().version(), saga.fingerprint().digest(),
+				saga.arguments(), timeout, lease, timeout);
 	}
 
 }

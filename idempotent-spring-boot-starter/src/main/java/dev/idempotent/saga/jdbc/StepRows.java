@@ -79,7 +79,8 @@ final class StepRows {
 	}
 
 	private void insert(Connection connection, IdempotencyKey saga, JournalEntry entry, String otherwise) {
-		List<@Nullable Object> parameters = new ArrayList<>(List.of(saga.digest()));
+		List<@Nullable Object> parameters = new ArrayList<>();
+		parameters.add(saga.digest());
 		parameters.addAll(parameters(entry));
 		SagaStatements.update(connection,
 				"insert into " + this.table + " " + COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, " + this.database.now()
@@ -98,8 +99,8 @@ final class StepRows {
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
-		return Arrays.asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(), entry.result(),
-				StoredText.of(entry.reason()));
+		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
+				entry.result(), StoredText.of(entry.reason()));
 	}
 
 }

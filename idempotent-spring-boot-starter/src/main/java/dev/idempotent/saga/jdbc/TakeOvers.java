@@ -52,7 +52,7 @@ final class TakeOvers {
 		}
 		List<Long> epoch = SagaStatements.query(this.connection,
 				own() + " where id = (select id" + condition + ") returning epoch",
-				List.of(lease.toMillis(), process, id.digest(), process), (row, number) -> row.getLong(1));
+				List.<Object>of(lease.toMillis(), process, id.digest(), process), (row, number) -> row.getLong(1));
 		StoredSaga taken = epoch.isEmpty() ? null : this.reader.find(this.connection, id);
 		// Another process may have taken it over since.
 		return (taken != null && epoch.contains(taken.owner().epoch())) ? taken : null;

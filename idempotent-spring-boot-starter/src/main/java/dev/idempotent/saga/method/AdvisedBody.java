@@ -89,6 +89,8 @@ final class AdvisedBody {
 
 	private static final class Invocation extends ReflectiveMethodInvocation {
 
+		// Arguments may be null, which the superclass does not state.
+		@SuppressWarnings("NullAway")
 		Invocation(Object proxy, @Nullable Object target, Method method, @Nullable Object[] arguments, Class<?> type,
 				List<Object> advice) {
 			super(proxy, target, method, arguments, type, advice);

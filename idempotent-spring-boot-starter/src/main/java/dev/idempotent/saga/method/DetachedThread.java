@@ -20,9 +20,6 @@ final class DetachedThread {
 
 	private static final boolean WEB = isPresent("org.springframework.web.context.request.RequestContextHolder");
 
-	private static final Runnable NOTHING = () -> {
-	};
-
 	private DetachedThread() {
 	}
 
@@ -30,18 +27,24 @@ final class DetachedThread {
 	 * Runs a body. Restores the principal and the request afterwards.
 	 */
 	static @Nullable Object run(Body body) throws Throwable {
-		Runnable request = WEB ? Request.detach() : NOTHING;
+		Runnable request = WEB ? Request.detach() : null;
 		try {
-			Runnable principal = SECURITY ? Principal.detach() : NOTHING;
-			try {
-				return body.run();
-			}
-			finally {
-				principal.run();
-			}
+			return SECURITY ? runWithoutPrincipal(body) : body.run();
 		}
 		finally {
-			request.run();
+			if (request != null) {
+				request.run();
+			}
+		}
+	}
+
+	private static @Nullable Object runWithoutPrincipal(Body body) throws Throwable {
+		Runnable principal = Principal.detach();
+		try {
+			return body.run();
+		}
+		finally {
+			principal.run();
 		}
 	}
 

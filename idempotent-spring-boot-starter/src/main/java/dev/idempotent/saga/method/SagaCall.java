@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param arguments the arguments as they are stored
  * @param run the run whose key it has, or {@code null} if it has one of its own
  */
+@SuppressWarnings("ArrayRecordComponent")
 record SagaCall(SagaMethod saga, IdempotencyKey id, Fingerprint fingerprint, byte[] arguments,
 		@Nullable IdempotencyContext run) {
 }

@@ -64,28 +64,30 @@ final class Compensation {
 	}
 
 	/**
-	 * Records that the undo is called, unless that is recorded.
+	 * Records that the undo is called, unless that is recorded. While the action is not
+	 * known to be done, its own key must be remembered, too.
 	 */
 	private void begin(JournalEntry entry) {
-		if (entry.state() == StepState.COMPENSATING) {
-			this.action.requireRemembered(entry.name(), this.run.journal().compensatingFor(entry.name()));
-			return;
-		}
-		if (entry.isUnknown()) {
+		if (!entry.isDone()) {
 			this.action.requireRemembered(entry.name(), this.run.journal().age(entry.name()));
 		}
-		this.run.write(entry.in(StepState.COMPENSATING));
+		if (entry.state() == StepState.COMPENSATING) {
+			this.action.requireRemembered(entry.name(), this.run.journal().compensatingFor(entry.name()));
+		}
+		else {
+			this.run.write(entry.in(StepState.COMPENSATING));
+		}
 	}
 
 	private void compensate(StepCall<?> call, JournalEntry entry) {
 		Object result = this.body.read(call, entry);
-		IdempotencyContext context = new StepKeys(this.run.id(), entry.name())
+		IdempotencyContext context = new StepKeys(this.run.owner(), entry.name())
 			.undoContext(this.run.resources().settings().process());
 		call(entry, context, () -> call.compensateResult(result));
 	}
 
 	private void cancel(StepCall<?> call, JournalEntry entry) {
-		StepKeys keys = new StepKeys(this.run.id(), entry.name());
+		StepKeys keys = new StepKeys(this.run.owner(), entry.name());
 		IdempotencyContext context = keys.cancelContext(this.run.resources().settings().process(), entry.isDone());
 		call(entry, context, () -> {
 			call.cancelAction(keys.action().digest());

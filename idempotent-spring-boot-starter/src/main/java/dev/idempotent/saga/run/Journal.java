@@ -3,6 +3,7 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,19 +22,27 @@ final class Journal {
 
 	private final Map<String, JournalEntry> entries = new LinkedHashMap<>();
 
-	private final Map<String, StoredStep> stored = new LinkedHashMap<>();
+	private final Set<String> stored = new LinkedHashSet<>();
 
 	private final Set<String> unwritten = new LinkedHashSet<>();
 
-	private final long readAt = System.nanoTime();
+	private final Map<String, Long> begun = new HashMap<>();
+
+	private final Map<String, Long> compensating = new HashMap<>();
 
 	private int steps;
 
 	Journal(int steps, List<StoredStep> stored) {
 		this.steps = steps;
+		long now = System.nanoTime();
 		for (StoredStep step : stored) {
-			this.stored.put(step.entry().name(), step);
-			this.entries.put(step.entry().name(), step.entry());
+			String name = step.entry().name();
+			this.stored.add(name);
+			this.entries.put(name, step.entry());
+			this.begun.put(name, now - step.age().toNanos());
+			if (step.entry().state() == StepState.COMPENSATING) {
+				this.compensating.put(name, now - step.compensatingFor().toNanos());
+			}
 		}
 	}
 
@@ -78,7 +87,14 @@ final class Journal {
 	 */
 	void written(int newSteps, List<JournalEntry> written) {
 		this.steps = newSteps;
-		written.forEach((entry) -> this.entries.put(entry.name(), entry));
+		long now = System.nanoTime();
+		for (JournalEntry entry : written) {
+			this.entries.put(entry.name(), entry);
+			this.begun.putIfAbsent(entry.name(), now);
+			if (entry.state() == StepState.COMPENSATING) {
+				this.compensating.putIfAbsent(entry.name(), now);
+			}
+		}
 		this.unwritten.clear();
 	}
 
@@ -104,24 +120,25 @@ final class Journal {
 	 * Returns the names of the stored entries.
 	 */
 	Set<String> storedNames() {
-		return this.stored.keySet();
+		return this.stored;
 	}
 
 	/**
-	 * Returns the time since a step began; zero if it began in this run.
+	 * Returns the time since a step began; zero if that is not written.
 	 */
 	Duration age(String name) {
-		StoredStep step = this.stored.get(name);
-		return (step != null) ? step.age().plusNanos(System.nanoTime() - this.readAt) : Duration.ZERO;
+		return since(this.begun.get(name));
 	}
 
 	/**
-	 * Returns the time since the undo of a step began; zero if it began in this run.
+	 * Returns the time since the undo of a step began; zero if that is not written.
 	 */
 	Duration compensatingFor(String name) {
-		StoredStep step = this.stored.get(name);
-		return (step != null && step.entry().state() == StepState.COMPENSATING)
-				? step.compensatingFor().plusNanos(System.nanoTime() - this.readAt) : Duration.ZERO;
+		return since(this.compensating.get(name));
+	}
+
+	private static Duration since(@Nullable Long nanos) {
+		return (nanos != null) ? Duration.ofNanos(System.nanoTime() - nanos) : Duration.ZERO;
 	}
 
 }

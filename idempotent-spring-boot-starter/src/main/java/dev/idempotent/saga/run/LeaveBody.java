@@ -76,6 +76,11 @@ final class LeaveBody extends Error {
 		HALT,
 
 		/**
+		 * The outcome of a step is unknown, and its service may have forgotten the key.
+		 */
+		EXPIRED,
+
+		/**
 		 * The body was run for its undo actions, and there are no more.
 		 */
 		COLLECTED,

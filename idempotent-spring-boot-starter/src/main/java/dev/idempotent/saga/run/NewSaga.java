@@ -7,9 +7,9 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 
 /**
- * A saga to insert, with epoch 1.
+ * A saga to insert.
  *
- * @param id the id
+ * @param owner the id and the first epoch
  * @param name the name
  * @param status {@link SagaStatus#STARTED} or {@link SagaStatus#EXECUTING}
  * @param process the id of the process that owns it
@@ -19,16 +19,15 @@ import dev.idempotent.saga.SagaStatus;
  * @param timeout the time until its deadline
  */
 @SuppressWarnings("ArrayRecordComponent")
-public record NewSaga(IdempotencyKey id, String name, SagaStatus status, String process, Fingerprint fingerprint,
+public record NewSaga(SagaStore.Owner owner, String name, SagaStatus status, String process, Fingerprint fingerprint,
 		byte[] arguments, Duration lease, Duration timeout) {
 
 	/**
-	 * The epoch of a new saga.
+	 * The id.
+	 * @return the id
 	 */
-	public static final long EPOCH = 1;
-
-	SagaStore.Owner owner() {
-		return new SagaStore.Owner(this.id, EPOCH);
+	public IdempotencyKey id() {
+		return this.owner.id();
 	}
 
 }

@@ -21,6 +21,8 @@ final class SagaBody {
 
 	private final BooleanSupplier stopping;
 
+	private final Thread thread = Thread.currentThread();
+
 	private final Set<String> created = new LinkedHashSet<>();
 
 	private final Map<String, StepCall<?>> reached = new HashMap<>();
@@ -54,6 +56,9 @@ final class SagaBody {
 	 * @throws StepRefusedException if the action was refused
 	 */
 	@Nullable Object step(StepCall<?> call, StepKind kind) {
+		if (this.thread != Thread.currentThread()) {
+			throw new IllegalStateException("The step '" + call.name() + "' runs on another thread than its saga");
+		}
 		if (this.left != null) {
 			throw this.left;
 		}

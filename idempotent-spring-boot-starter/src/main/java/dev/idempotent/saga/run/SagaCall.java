@@ -117,7 +117,7 @@ final class SagaCall {
 	}
 
 	/**
-	 * Takes the saga over if nobody owns it. Otherwise waits, but only for a saga that
+	 * Takes the saga over if it has no owner. Otherwise waits, but only for a saga that
 	 * this call has run before.
 	 */
 	private RunEnd goOn(StoredSaga stored) {

@@ -109,10 +109,22 @@ final class SagaDriver {
 		return lost(run, body);
 	}
 
+	/**
+	 * Ends a run whose body has failed. The failure decides against the saga only if the
+	 * body has come as far as it had before, and the process is not about to stop.
+	 */
 	private RunEnd failed(SagaRun run, SagaBody body, Throwable failure) {
 		logger.debug("The body of saga {} has failed", run.id(), failure);
+		if (this.stopping.getAsBoolean()) {
+			return releaseAfter(run, Duration.ZERO, failure);
+		}
 		if (TransientFailures.include(failure)) {
 			return release(run, body, Reasons.of(failure), failure);
+		}
+		String missed = body.missedStep();
+		if (missed != null || failure instanceof LinkageError) {
+			return unfit(run, LeaveBody.because(Cause.UNFIT, "The saga's method failed with " + Reasons.of(failure)
+					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
 		}
 		if (run.presence() == Presence.ABSENT) {
 			return body.hasReachedSteps() ? RunEnd.refused(Reasons.of(failure)) : RunEnd.failed(failure);
@@ -126,6 +138,7 @@ final class SagaDriver {
 			case CONTENDED -> RunEnd.of(Kind.CONTENDED);
 			case LOST -> lost(run, body);
 			case HALT -> halt(run, left.reason());
+			case EXPIRED -> run.isCompensating() ? halt(run, left.reason()) : compensate(run, body, left.reason());
 			case UNKNOWN -> release(run, body, left.reason(), left.getCause());
 			case UNFIT -> unfit(run, left);
 			case STOPPING -> releaseAfter(run, Duration.ZERO, null);
@@ -143,7 +156,7 @@ final class SagaDriver {
 			return releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
 		}
 		run.compensate(reason);
-		return undo(run, body);
+		return run.isDoubtful() ? releaseAfter(run, Duration.ZERO, null) : undo(run, body);
 	}
 
 	private RunEnd undo(SagaRun run, SagaBody body) {
@@ -182,7 +195,7 @@ final class SagaDriver {
 			return compensate(run, body, SagaRun.DEADLINE);
 		}
 		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
-		return undo(run, body);
+		return releaseAfter(run, Duration.ZERO, null);
 	}
 
 	private @Nullable StoredSaga find(SagaRun run) {

@@ -46,6 +46,8 @@ final class SagaRun {
 
 	private String reason = DEADLINE;
 
+	private boolean doubtful;
+
 	/**
 	 * Creates the run of a saga that its first step inserts.
 	 */
@@ -96,7 +98,7 @@ final class SagaRun {
 			throw LeaveBody.because(first ? Cause.CONTENDED : Cause.UNKNOWN, Reasons.of(ex), ex);
 		}
 		catch (RuntimeException ex) {
-			suspectPresence();
+			suspectWrite();
 			throw LeaveBody.because(Cause.UNKNOWN, Reasons.of(ex), ex);
 		}
 		if (!written) {
@@ -125,9 +127,10 @@ final class SagaRun {
 	}
 
 	/**
-	 * Records that the first write may have been committed.
+	 * Records that a write may have been committed.
 	 */
-	void suspectPresence() {
+	void suspectWrite() {
+		this.doubtful = true;
 		this.presence = (this.presence == Presence.ABSENT) ? Presence.UNKNOWN : this.presence;
 	}
 
@@ -179,6 +182,14 @@ final class SagaRun {
 
 	boolean isCompensating() {
 		return this.status == SagaStatus.COMPENSATING;
+	}
+
+	/**
+	 * Whether the stored journal may have more than this run knows, so that only another
+	 * run, which reads it, may undo the saga.
+	 */
+	boolean isDoubtful() {
+		return this.doubtful;
 	}
 
 	/**

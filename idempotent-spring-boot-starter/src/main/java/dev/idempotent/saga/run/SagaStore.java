@@ -3,6 +3,7 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
@@ -138,9 +139,28 @@ public interface SagaStore {
 	 * Proves the ownership of a saga, and fences late owners.
 	 *
 	 * @param id the id of the saga
-	 * @param epoch how often it was taken over
+	 * @param epoch a number that each new owner raises by 1. Its upper bits are random,
+	 * so that a saga that begins again after its retention has neither the owners nor the
+	 * keys of the first one
 	 */
 	record Owner(IdempotencyKey id, long epoch) {
+
+		private static final int COUNTER_BITS = 20;
+
+		/**
+		 * Creates the first owner of a saga.
+		 */
+		static Owner first(IdempotencyKey id) {
+			return new Owner(id, (ThreadLocalRandom.current().nextLong() >>> (COUNTER_BITS + 1)) << COUNTER_BITS);
+		}
+
+		/**
+		 * The number that all owners of a saga share.
+		 */
+		long incarnation() {
+			return this.epoch >>> COUNTER_BITS;
+		}
+
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
@@ -14,6 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 import dev.idempotent.outage.OutageLog;
+import dev.idempotent.outage.RootCause;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,25 +119,24 @@ final class SagaWorkers {
 	 * Runs a task that has a permit.
 	 */
 	private void execute(Runnable task) {
-		boolean accepted = false;
 		try {
 			this.workers.execute(() -> {
 				try {
 					task.run();
 				}
 				catch (RuntimeException | Error ex) {
-					logger.error("A saga worker failed; its saga is taken over when its lease has ended", ex);
+					logger.warn("A saga could not be run in the background: {}. It is taken over when it is due",
+							RootCause.of(ex));
+					logger.debug("The stack trace of the failure above", ex);
 				}
 				finally {
 					this.free.release();
 				}
 			});
-			accepted = true;
 		}
-		finally {
-			if (!accepted) {
-				this.free.release();
-			}
+		catch (RejectedExecutionException ex) {
+			// The process is stopping; another one takes the saga over.
+			this.free.release();
 		}
 	}
 

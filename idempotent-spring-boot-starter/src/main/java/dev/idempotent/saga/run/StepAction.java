@@ -47,7 +47,7 @@ final class StepAction {
 	void requireRemembered(String step, Duration age) {
 		Duration retention = this.run.resources().settings().participantRetention();
 		if (age.compareTo(retention) > 0) {
-			throw LeaveBody.because(Cause.HALT,
+			throw LeaveBody.because(Cause.EXPIRED,
 					"The outcome of the step '" + step + "' is unknown, and its key is older than "
 							+ "idempotent.saga.participant-retention (" + retention + ")",
 					null);
@@ -55,7 +55,7 @@ final class StepAction {
 	}
 
 	private JournalEntry act(StepCall<?> call, JournalEntry entry, boolean first) {
-		StepKeys keys = new StepKeys(this.run.id(), entry.name());
+		StepKeys keys = new StepKeys(this.run.owner(), entry.name());
 		boolean single = entry.kind() == StepKind.CANCELLED_CALL && !call.actionTakesKey();
 		IdempotencyContext context = keys.actionContext(this.run.resources().settings().process(), single);
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {

@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.IdempotencyKey.Kind;
  */
 record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
 
-	StepKeys(IdempotencyKey saga, String step) {
+	StepKeys(SagaStore.Owner saga, String step) {
 		this(of(saga, step, "do"), of(saga, step, "undo"));
 	}
 
@@ -42,8 +42,8 @@ record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
 				this.action.digest() + "; outcome=" + (done ? "done" : "unknown"));
 	}
 
-	private static IdempotencyKey of(IdempotencyKey saga, String step, String part) {
-		return IdempotencyKey.of(Kind.SAGA, saga.digest(), part, step, "");
+	private static IdempotencyKey of(SagaStore.Owner saga, String step, String part) {
+		return IdempotencyKey.of(Kind.SAGA, saga.id().digest(), part, step, Long.toHexString(saga.incarnation()));
 	}
 
 }

@@ -9,7 +9,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyKey;
 
 /**
- * The stored form of arguments and results: one byte that tells whether the rest is
+ * The stored form of arguments and results: one byte that states whether the rest is
  * encrypted, and the rest, which is bound to its saga and its place there.
  */
 final class StoredForm {

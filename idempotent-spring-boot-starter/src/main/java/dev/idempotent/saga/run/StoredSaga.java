@@ -35,7 +35,7 @@ public record StoredSaga(SagaStore.Owner owner, String name, SagaStatus status, 
 		Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal) {
 
 	/**
-	 * Returns whether it is open and nobody owns it.
+	 * Returns whether it is open and has no owner.
 	 */
 	boolean isDue() {
 		return this.status.isOpen() && (this.due.isNegative() || this.due.isZero());

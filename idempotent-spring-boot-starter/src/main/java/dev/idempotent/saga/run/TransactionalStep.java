@@ -38,7 +38,7 @@ final class TransactionalStep {
 	 */
 	JournalEntry act(StepCall<?> call, JournalEntry entry) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
-			StepKeys keys = new StepKeys(this.run.id(), entry.name());
+			StepKeys keys = new StepKeys(this.run.owner(), entry.name());
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
 				Object value = StepAction.bound(keys.actionContext(this.run.resources().settings().process(), false),
 						() -> call.act(keys.action().digest()));
@@ -60,7 +60,7 @@ final class TransactionalStep {
 	 */
 	void undo(StepCall<?> call, JournalEntry entry, @Nullable Object result) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
-			StepKeys keys = new StepKeys(this.run.id(), entry.name());
+			StepKeys keys = new StepKeys(this.run.owner(), entry.name());
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
 				StepAction.<@Nullable Object>bound(keys.undoContext(this.run.resources().settings().process()), () -> {
 					call.compensateResult(result);
@@ -95,7 +95,7 @@ final class TransactionalStep {
 			this.run.written(steps, Objects.requireNonNull(end.result()));
 		}
 		else if (!end.known()) {
-			this.run.suspectPresence();
+			this.run.suspectWrite();
 		}
 		return end;
 	}

@@ -1,11 +1,20 @@
 package dev.idempotent.saga.jdbc;
 
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.testing.RealMariaDb;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.dao.PessimisticLockingFailureException;
 
+import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -35,6 +44,70 @@ abstract class MariaDbSagaStoreContract extends JdbcSagaStoreContract {
 			.queryForObject("select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'",
 					Long.class),
 				Long.valueOf(1)::equals);
+	}
+
+	@Test
+	void losesTheLockByADeadlockThatTheWorkCatches() {
+		rows().template().execute("create table if not exists deadlocking (id integer primary key, n integer)");
+		rows().template().update("insert ignore into deadlocking values (1, 0), (2, 0)");
+		this.store.insert(this.saga, List.of());
+		for (int i = 0; i < 100; i++) {
+			if (isVictim()) {
+				assertThat(find().journal()).isEmpty();
+				return;
+			}
+		}
+		throw new AssertionError("The step was never the victim of a deadlock");
+	}
+
+	/**
+	 * Has changed less than the other transaction, and so is most likely the victim.
+	 */
+	private boolean isVictim() {
+		CountDownLatch both = new CountDownLatch(2);
+		CompletableFuture<Void> other = onAnotherThread(() -> transactions().executeWithoutResult((status) -> {
+			rows().template().update("insert into deadlocking select seq, 0 from seq_1000_to_2000");
+			update(1);
+			meet(both);
+			try {
+				update(2);
+			}
+			catch (PessimisticLockingFailureException ex) {
+				// The victim is the step in another attempt.
+			}
+			status.setRollbackOnly();
+		}));
+		Boolean victim = transactions().execute((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			update(2);
+			meet(both);
+			boolean caught = false;
+			try {
+				update(1);
+			}
+			catch (PessimisticLockingFailureException ex) {
+				caught = true;
+				assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
+			}
+			status.setRollbackOnly();
+			return caught;
+		});
+		other.join();
+		return Boolean.TRUE.equals(victim);
+	}
+
+	private void update(int row) {
+		rows().template().update("update deadlocking set n = n + 1 where id = ?", row);
+	}
+
+	private static void meet(CountDownLatch both) {
+		both.countDown();
+		try {
+			assertThat(both.await(1, TimeUnit.MINUTES)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 }

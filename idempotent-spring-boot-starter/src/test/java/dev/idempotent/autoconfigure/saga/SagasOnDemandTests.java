@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -67,16 +68,21 @@ class SagasOnDemandTests {
 	@Test
 	void runWhileTheApplicationDoes(CapturedOutput output) {
 		threadsAtClose.clear();
-		SagaApplication.with(Database.class, Greeter.class).run((context) -> {
+		SagaApplication.with(Database.class, Greeter.class, Relay.class).run((context) -> {
 			assertThat(context.getBean(Greeter.class).greet("Ada")).isEqualTo("Hello, Ada");
 			assertThat(threads()).isNotEmpty();
 		});
 		assertThat(output).contains("Sagas: Greeter.greet (timeout PT1M)");
-		assertThat(threadsAtClose).containsExactly("none");
+		assertThat(threadsAtClose).containsExactly("none", "none");
 	}
 
 	private List<String> threads() {
 		return sagaThreads(this.before);
+	}
+
+	private static void note(Set<Thread> before) {
+		List<String> running = sagaThreads(before);
+		threadsAtClose.add(running.isEmpty() ? "none" : running.toString());
 	}
 
 	private static List<String> sagaThreads(Set<Thread> before) {
@@ -106,6 +112,38 @@ class SagasOnDemandTests {
 
 	@SuppressWarnings("unused")
 	record Observer(Sagas sagas, SagaSteps steps) {
+	}
+
+	/**
+	 * Stops when the relay of the outbox does.
+	 */
+	static class Relay implements SmartLifecycle {
+
+		private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+
+		private boolean running;
+
+		@Override
+		public void start() {
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+			note(this.before);
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return 1024;
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -153,8 +191,7 @@ class SagasOnDemandTests {
 
 		@Override
 		public void close() {
-			List<String> running = sagaThreads(this.before);
-			threadsAtClose.add(running.isEmpty() ? "none" : running.toString());
+			note(this.before);
 		}
 
 	}

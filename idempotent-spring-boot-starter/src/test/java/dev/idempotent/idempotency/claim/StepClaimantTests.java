@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
 import dev.idempotent.encryption.AesGcmPayloadCipher;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -90,6 +92,20 @@ class StepClaimantTests {
 		step.release();
 		first.claimant.release();
 		assertThat(run(this.store).step("one").claim()).isNull();
+	}
+
+	@Test
+	void isFreeOnceItHasFailed() {
+		Run run = run(this.store);
+		IdempotencyContext.bind(run.context);
+		AtomicReference<IdempotencyKey> failed = new AtomicReference<>(this.key);
+		assertThatIllegalStateException().isThrownBy(() -> run.guard.step("one", () -> {
+			failed.set(Objects.requireNonNull(IdempotencyContext.current()).key());
+			throw new IllegalStateException("The step fails");
+		}));
+		assertThat(failed.get()).isNotEqualTo(this.key);
+		assertThat(this.memory.find(failed.get())).isNull();
+		assertThat(IdempotencyContext.current()).isSameAs(run.context);
 	}
 
 	@Test

@@ -29,6 +29,12 @@ abstract class EncryptionRules {
 
 	private static final String FEW_ATTEMPTS = "idempotent.outbox.relay.attempts=2";
 
+	/**
+	 * Keeps an event alive and due however often an attempt fails.
+	 */
+	private static final String[] ANY_ATTEMPTS = { "idempotent.outbox.relay.attempts=1000000",
+			"idempotent.outbox.relay.max-backoff=20ms" };
+
 	private final List<Shop> shops = new ArrayList<>();
 
 	/**
@@ -60,14 +66,17 @@ abstract class EncryptionRules {
 
 	@Test
 	void deadLettersAChangedEventAndDeliversTheOthers(CapturedOutput output) {
-		Shop shop = open(keys("k1"));
+		Shop shop = open(keys("k1"), ANY_ATTEMPTS);
 		shop.broker().answer((event) -> new Outcome.Retry("not now", null));
 		shop.append("order.created", "order.paid", "order.sent");
 		await().untilAsserted(() -> assertThat(shop.waiting()).isEqualTo(3));
+		// No attempt that has read the event before it is changed may end after that.
+		shop.relay().stop();
 		shop.database().sql("update relay_waiting set event_key = 'mallory' where type = 'order.paid'").update();
-		shop.broker().answer((event) -> new Outcome.Delivered());
+		Shop next = open(keys("k1"), ANY_ATTEMPTS);
 		await().untilAsserted(() -> assertThat(shop.waiting()).isZero());
-		assertThat(shop.broker().types()).containsExactlyInAnyOrder("order.created", "order.sent");
+		assertThat(shop.broker().types()).isEmpty();
+		assertThat(next.broker().types()).containsExactlyInAnyOrder("order.created", "order.sent");
 		assertThat(dead(shop)).extracting(DeadEvent::lastError)
 			.containsExactly("The payload cannot be decrypted: It was changed, belongs to another record, or was "
 					+ "encrypted with another key of the id k1");
@@ -96,8 +105,8 @@ abstract class EncryptionRules {
 
 	@Test
 	void leavesAnEncryptedEventToAnInstanceWithTheKey() {
-		Shop without = open(List.of());
-		Shop with = open(keys("k1"));
+		Shop without = open(List.of(), ANY_ATTEMPTS);
+		Shop with = open(keys("k1"), ANY_ATTEMPTS);
 		with.broker().answer((event) -> new Outcome.Retry("not now", null));
 		with.append("order.created");
 		await().untilAsserted(() -> assertThat(with.waiting()).isOne());

@@ -1,12 +1,29 @@
 package dev.idempotent.saga.jdbc;
 
 import java.time.Duration;
+import java.util.List;
 
+import javax.sql.DataSource;
+
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.SagaAdministration;
 import dev.idempotent.saga.run.SagaStore;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
+import dev.idempotent.saga.run.SagaSamples;
 import dev.idempotent.saga.run.SagaStoreContract;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
+
+import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * All promises for a {@link JdbcSagaStore} on one database.
@@ -43,6 +60,148 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 	@Override
 	protected void clear() {
 		rows().clear();
+	}
+
+	@Test
+	void losesTheLockByARollbackToASavepoint() {
+		this.store.insert(this.saga, List.of());
+		transactions().executeWithoutResult((status) -> {
+			Object before = status.createSavepoint();
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			status.rollbackToSavepoint(before);
+			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
+			status.setRollbackOnly();
+		});
+	}
+
+	@Test
+	void losesAnInsertByARollbackToASavepoint() {
+		transactions().executeWithoutResult((status) -> {
+			Object before = status.createSavepoint();
+			assertThat(this.store.insertInTransaction(this.saga)).isTrue();
+			status.rollbackToSavepoint(before);
+			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
+			status.setRollbackOnly();
+		});
+	}
+
+	@Test
+	void keepsTheLockWhenTheWorkRollsBackToItsOwnSavepoint() {
+		this.store.insert(this.saga, List.of());
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			Object later = status.createSavepoint();
+			status.rollbackToSavepoint(later);
+			status.releaseSavepoint(later);
+			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isTrue();
+		});
+		assertThat(find().journal()).hasSize(1);
+	}
+
+	@Test
+	void losesTheLockByAnImplicitCommit() {
+		Assumptions.assumeFalse(rows().platform().equals("postgresql"));
+		this.store.insert(this.saga, List.of());
+		transactions().executeWithoutResult((status) -> {
+			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isTrue();
+			rows().template().execute("create table if not exists committing (id integer)");
+			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
+			status.setRollbackOnly();
+		});
+		assertThat(find().journal()).isEmpty();
+	}
+
+	@Test
+	void rejectsATransactionOnAnotherDataSource() {
+		DataSource other = new DriverManagerDataSource("jdbc:h2:mem:other");
+		new TransactionTemplate(new DataSourceTransactionManager(other))
+			.executeWithoutResult((status) -> assertThatExceptionOfType(InvalidDataAccessApiUsageException.class)
+				.isThrownBy(() -> this.store.insertInTransaction(this.saga)));
+		assertThat(this.store.find(this.saga.id())).isNull();
+	}
+
+	@Test
+	void joinsATransactionBehindAProxy() {
+		SagaStore proxied = new JdbcSagaStore(new TransactionAwareDataSourceProxy(rows().dataSource()), rows().tables(),
+				LEASE);
+		transactions().executeWithoutResult((status) -> {
+			assertThat(proxied.insertInTransaction(this.saga)).isTrue();
+			assertThat(proxied.find(this.saga.id())).isNull();
+		});
+		assertThat(find().owner()).isEqualTo(this.owner);
+	}
+
+	@Test
+	void deletesTheStepsWithTheirSaga() {
+		this.store.insert(this.saga, this.done);
+		this.store.change(this.owner,
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, null, null, Duration.ofMillis(1)),
+				List.of());
+		pass(LEASE);
+		assertThat(sweep()).isEqualTo(1);
+		assertThat(rows().steps()).isZero();
+	}
+
+	@Test
+	void sweepsManyOnManyInstances() throws InterruptedException {
+		rows().end(1200);
+		List<Integer> swept = Race.of(3, (runner) -> sweep());
+		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1200);
+	}
+
+	@Test
+	void writesWhileItsLeaseIsRenewed() throws InterruptedException {
+		this.store.insert(this.saga, List.of());
+		List<Boolean> written = Race.of(3, (runner) -> {
+			for (int i = 1; i <= 50; i++) {
+				if (runner > 0) {
+					this.store.renew(List.of(this.owner), LEASE);
+				}
+				else if (!this.store.write(this.owner, SagaStatus.EXECUTING, i,
+						List.of(SagaSamples.acting("step " + i, i)), LEASE)) {
+					return false;
+				}
+			}
+			return true;
+		});
+		assertThat(written).doesNotContain(false);
+		assertThat(find().journal()).hasSize(50);
+	}
+
+	@Test
+	void locksWhileItsLeaseIsRenewed() throws InterruptedException {
+		this.store.insert(this.saga, List.of());
+		List<Boolean> written = Race.of(2, (runner) -> {
+			for (int i = 1; i <= 30; i++) {
+				if (runner > 0) {
+					this.store.renew(List.of(this.owner), LEASE);
+				}
+				else if (!step(i)) {
+					return false;
+				}
+			}
+			return true;
+		});
+		assertThat(written).doesNotContain(false);
+		assertThat(find().journal()).hasSize(30);
+	}
+
+	/**
+	 * A step whose transaction is begun again if its first statement conflicts.
+	 */
+	private boolean step(int number) {
+		for (int i = 0; i < 100; i++) {
+			try {
+				return Boolean.TRUE.equals(transactions()
+					.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, number, LEASE)
+							&& this.store.writeInTransaction(this.owner, number,
+									List.of(SagaSamples.done("step " + number, number)), LEASE)));
+			}
+			catch (PessimisticLockingFailureException ex) {
+				// Only above READ COMMITTED.
+			}
+		}
+		return false;
 	}
 
 }

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -64,6 +65,35 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 	void clear() {
 		template().update("delete from " + this.tables.step());
 		template().update("delete from " + this.tables.instance());
+	}
+
+	/**
+	 * Inserts ended sagas whose retention has ended.
+	 */
+	void end(int count) {
+		template().batchUpdate("insert into " + this.tables.instance() + " (id, name, status, epoch, steps, due_at, "
+				+ "deadline, attempts, fingerprint_version, fingerprint_digest, created_at) values (?, 'checkout', ?, 1, "
+				+ "1, timestamp '2001-01-01 00:00:00', timestamp '2001-01-01 00:00:00', 0, 1, '', "
+				+ "timestamp '2001-01-01 00:00:00')",
+				IntStream.range(0, count)
+					.mapToObj((i) -> new Object[] { "ended " + i, (i % 3 == 0) ? "COMPENSATED" : "COMPLETED" })
+					.toList());
+	}
+
+	/**
+	 * Inserts sagas that are leased, halted or have ended, with two steps each, on
+	 * PostgreSQL.
+	 */
+	void burst(int count) {
+		template().update("insert into " + this.tables.instance() + " (id, name, status, halted_in, epoch, steps, "
+				+ "owner, due_at, deadline, attempts, fingerprint_version, fingerprint_digest, created_at) "
+				+ "select md5(i::text) || md5(i::text), 'checkout', (array['EXECUTING', 'HALTED', 'COMPLETED', "
+				+ "'COMPENSATED'])[i % 4 + 1], case when i % 4 = 1 then 'EXECUTING' end, 1, 2, 'other', "
+				+ "case when i % 4 <> 1 then now() + interval '1 day' end, now() + interval '2 days', 0, 1, '', now() "
+				+ "from generate_series(1, ?) i", count);
+		template().update("insert into " + this.tables.step() + " (saga_id, name, seq, kind, state, begun_at) "
+				+ "select id, 'step ' || n, n, 'CALL', 'DONE', now() from " + this.tables.instance()
+				+ ", generate_series(1, 2) n");
 	}
 
 	long steps() {

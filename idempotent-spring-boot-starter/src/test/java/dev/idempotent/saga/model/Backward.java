@@ -107,7 +107,7 @@ final class Backward {
 				? this.scenario.has(Defect.CANCEL_REPEATED_BEYOND_ACTION_AGE)
 						|| this.scenario.has(Defect.OUTCOME_FORGOTTEN)
 				: this.scenario.has(Defect.ACTION_AGE_IGNORED)
-						|| view == Journal.REFUSED && this.scenario.has(Defect.REFUSED_ACTION_AGE_IGNORED);
+						|| (view == Journal.REFUSED && this.scenario.has(Defect.REFUSED_ACTION_AGE_IGNORED));
 		boolean action = unknown && state.get(Step.ACTION_OLD, step) == 1 && !unlimited;
 		boolean undo = again && state.get(Step.UNDO_OLD, step) == 1 && !this.scenario.has(Defect.UNDO_AGE_IGNORED);
 		return action || undo;
@@ -133,7 +133,7 @@ final class Backward {
 	private boolean undoable(StepKind kind, Journal view) {
 		if (view == Journal.ACTING) {
 			boolean forgotten = this.scenario.has(Defect.UNKNOWN_TAKEN_FOR_NOT_DONE)
-					|| kind == StepKind.CANCEL && this.scenario.has(Defect.UNDO_REGISTERED_AFTER_ACTION);
+					|| (kind == StepKind.CANCEL && this.scenario.has(Defect.UNDO_REGISTERED_AFTER_ACTION));
 			return kind.hasUndoCall() && !forgotten;
 		}
 		boolean refused = view == Journal.REFUSED && kind == StepKind.CANCEL;

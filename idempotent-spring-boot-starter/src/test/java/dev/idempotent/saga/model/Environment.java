@@ -25,7 +25,7 @@ final class Environment {
 		boolean sameKeys = this.scenario.has(Defect.KEYS_REUSED_AFTER_SWEEP);
 		boolean sameEpochs = this.scenario.has(Defect.EPOCHS_REUSED_AFTER_SWEEP);
 		int faults = state.get(Row.FAULTS);
-		if (!ended || faults == 0 || !sameKeys && !sameEpochs) {
+		if (!ended || faults == 0 || (!sameKeys && !sameEpochs)) {
 			return;
 		}
 		State next = new State().set(Row.FAULTS, faults - 1).set(Row.STATUS, Status.EXECUTING);
@@ -53,7 +53,7 @@ final class Environment {
 		}
 		boolean open = state.is(Row.STATUS, Status.EXECUTING) || state.is(Row.STATUS, Status.COMPENSATING);
 		boolean owned = state.get(Owner.CURRENT, 1 - owner) == 1;
-		if (!open || owned && faults == 0 || this.scenario.has(Defect.NO_TAKE_OVER)) {
+		if (!open || (owned && faults == 0) || this.scenario.has(Defect.NO_TAKE_OVER)) {
 			return;
 		}
 		State next = state.copy();
@@ -186,7 +186,7 @@ final class Environment {
 	private boolean skippable(State state, int step) {
 		boolean undoing = state.journal(step).isUndoing();
 		boolean old = state.get(undoing ? Step.UNDO_OLD : Step.ACTION_OLD, step) == 1;
-		return this.scenario.has(Defect.SKIPPED_BEFORE_AGE) || old && !underWay(state, step);
+		return this.scenario.has(Defect.SKIPPED_BEFORE_AGE) || (old && !underWay(state, step));
 	}
 
 	private State skipped(State next, int step) {
@@ -195,7 +195,7 @@ final class Environment {
 		}
 		next.set(Step.UNDONE, step, next.get(Step.DONE, step)).set(Step.JOURNAL, step, Journal.UNDONE);
 		boolean forward = this.scenario.has(Defect.SKIPPED_STEP_GOES_FORWARD);
-		return next.set(Row.STATUS, forward ? next.get(Row.HALTED_IN) : Status.COMPENSATING.ordinal());
+		return forward ? next.set(Row.STATUS, next.get(Row.HALTED_IN)) : next.set(Row.STATUS, Status.COMPENSATING);
 	}
 
 }

@@ -97,8 +97,8 @@ final class Forward {
 	/** Returns whether a reply settles the outcome, which is then in the owner's view. */
 	boolean settles(State next, int owner, int step, Reply reply) {
 		boolean definite = reply == Reply.REFUSED_REPLAYED
-				|| reply == Reply.REFUSED && (next.get(Owner.FIRST_ATTEMPT, owner) == 1
-						|| this.scenario.has(Defect.UNREPLAYED_REFUSAL_TAKEN_AS_DEFINITE));
+				|| (reply == Reply.REFUSED && (next.get(Owner.FIRST_ATTEMPT, owner) == 1
+						|| this.scenario.has(Defect.UNREPLAYED_REFUSAL_TAKEN_AS_DEFINITE)));
 		if (reply != Reply.DONE && !definite) {
 			return false;
 		}

@@ -46,6 +46,7 @@ enum Invariant {
 	/** From every state an end is reached without faults and without a clock. */
 	PROGRESS((scenario, state) -> true);
 
+	@SuppressWarnings("ImmutableEnumChecker")
 	private final BiPredicate<Scenario, State> holds;
 
 	Invariant(BiPredicate<Scenario, State> holds) {
@@ -66,12 +67,12 @@ enum Invariant {
 	private static boolean unresolved(Scenario scenario, State state, int step) {
 		Journal journal = state.journal(step);
 		boolean old = state.get(Step.ACTION_OLD, step) == 1 || state.get(Step.UNDO_OLD, step) == 1;
-		return switch (Cause.values()[state.get(Row.CAUSE)]) {
+		return switch (state.cause()) {
 			case NONE -> false;
 			case AGE -> old && (journal == Journal.ACTING || journal.isUndoing()
-					|| journal == Journal.REFUSED && scenario.kind(step) == StepKind.CANCEL);
+					|| (journal == Journal.REFUSED && scenario.kind(step) == StepKind.CANCEL));
 			case ATTEMPTS ->
-				journal.isUndoing() || journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE;
+				journal.isUndoing() || (journal == Journal.ACTING && scenario.kind(step) == StepKind.COMPENSATE);
 			case REFUSED_UNDO -> journal.isUndoing();
 		};
 	}

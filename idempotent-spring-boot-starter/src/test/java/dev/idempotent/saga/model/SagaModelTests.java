@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.saga.model.Search.Result;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -46,8 +47,9 @@ class SagaModelTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("protocols")
-	void keepsItsPromises(Scenario scenario) {
+	void keepsItsPromises(Scenario scenario, TestReporter reporter) {
 		Result result = Search.run(scenario, EnumSet.allOf(Invariant.class));
+		reporter.publishEntry(scenario.toString(), result.states() + " states");
 		assertThat(result.broken()).as("%s after %,d states%n%s", scenario, result.states(), result.trace()).isNull();
 		assertThat(result.states()).isGreaterThan(FEWEST_STATES);
 		assertThat(result.statuses()).contains(Status.COMPLETED, Status.COMPENSATED);

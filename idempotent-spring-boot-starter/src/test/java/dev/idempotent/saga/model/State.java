@@ -8,6 +8,7 @@ import java.util.stream.Stream;
  * One state of journal, owners, participants and network, in two words: that of the
  * steps, and that of the owners and the saga's row.
  */
+@SuppressWarnings("EnumOrdinal")
 final class State {
 
 	static final int STEPS = 3;
@@ -63,6 +64,8 @@ final class State {
 
 	private static final Status[] STATUS = Status.values();
 
+	private static final Cause[] CAUSE = Cause.values();
+
 	private static final int[] IN_STEP = shifts(Stream.of(Step.values()).mapToInt((f) -> f.bits));
 
 	private static final int[] IN_OWNER = shifts(Stream.of(Owner.values()).mapToInt((f) -> f.bits));
@@ -104,6 +107,10 @@ final class State {
 
 	Status status() {
 		return STATUS[get(Row.STATUS)];
+	}
+
+	Cause cause() {
+		return CAUSE[get(Row.CAUSE)];
 	}
 
 	int get(Row field) {
@@ -186,8 +193,8 @@ final class State {
 
 	/** Takes one owner's fields from another state. */
 	State owner(int owner, State from) {
-		long mask = OWNER_MASK << owner * OWNER_BITS;
-		this.rest = this.rest & ~mask | from.rest & mask;
+		long mask = OWNER_MASK << (owner * OWNER_BITS);
+		this.rest = (this.rest & ~mask) | (from.rest & mask);
 		return this;
 	}
 
@@ -198,7 +205,7 @@ final class State {
 		if (first >= second) {
 			return this;
 		}
-		return new State(this.steps, this.rest >>> ROW_FROM << ROW_FROM | first << OWNER_BITS | second);
+		return new State(this.steps, ((this.rest >>> ROW_FROM) << ROW_FROM) | (first << OWNER_BITS) | second);
 	}
 
 	@Override
@@ -220,7 +227,7 @@ final class State {
 		if ((value & mask) != value) {
 			throw new IllegalArgumentException("No room for " + value);
 		}
-		return word & ~(mask << shift) | (long) value << shift;
+		return (word & ~(mask << shift)) | ((long) value << shift);
 	}
 
 	private static int[] shifts(IntStream bits) {

@@ -32,7 +32,7 @@ final class InMemorySaga {
 
 	@Nullable SagaStatus haltedIn;
 
-	long epoch = NewSaga.EPOCH;
+	long epoch;
 
 	int steps;
 
@@ -54,6 +54,7 @@ final class InMemorySaga {
 
 	InMemorySaga(NewSaga saga, Instant now) {
 		this.id = saga.id();
+		this.epoch = saga.owner().epoch();
 		this.name = saga.name();
 		this.fingerprint = saga.fingerprint();
 		this.createdAt = now;

@@ -18,16 +18,16 @@ class InMemorySagaStoreTests extends SagaStoreContract {
 
 	private ManualClock clock = new ManualClock();
 
-	private InMemorySagaStore store = new InMemorySagaStore(this.clock, Duration.ofMinutes(1));
+	private InMemorySagaStore sagas = new InMemorySagaStore(this.clock, Duration.ofMinutes(1));
 
 	@Override
 	protected SagaStore store(Duration lockTimeout) {
-		return this.store.withLockTimeout(lockTimeout);
+		return this.sagas.withLockTimeout(lockTimeout);
 	}
 
 	@Override
 	protected SagaAdministration administration() {
-		return this.store;
+		return this.sagas;
 	}
 
 	@Override
@@ -50,13 +50,13 @@ class InMemorySagaStoreTests extends SagaStoreContract {
 
 	@Override
 	protected int sweep() {
-		return this.store.sweep();
+		return this.sagas.sweep();
 	}
 
 	@Override
 	protected void clear() {
 		this.clock = new ManualClock();
-		this.store = new InMemorySagaStore(this.clock, Duration.ofMinutes(1));
+		this.sagas = new InMemorySagaStore(this.clock, Duration.ofMinutes(1));
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
@@ -27,11 +28,11 @@ abstract class SagaJournalContract {
 
 	static final Duration SECOND = Duration.ofSeconds(1);
 
-	final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+	protected final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 
-	final Owner owner = this.saga.owner();
+	protected final Owner owner = this.saga.owner();
 
-	SagaStore store;
+	protected SagaStore store;
 
 	/**
 	 * A store of the same sagas that waits this long for locks.
@@ -260,10 +261,8 @@ abstract class SagaJournalContract {
 		assertThat(this.store.release(this.owner, List.of(), LEASE)).isFalse();
 	}
 
-	StoredSaga find() {
-		StoredSaga found = this.store.find(this.saga.id());
-		assertThat(found).isNotNull();
-		return found;
+	protected StoredSaga find() {
+		return Objects.requireNonNull(this.store.find(this.saga.id()));
 	}
 
 	static StatusChange complete() {

@@ -9,6 +9,7 @@ import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.SagaStore.Owner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static dev.idempotent.saga.run.SagaSamples.LEASE;
@@ -28,8 +29,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
 		assertThat(takeOver()).isNull();
 		pass(LEASE);
-		StoredSaga taken = takeOver();
-		assertThat(taken).isNotNull();
+		StoredSaga taken = Objects.requireNonNull(takeOver());
 		assertThat(taken.owner()).isEqualTo(new Owner(this.saga.id(), 2));
 		assertThat(taken.status()).isEqualTo(SagaStatus.EXECUTING);
 		assertThat(taken.attempts()).isEqualTo(1);
@@ -224,7 +224,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		assertThat(find().due()).isLessThanOrEqualTo(Duration.ofHours(1));
 	}
 
-	StoredSaga takeOver() {
+	@Nullable StoredSaga takeOver() {
 		return this.store.takeOver(this.saga.id(), "second", LEASE);
 	}
 

@@ -10,34 +10,34 @@ import dev.idempotent.saga.StepState;
 /**
  * Sagas and entries for the contract of their store.
  */
-final class SagaSamples {
+public final class SagaSamples {
 
-	static final Duration LEASE = Duration.ofMinutes(1);
+	public static final Duration LEASE = Duration.ofMinutes(1);
 
-	static final Duration TIMEOUT = Duration.ofMinutes(10);
+	public static final Duration TIMEOUT = Duration.ofMinutes(10);
 
-	static final byte[] RESULT = bytes("{\"id\":7}");
+	public static final byte[] RESULT = bytes("{\"id\":7}");
 
-	static final byte[] ARGUMENTS = bytes("[\"order\"]");
+	public static final byte[] ARGUMENTS = bytes("[\"order\"]");
 
 	private SagaSamples() {
 	}
 
-	static NewSaga saga(String name, SagaStatus status) {
-		return new NewSaga(Samples.key(), name, status, "first", Samples.fingerprint("order"), ARGUMENTS, LEASE,
-				TIMEOUT);
+	public static NewSaga saga(String name, SagaStatus status) {
+		return new NewSaga(new SagaStore.Owner(Samples.key(), 1), name, status, "first", Samples.fingerprint("order"),
+				ARGUMENTS, LEASE, TIMEOUT);
 	}
 
-	static NewSaga sagaOf(NewSaga other, Duration lease, Duration timeout) {
-		return new NewSaga(other.id(), other.name(), other.status(), other.process(), other.fingerprint(),
+	public static NewSaga sagaOf(NewSaga other, Duration lease, Duration timeout) {
+		return new NewSaga(other.owner(), other.name(), other.status(), other.process(), other.fingerprint(),
 				other.arguments(), lease, timeout);
 	}
 
-	static JournalEntry acting(String name, int number) {
+	public static JournalEntry acting(String name, int number) {
 		return new JournalEntry(name, number, StepKind.COMPENSATED_CALL, StepState.ACTING, null, null);
 	}
 
-	static JournalEntry done(String name, int number) {
+	public static JournalEntry done(String name, int number) {
 		return acting(name, number).done(RESULT);
 	}
 

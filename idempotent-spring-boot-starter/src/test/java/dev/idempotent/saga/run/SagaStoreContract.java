@@ -3,6 +3,7 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaSnapshot;
@@ -11,6 +12,7 @@ import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.SagaAdministration.Counts;
 import dev.idempotent.saga.run.SagaStore.Owner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static dev.idempotent.saga.run.SagaSamples.LEASE;
@@ -29,7 +31,7 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 		assertThat(administration().retry(this.saga.id())).isTrue();
 		assertThat(find().reason()).isEqualTo("declined");
 		assertThat(this.store.write(this.owner, SagaStatus.COMPENSATING, 9, List.of(), LEASE)).isFalse();
-		StoredSaga taken = this.store.takeOver(this.saga.id(), "second", LEASE);
+		StoredSaga taken = Objects.requireNonNull(takeOver());
 		assertThat(taken.status()).isEqualTo(SagaStatus.COMPENSATING);
 		assertThat(taken.attempts()).isEqualTo(1);
 		assertThat(taken.owner().epoch()).isEqualTo(3);
@@ -136,7 +138,7 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 		halt(SagaSamples.saga("checkout", SagaStatus.EXECUTING), SagaStatus.EXECUTING);
 		assertThat(sweep()).isEqualTo(1);
 		assertThat(this.store.find(this.saga.id())).isNull();
-		assertThat(this.store.find(kept.id()).journal()).hasSize(1);
+		assertThat(Objects.requireNonNull(this.store.find(kept.id())).journal()).hasSize(1);
 		assertThat(this.store.insert(this.saga, List.of())).isTrue();
 		assertThat(find().journal()).isEmpty();
 		pass(TIMEOUT.multipliedBy(100));
@@ -159,7 +161,7 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 			.isTrue();
 	}
 
-	private List<Object> ids(SagaStatus status, String name, int limit) {
+	private List<Object> ids(@Nullable SagaStatus status, @Nullable String name, int limit) {
 		return administration().list(status, name, limit).stream().<Object>map(SagaSnapshot::id).toList();
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -27,7 +28,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 
 	private static final Duration SHORT = Duration.ofMillis(100);
 
-	final List<JournalEntry> done = List.of(SagaSamples.done("order", 1));
+	protected final List<JournalEntry> done = List.of(SagaSamples.done("order", 1));
 
 	@Test
 	void insertsASagaWithTheWorkOfItsFirstStep() {
@@ -149,7 +150,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		this.store.insert(this.saga, List.of());
 		pass(TIMEOUT);
 		this.store.renew(List.of(this.owner), LEASE);
-		assertThat(takeOver().status()).isEqualTo(SagaStatus.COMPENSATING);
+		assertThat(Objects.requireNonNull(takeOver()).status()).isEqualTo(SagaStatus.COMPENSATING);
 	}
 
 	@Test
@@ -160,7 +161,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		transactions().executeWithoutResult((status) -> {
 			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, SECOND);
 			this.store.renew(List.of(this.owner, free.owner()), TIMEOUT);
-			assertThat(this.store.find(free.id()).due()).isGreaterThan(LEASE);
+			assertThat(Objects.requireNonNull(this.store.find(free.id())).due()).isGreaterThan(LEASE);
 		});
 	}
 
@@ -184,7 +185,8 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 		CompletableFuture<Boolean> late = new CompletableFuture<>();
 		transactions().executeWithoutResult((status) -> {
 			this.store.insertInTransaction(this.saga);
-			onAnotherThread(() -> late.complete(this.store.insert(this.saga, this.done)));
+			CompletableFuture<Void> unused = onAnotherThread(
+					() -> late.complete(this.store.insert(this.saga, this.done)));
 			awaitAWaitingInsert();
 			if (!commits) {
 				status.setRollbackOnly();
@@ -227,7 +229,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	 */
 	protected abstract void awaitAWaitingInsert();
 
-	static CompletableFuture<Void> onAnotherThread(Runnable work) {
+	protected static CompletableFuture<Void> onAnotherThread(Runnable work) {
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		new Thread(() -> {
 			try {

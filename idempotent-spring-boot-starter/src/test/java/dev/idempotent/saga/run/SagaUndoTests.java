@@ -1,12 +1,17 @@
 package dev.idempotent.saga.run;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import org.junit.jupiter.api.Test;
@@ -95,15 +100,51 @@ class SagaUndoTests extends SagaEngineBench {
 
 	@Test
 	void haltsRatherThanCallAServiceThatMayHaveForgottenTheKey() {
-		Supplier<Object> body = () -> this.saga.step("pay", String.class).run((key) -> {
-			this.log.add("pay");
-			throw new IllegalStateException("timeout");
-		});
+		Supplier<Object> body = () -> this.saga.step("pay", String.class)
+			.compensate((payment) -> this.log.add("refund"))
+			.run((key) -> {
+				this.log.add("pay");
+				throw new IllegalStateException("timeout");
+			});
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> longCall(body));
 		this.clock.advance(Duration.ofHours(13));
 		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> longCall(body));
 		assertThat(this.log).containsExactly("pay");
 		assertThat(find().reason()).contains("idempotent.saga.participant-retention");
+		assertThat(this.store.retry(this.id)).isTrue();
+		assertThat(find().status()).isEqualTo(SagaStatus.COMPENSATING);
+	}
+
+	@Test
+	void undoesTheOthersIfAStepThatNeedsNoUndoIsForgotten() {
+		Supplier<Object> body = () -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).runInTransaction(() -> this.log.add("a"));
+			this.saga.step("mail").run(() -> {
+				throw new IllegalStateException("timeout");
+			});
+			return "";
+		};
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> longCall(body));
+		this.clock.advance(Duration.ofHours(13));
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> longCall(body));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@Test
+	void doesNotRepeatACancellationPastTheAgeOfItsAction() {
+		Supplier<Object> body = () -> {
+			this.saga.step("hold").cancel((key) -> {
+				this.log.add("cancel");
+				throw new IllegalStateException("timeout");
+			}).run((key) -> {
+				throw new StepRefusedException("no stock");
+			});
+			return "";
+		};
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> longCall(body));
+		this.clock.advance(Duration.ofHours(13));
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> longCall(body));
+		assertThat(this.log).containsExactly("cancel");
 	}
 
 	@Test
@@ -121,6 +162,51 @@ class SagaUndoTests extends SagaEngineBench {
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(other));
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(other));
+	}
+
+	@Test
+	void doesNotUndoASagaWhoseMethodFailsBeforeARecordedStep() {
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			this.saga.step("b").run(() -> {
+				throw new IllegalStateException("timeout");
+			});
+			return "";
+		}));
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(() -> {
+			throw new IllegalStateException("a bean is missing");
+		}));
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+		assertThat(this.log).containsExactly("a");
+	}
+
+	@Test
+	void releasesAStartedSagaThatFailsWhileItsProcessStops() {
+		this.process.engine().close();
+		Supplier<Object> body = () -> {
+			throw new IllegalStateException("a bean is gone");
+		};
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> call(body));
+		NewSaga started = new NewSaga(SagaStore.Owner.first(this.id), "checkout", SagaStatus.STARTED, "other",
+				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10));
+		assertThat(this.store.insert(started, List.of())).isTrue();
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+	}
+
+	@Test
+	void refusesAStepOnAnotherThread() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").run(() -> {
+			});
+			SagaStep<Void> step = this.saga.step("b");
+			return CompletableFuture.supplyAsync(() -> {
+				step.run(() -> this.log.add("b"));
+				return "";
+			}).join();
+		}));
+		assertThat(this.log).isEmpty();
 	}
 
 }

@@ -1,9 +1,9 @@
 package dev.idempotent.autoconfigure.operations;
 
 /**
- * A request to the idempotency endpoint that is answered with a status other than 200.
+ * A request to an endpoint that is answered with a status other than 200.
  */
-final class KeyRequestException extends RuntimeException {
+final class RefusedOperationException extends RuntimeException {
 
 	private final int status;
 
@@ -17,7 +17,7 @@ final class KeyRequestException extends RuntimeException {
 	 * @param problem what is wrong, without values from the request
 	 * @param action what to do
 	 */
-	KeyRequestException(int status, String problem, String action) {
+	RefusedOperationException(int status, String problem, String action) {
 		super(problem);
 		this.status = status;
 		this.problem = problem;

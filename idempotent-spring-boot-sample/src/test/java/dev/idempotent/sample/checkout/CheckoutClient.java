@@ -1,0 +1,91 @@
+package dev.idempotent.sample.checkout;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+
+import com.jayway.jsonpath.JsonPath;
+import dev.idempotent.sample.ShopClient;
+import org.awaitility.Awaitility;
+
+/**
+ * A customer who checks out once, and again with the same key if there is no answer.
+ */
+final class CheckoutClient {
+
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+	private final String user = ShopClient.newUser();
+
+	private final String key = ShopClient.newKey();
+
+	private final ShopClient shop;
+
+	private final String body;
+
+	CheckoutClient(ShopClient shop, int amount, String method, String crash) {
+		this.shop = shop;
+		this.body = """
+				{"userId": "%s", "item": "Coffee coupon", "amount": %d, "method": "%s", "crash": %s, "delay": 0}
+				""".formatted(this.user, amount, method, crash.isEmpty() ? "null" : "\"" + crash + "\"");
+	}
+
+	HttpResponse<String> send(String path) {
+		return this.shop.post(path, this.body, "Idempotency-Key", this.key);
+	}
+
+	/**
+	 * Sends the request until it is answered for good.
+	 */
+	HttpResponse<String> sendUntilAnswered(String path) {
+		return Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> send(path),
+					(response) -> response.statusCode() < 500 && !response.body().contains("in-progress"));
+	}
+
+	/**
+	 * Starts the checkout in this JVM, or finds the one that is started under its key.
+	 * @return the id
+	 */
+	String start() {
+		return JsonPath.read(sendUntilAnswered("/api/checkout/start").body(), "$.id");
+	}
+
+	/**
+	 * Waits until a checkout has a status.
+	 */
+	String await(String id, String status) {
+		return Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> this.shop.get("/api/checkout/" + id).body(),
+					(body) -> status.equals(JsonPath.read(body, "$.status")));
+	}
+
+	/**
+	 * Waits until something has happened to the second JVM.
+	 */
+	void awaitOwner(long after, String what, String detail) {
+		Awaitility.await()
+			.atMost(PATIENCE)
+			.until(() -> JsonPath.<List<?>>read(this.shop.get("/api/chaos/checkout").body(),
+					"$.events[?(@.number > %d && @.what == '%s' && @.detail == '%s')]".formatted(after, what, detail)),
+					(events) -> !events.isEmpty());
+	}
+
+	/**
+	 * Returns the number of the last event of all second JVMs.
+	 */
+	long lastEvent() {
+		List<Integer> numbers = JsonPath.read(this.shop.get("/api/chaos/checkout").body(), "$.events[*].number");
+		return numbers.isEmpty() ? 0 : numbers.get(numbers.size() - 1);
+	}
+
+	/**
+	 * Returns what is left in all services.
+	 */
+	String effects() {
+		return this.shop.get("/api/effects?userId=" + this.user).body();
+	}
+
+}

@@ -1,0 +1,73 @@
+package dev.idempotent.sample.checkout;
+
+import dev.idempotent.sample.ShopClient;
+import dev.idempotent.sample.ShopTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.web.server.LocalServerPort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The first owner of each checkout is a second JVM, which crashes.
+ */
+@ShopTest
+class CheckoutCrashIntegrationTests {
+
+	private final ShopClient shop;
+
+	CheckoutCrashIntegrationTests(@LocalServerPort int port) {
+		this.shop = new ShopClient(port);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "after-start", "before-commit", "after-commit", "before-call", "after-call",
+			"after-credit", "before-complete", "after-complete" })
+	void isFinishedByThisJvm(String moment) {
+		CheckoutClient customer = new CheckoutClient(this.shop, 10, "card", moment);
+		crash(customer, moment);
+		customer.await(customer.start(), "COMPLETED");
+		assertThat(customer.effects()).isEqualTo(CheckoutIntegrationTests.ALL);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "after-call", "in-compensation" })
+	void isUndoneByThisJvm(String moment) {
+		CheckoutClient customer = new CheckoutClient(this.shop, 500, "card", moment);
+		crash(customer, moment);
+		customer.await(customer.start(), "COMPENSATED");
+		assertThat(customer.effects()).isEqualTo(CheckoutIntegrationTests.UNDONE);
+	}
+
+	@Test
+	@DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
+	void isFinishedByThisJvmDuringAPauseOfItsOwner() {
+		CheckoutClient customer = new CheckoutClient(this.shop, 10, "card", "pause");
+		long before = customer.lastEvent();
+		customer.send("/api/chaos/checkout/start");
+		customer.awaitOwner(before, "PAUSES", "pause");
+		customer.await(customer.start(), "COMPLETED");
+		customer.awaitOwner(before, "FENCED", "checkout");
+		assertThat(customer.effects()).isEqualTo(CheckoutIntegrationTests.ALL);
+	}
+
+	@Test
+	void isAnsweredToARetryAtThisJvm() {
+		CheckoutClient customer = new CheckoutClient(this.shop, 10, "card", "after-call");
+		long before = customer.lastEvent();
+		assertThat(customer.send("/api/chaos/checkout").statusCode()).isEqualTo(502);
+		customer.awaitOwner(before, "HALTS", "after-call");
+		assertThat(customer.sendUntilAnswered("/api/checkout").body()).contains("\"points\":10");
+		assertThat(customer.effects()).isEqualTo(CheckoutIntegrationTests.ALL);
+	}
+
+	private static void crash(CheckoutClient customer, String moment) {
+		long before = customer.lastEvent();
+		customer.send("/api/chaos/checkout/start");
+		customer.awaitOwner(before, "HALTS", moment);
+	}
+
+}

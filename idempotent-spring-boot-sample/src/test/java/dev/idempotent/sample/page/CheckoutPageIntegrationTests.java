@@ -1,0 +1,106 @@
+package dev.idempotent.sample.page;
+
+import java.io.IOException;
+
+import dev.idempotent.sample.ShopTest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.web.server.LocalServerPort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ShopTest
+class CheckoutPageIntegrationTests {
+
+	private static final String COMPLETE = "Complete: each step took effect once.";
+
+	private static final String UNDONE = "Undone: no step has left an effect.";
+
+	private static final String HALTED = "Halted: an operator must decide.";
+
+	private static final String NOTHING_LEFT = "In the services: 0 orders, 1 rejected order, 1 charge, 1 refund, 0 points.";
+
+	private final ShopPage page;
+
+	CheckoutPageIntegrationTests(@LocalServerPort int port) throws IOException {
+		this.page = new ShopPage(port);
+	}
+
+	@AfterEach
+	void close() {
+		this.page.close();
+	}
+
+	@Test
+	void showsTheStepsBeforeTheFirstCheckout() {
+		assertThat(this.page.texts("#saga-steps h3")).containsExactly("Order", "Payment", "Points");
+		assertThat(this.page.texts("#saga-steps .saga-state")).containsOnly("Not begun");
+		assertThat(this.page.isHidden("saga-halted")).isTrue();
+	}
+
+	@Test
+	void drawsTheStepsAsTheyHappen() throws IOException {
+		this.page.click("check-out");
+		awaitStates("Done", "Acting", "Not begun");
+		awaitStates("Done", "Done", "Done");
+		this.page.awaitTexts("#saga-sentence", COMPLETE);
+		this.page.awaitTexts("#saga-effects", "In the services: 1 order, 1 charge, 10 points.");
+	}
+
+	@Test
+	void drawsHowStepsAreUndone() throws IOException {
+		this.page.choose("outcome", "refused");
+		this.page.click("check-out");
+		this.page.awaitTexts("#saga-sentence", UNDONE);
+		awaitStates("Undone", "Undone", "Undone");
+		this.page.awaitTexts("#saga-effects", NOTHING_LEFT);
+	}
+
+	@Test
+	void showsThatThisJvmFinishesWhatAnotherHasBegun() throws IOException {
+		this.page.choose("crash", "after-call");
+		this.page.click("check-out");
+		this.page.awaitTexts("#saga-sentence", COMPLETE);
+		this.page.awaitTexts("#saga-reason", (texts) -> texts.get(0).endsWith("This JVM has finished it."));
+		this.page.awaitTexts("#saga-log span",
+				(texts) -> texts.stream().anyMatch((text) -> text.endsWith("crashes: after the charge")));
+	}
+
+	@Test
+	void choosesARefusalForACrashDuringTheRefund() throws IOException {
+		this.page.choose("crash", "in-compensation");
+		this.page.click("check-out");
+		this.page.awaitTexts("#saga-sentence", UNDONE);
+		this.page.awaitTexts("#saga-effects", NOTHING_LEFT);
+	}
+
+	@Test
+	void letsTheVisitorRetryAHaltedRefund() throws IOException {
+		halt();
+		this.page.click("saga-retry");
+		this.page.awaitTexts("#saga-sentence", UNDONE);
+		this.page.awaitTexts("#saga-effects", NOTHING_LEFT);
+	}
+
+	@Test
+	void letsTheVisitorSkipAHaltedRefundWithANote() throws IOException {
+		halt();
+		this.page.type("saga-note", "Paid back in cash");
+		this.page.click("saga-skip");
+		this.page.awaitTexts("#saga-sentence", UNDONE);
+		awaitStates("Undone", "Undone by hand", "Undone");
+		assertThat(this.page.texts("#saga-steps p")).contains("Paid back in cash");
+	}
+
+	private void halt() throws IOException {
+		this.page.choose("outcome", "halted");
+		this.page.click("check-out");
+		this.page.awaitTexts("#saga-sentence", HALTED);
+		assertThat(this.page.isHidden("saga-halted")).isFalse();
+	}
+
+	private void awaitStates(String... states) {
+		this.page.awaitTexts("#saga-steps .saga-state", states);
+	}
+
+}

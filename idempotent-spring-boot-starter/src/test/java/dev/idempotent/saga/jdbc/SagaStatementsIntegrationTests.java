@@ -1,0 +1,100 @@
+package dev.idempotent.saga.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.idempotency.jdbc.StatementCount;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.run.JournalEntry;
+import dev.idempotent.saga.run.NewSaga;
+import dev.idempotent.saga.run.SagaSamples;
+import dev.idempotent.saga.run.SagaStore.Owner;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Counts the statements on PostgreSQL.
+ */
+class SagaStatementsIntegrationTests {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private final StatementCount count = new StatementCount();
+
+	private final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+
+	private final Owner owner = this.saga.owner();
+
+	private final List<JournalEntry> entries = List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2));
+
+	private JdbcSagaStore store;
+
+	private TransactionTemplate transactions;
+
+	@BeforeEach
+	void connect() {
+		HikariDataSource pool = postgres.connect();
+		SagaRows.create(pool, "postgresql", "saga_statements_").clear();
+		DelegatingDataSource counting = new DelegatingDataSource(pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return SagaStatementsIntegrationTests.this.count.of(super.getConnection());
+			}
+
+		};
+		this.store = new JdbcSagaStore(counting, new SagaTables("saga_statements_"), LEASE);
+		this.transactions = new TransactionTemplate(new DataSourceTransactionManager(counting));
+	}
+
+	@Test
+	void takesOneStatementForEachOperationOfAnOwner() {
+		assertThat(statements(() -> this.store.insert(this.saga, this.entries))).isOne();
+		assertThat(statements(() -> this.store.write(this.owner, SagaStatus.EXECUTING, 3, this.entries, LEASE)))
+			.isOne();
+		assertThat(statements(() -> this.store.find(this.saga.id()) != null)).isOne();
+		assertThat(statements(() -> this.store.release(this.owner, this.entries, LEASE))).isOne();
+		assertThat(statements(() -> this.store.change(this.owner,
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, null, null, LEASE), this.entries)))
+			.isOne();
+	}
+
+	@Test
+	void takesTwoStatementsForAStepInATransaction() {
+		assertThat(statements(() -> this.transactions.execute((status) -> this.store.insertInTransaction(this.saga)
+				&& this.store.writeInTransaction(this.owner, 1, this.entries, LEASE))))
+			.isEqualTo(2);
+		assertThat(statements(() -> this.transactions
+			.execute((status) -> this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 2, LEASE)
+					&& this.store.writeInTransaction(this.owner, 2, this.entries, LEASE))))
+			.isEqualTo(2);
+	}
+
+	@Test
+	void takesTwoStatementsToTakeOverOneSaga() {
+		this.store.insert(this.saga, this.entries);
+		this.store.release(this.owner, List.of(), Duration.ZERO);
+		assertThat(statements(() -> this.store.takeOver(this.saga.id(), "second", LEASE) != null)).isEqualTo(2);
+	}
+
+	private int statements(Supplier<Boolean> work) {
+		this.count.take();
+		assertThat(work.get()).isTrue();
+		return this.count.take();
+	}
+
+}

@@ -1,0 +1,75 @@
+package dev.idempotent.saga.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link JdbcSagaStore} on pools of PostgreSQL whose connections have a higher
+ * isolation than READ COMMITTED.
+ */
+class SerializableSagaStoreIntegrationTests {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	private static SagaRows serializable;
+
+	private static SagaRows repeatable;
+
+	@BeforeAll
+	static void createTables() {
+		serializable = rows("TRANSACTION_SERIALIZABLE", "saga_serializable_");
+		repeatable = rows("TRANSACTION_REPEATABLE_READ", "saga_repeatable_");
+	}
+
+	private static SagaRows rows(String isolation, String prefix) {
+		HikariDataSource pool = postgres.connect();
+		SagaRows.create(pool, "postgresql", prefix);
+		HikariDataSource isolated = postgres.connect();
+		isolated.setTransactionIsolation(isolation);
+		return new SagaRows(isolated, "postgresql", new SagaTables(prefix));
+	}
+
+	@Nested
+	class SerializableTests extends JdbcSagaStoreContract {
+
+		@Override
+		SagaRows rows() {
+			return serializable;
+		}
+
+		@Override
+		protected void awaitAWaitingInsert() {
+			awaitALock(serializable);
+		}
+
+	}
+
+	@Nested
+	class RepeatableReadTests extends JdbcSagaStoreContract {
+
+		@Override
+		SagaRows rows() {
+			return repeatable;
+		}
+
+		@Override
+		protected void awaitAWaitingInsert() {
+			awaitALock(repeatable);
+		}
+
+	}
+
+	private static void awaitALock(SagaRows rows) {
+		await().until(() -> rows.template()
+			.queryForObject("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like ?",
+					Long.class, "%" + rows.tables().instance() + "%"),
+				Long.valueOf(1)::equals);
+	}
+
+}
