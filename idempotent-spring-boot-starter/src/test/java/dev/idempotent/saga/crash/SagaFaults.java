@@ -6,6 +6,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
@@ -58,6 +60,9 @@ final class SagaFaults {
 	}
 
 	private void strike(List<Instance> instances, List<String> halts) {
+		List<String> points = new ArrayList<>(halts);
+		Collections.shuffle(points);
+		int halted = 0;
 		while (lasts(200, 1_500)) {
 			if (!instances.stream().allMatch(Instance::isReady)) {
 				continue;
@@ -68,7 +73,8 @@ final class SagaFaults {
 				victim.kill();
 			}
 			else if (chance < 75) {
-				halt(victim, SagaSite.any(halts));
+				// Each point in turn, because runs are short.
+				halt(victim, points.get(halted++ % points.size()));
 			}
 			else {
 				pause(victim);
@@ -82,7 +88,7 @@ final class SagaFaults {
 				.timeout(Duration.ofSeconds(2))
 				.POST(BodyPublishers.noBody())
 				.build(), BodyHandlers.discarding());
-			for (int i = 0; i < 20 && victim.isReady() && lasts(99, 100); i++) {
+			for (int i = 0; i < 50 && victim.isReady() && lasts(99, 100); i++) {
 				// Most points are passed soon.
 			}
 		}
