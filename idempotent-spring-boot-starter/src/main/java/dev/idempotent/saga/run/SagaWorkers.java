@@ -135,6 +135,7 @@ final class SagaWorkers {
 		}
 		finally {
 			this.free.release(permits);
+			runWaiting();
 		}
 	}
 
