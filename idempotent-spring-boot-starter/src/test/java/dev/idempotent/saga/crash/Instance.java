@@ -64,10 +64,10 @@ final class Instance implements AutoCloseable {
 
 	private void live() {
 		try {
-			while (start()) {
+			for (Process life = start(); life != null; life = start()) {
 				this.killed = false;
-				read(this.process);
-				int status = this.process.onExit().join().exitValue();
+				read(life);
+				int status = life.onExit().join().exitValue();
 				this.ready = false;
 				if (!this.closed) {
 					this.tally.count(this.killed ? "kill" : "end " + status);
@@ -79,11 +79,11 @@ final class Instance implements AutoCloseable {
 		}
 	}
 
-	private synchronized boolean start() throws IOException {
+	private synchronized @Nullable Process start() throws IOException {
 		if (!this.closed) {
 			this.process = new ProcessBuilder(this.command).redirectErrorStream(true).start();
 		}
-		return !this.closed;
+		return this.closed ? null : this.process;
 	}
 
 	private void read(Process started) throws IOException {

@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.saga.SagaStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls and starts sagas, and repeats each call on any instance until it has the final
@@ -114,7 +115,7 @@ final class SagaClient {
 		while (pause());
 	}
 
-	private HttpResponse<String> post(String path, PlacedSaga saga) {
+	private @Nullable HttpResponse<String> post(String path, PlacedSaga saga) {
 		String json = "{\"id\":\"%s\",\"plan\":\"%s\",\"ref\":\"\"}".formatted(saga.id(), saga.plan());
 		return exchange(path,
 				HttpRequest.newBuilder()
@@ -122,7 +123,7 @@ final class SagaClient {
 					.POST(BodyPublishers.ofString(json)));
 	}
 
-	private HttpResponse<String> exchange(String path, HttpRequest.Builder request) {
+	private @Nullable HttpResponse<String> exchange(String path, HttpRequest.Builder request) {
 		try {
 			return this.client.send(
 					request.uri(SagaSite.any(this.site.orchestrators()).uri(path)).timeout(TIMEOUT).build(),
