@@ -4,6 +4,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A step of a saga: optionally how it is undone, then the action. A step runs on the
  * thread of its saga, outside any transaction and outside other steps.
@@ -13,7 +15,7 @@ import java.util.function.Supplier;
  *
  * @param <R> the type of the result
  */
-public interface SagaStep<R> {
+public interface SagaStep<R extends @Nullable Object> {
 
 	/**
 	 * Undoes the step by an action that needs its result. If the outcome of the step is

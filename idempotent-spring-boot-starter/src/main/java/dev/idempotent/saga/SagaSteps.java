@@ -1,5 +1,6 @@
 package dev.idempotent.saga;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.ParameterizedTypeReference;
 
 /**
@@ -14,7 +15,7 @@ public interface SagaSteps {
 	 * @throws IllegalStateException if the calling thread does not run a saga, or the
 	 * saga already has a step of this name
 	 */
-	SagaStep<Void> step(String name);
+	SagaStep<@Nullable Void> step(String name);
 
 	/**
 	 * Creates a step with a result.
@@ -25,7 +26,7 @@ public interface SagaSteps {
 	 * @throws IllegalStateException if the calling thread does not run a saga, or the
 	 * saga already has a step of this name
 	 */
-	<R> SagaStep<R> step(String name, Class<R> type);
+	<R extends @Nullable Object> SagaStep<R> step(String name, Class<R> type);
 
 	/**
 	 * Creates a step with a result of a generic type.
@@ -36,6 +37,6 @@ public interface SagaSteps {
 	 * @throws IllegalStateException if the calling thread does not run a saga, or the
 	 * saga already has a step of this name
 	 */
-	<R> SagaStep<R> step(String name, ParameterizedTypeReference<R> type);
+	<R extends @Nullable Object> SagaStep<R> step(String name, ParameterizedTypeReference<R> type);
 
 }

@@ -34,21 +34,21 @@ final class BoundSteps implements SagaSteps {
 	}
 
 	@Override
-	public SagaStep<Void> step(String name) {
+	public SagaStep<@Nullable Void> step(String name) {
 		return create(name, Void.class);
 	}
 
 	@Override
-	public <R> SagaStep<R> step(String name, Class<R> type) {
+	public <R extends @Nullable Object> SagaStep<R> step(String name, Class<R> type) {
 		return create(name, type);
 	}
 
 	@Override
-	public <R> SagaStep<R> step(String name, ParameterizedTypeReference<R> type) {
+	public <R extends @Nullable Object> SagaStep<R> step(String name, ParameterizedTypeReference<R> type) {
 		return create(name, type.getType());
 	}
 
-	private static <R> SagaStep<R> create(String name, Type type) {
+	private static <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
 		SagaBody body = bound.get();
 		if (body == null) {
 			throw new IllegalStateException("The step '" + name + "' was created outside a saga, or on another thread "

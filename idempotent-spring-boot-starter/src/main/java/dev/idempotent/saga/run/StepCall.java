@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One step of a body: its action, and how it is undone.
  */
-final class StepCall<R> implements SagaStep<R> {
+final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private final SagaBody body;
 

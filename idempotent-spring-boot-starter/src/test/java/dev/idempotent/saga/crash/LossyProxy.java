@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -177,7 +178,7 @@ final class LossyProxy implements AutoCloseable {
 				this.delayed.decrementAndGet();
 			}
 		};
-		this.later.schedule(() -> this.threads.execute(delivery),
+		ScheduledFuture<?> unused = this.later.schedule(() -> this.threads.execute(delivery),
 				ThreadLocalRandom.current().nextInt(LONGEST_DELAY_MILLIS), TimeUnit.MILLISECONDS);
 	}
 

@@ -76,8 +76,9 @@ class SagaAuditTests {
 
 	private static List<String> find(String plan, @Nullable SagaStatus status, String effects, String... answers) {
 		List<Effect> done = Arrays.stream(effects.split(" ")).filter((each) -> !each.isEmpty()).map((each) -> {
-			String[] kindAndRef = each.split("-");
-			return new Effect("any", kindAndRef[0], (kindAndRef.length > 1) ? kindAndRef[1] : "");
+			int dash = each.indexOf('-');
+			return (dash < 0) ? new Effect("any", each, "")
+					: new Effect("any", each.substring(0, dash), each.substring(dash + 1));
 		}).toList();
 		return SagaAudit.violations(new PlacedSaga("any", plan, Set.of(answers)), status, done);
 	}

@@ -1,6 +1,7 @@
 package dev.idempotent.saga.method;
 
 import java.math.BigDecimal;
+import java.util.Objects;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -111,7 +112,7 @@ class SagaMethodsTests {
 	record Opaque(Runnable task) {
 
 		Opaque(String text) {
-			this(() -> text.isEmpty());
+			this(() -> Objects.requireNonNull(text));
 		}
 
 	}

@@ -141,11 +141,12 @@ final class UnfitSagas {
 	static class PrivateMethod {
 
 		public void call(String id) {
-			place(id);
+			String unused = place(id);
 		}
 
 		@Saga(key = "#id")
-		private void place(String id) {
+		private String place(String id) {
+			return id;
 		}
 
 	}

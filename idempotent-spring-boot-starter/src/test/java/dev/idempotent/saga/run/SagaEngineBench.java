@@ -20,7 +20,7 @@ abstract class SagaEngineBench {
 
 	final ManualClock clock = new ManualClock();
 
-	final InMemorySagaStore store = new InMemorySagaStore(this.clock::instant, Duration.ZERO);
+	final InMemorySagaStore store = new InMemorySagaStore(this.clock, Duration.ZERO);
 
 	final SimulatedProcess process = new SimulatedProcess(this.store, 0, 2);
 

@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaObserver;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -27,7 +28,7 @@ class SagaStopTests {
 
 	private final AtomicInteger takenOver = new AtomicInteger();
 
-	private final SagaEngine engine = new SagaEngine(new InMemorySagaStore(new ManualClock()::instant, Duration.ZERO),
+	private final SagaEngine engine = new SagaEngine(new InMemorySagaStore(new ManualClock(), Duration.ZERO),
 			new NoTransactions(), new SagaSettings("process", LONG, LONG, 20, 1, Duration.ofMillis(500), LONG, LONG),
 			new JsonResults(), (failure, context, first) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE,
 			List.of(new SagaObserver() {
@@ -55,7 +56,7 @@ class SagaStopTests {
 	private static final class NoTransactions implements PlatformTransactionManager {
 
 		@Override
-		public TransactionStatus getTransaction(TransactionDefinition definition) {
+		public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {
 			throw new UnsupportedOperationException();
 		}
 
