@@ -9,16 +9,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.idempotency.IdempotencyContext;
 
 /**
- * The sagas that have the key of an idempotent run. Such a run can have one saga of a
- * name: another would be taken for its retry.
+ * The sagas that have the key of an idempotent run. Such a run can call a saga once: a
+ * second call would have the same key and get the result of the first.
  */
 final class RunSagas {
 
 	private final Map<IdempotencyContext, Set<String>> answered = Collections.synchronizedMap(new WeakHashMap<>());
 
 	/**
-	 * Requires that the run has not got the result of this saga before. One that has
-	 * failed can be called again.
+	 * Requires that this saga has not returned a result to the run before. A saga that
+	 * has failed can be called again.
 	 * @throws IllegalStateException if it has
 	 */
 	void require(SagaCall call) {

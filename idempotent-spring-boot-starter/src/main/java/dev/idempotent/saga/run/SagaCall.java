@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a saga: runs it, or finds out how the saga with its id has ended. If its
- * own run was released, it waits and goes on.
+ * own run was released, it waits and continues the saga.
  */
 final class SagaCall {
 
