@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JdbcSagaStore implements SagaStore {
 
+	private static final String HAS_STATUS = "epoch = ? and " + SagaSql.UNINDEXED_STATUS + " = ?";
+
 	private final SagaDatabase database;
 
 	private final SagaTables tables;
@@ -119,8 +121,7 @@ public final class JdbcSagaStore implements SagaStore {
 	private static Update progress(Database kind, Owner owner, SagaStatus status, int steps, String isNext,
 			Duration lease) {
 		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + SagaSql.lease(kind),
-				List.<Object>of(steps, lease.toMillis()),
-				"epoch = ? and status = ?" + isNext + SagaSql.inTime(status, kind),
+				List.<Object>of(steps, lease.toMillis()), HAS_STATUS + isNext + SagaSql.inTime(status, kind),
 				List.<Object>of(owner.epoch(), status.name(), steps));
 	}
 
@@ -143,14 +144,14 @@ public final class JdbcSagaStore implements SagaStore {
 					? writes.write(update(kind, owner, change), entries)
 					: writes.end(update(kind, owner, change), entries);
 			return changed || SagaStatements.exists(connection,
-					"select 1 from " + this.tables.instance() + " where id = ? and epoch = ? and status = ?",
-					owner.id().digest(), owner.epoch(), change.to().name());
+					"select 1 from " + this.tables.instance() + " where id = ? and " + HAS_STATUS, owner.id().digest(),
+					owner.epoch(), change.to().name());
 		});
 	}
 
 	private static Update update(Database kind, Owner owner, StatusChange change) {
 		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
-		String condition = "epoch = ? and status = ?" + (inTime ? " and deadline > " + kind.now() : "");
+		String condition = HAS_STATUS + (inTime ? " and deadline > " + kind.now() : "");
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
 		String reason = StoredText.of(change.reason());
 		if (change.to() == SagaStatus.HALTED) {

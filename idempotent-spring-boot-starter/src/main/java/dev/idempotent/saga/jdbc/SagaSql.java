@@ -18,9 +18,16 @@ final class SagaSql {
 	static final List<SagaStatus> ENDED = List.of(SagaStatus.COMPLETED, SagaStatus.COMPENSATED);
 
 	/**
-	 * The condition that a saga is open.
+	 * The status in conditions of rows that are found by their ids. PostgreSQL would
+	 * otherwise prefer the index of the status while statistics count few open sagas, and
+	 * read all of them with the dead versions of those that have ended.
 	 */
-	static final String IS_OPEN = "status in ('COMPENSATING', 'EXECUTING', 'STARTED')";
+	static final String UNINDEXED_STATUS = "coalesce(status, '')";
+
+	/**
+	 * The condition that a saga that is found by its id is open.
+	 */
+	static final String IS_OPEN = UNINDEXED_STATUS + " in ('COMPENSATING', 'EXECUTING', 'STARTED')";
 
 	private static final Set<StepState> UNENDED = EnumSet.of(StepState.ACTING, StepState.COMPENSATING);
 

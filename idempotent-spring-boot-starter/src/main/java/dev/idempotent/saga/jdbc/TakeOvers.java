@@ -45,7 +45,8 @@ final class TakeOvers {
 	 */
 	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
 		String condition = " from " + this.table + " where id = ? and ((" + SagaSql.IS_OPEN + " and due_at <= "
-				+ this.database.now() + ") or (status = 'STARTED' and owner = ?)) for update skip locked";
+				+ this.database.now() + ") or (" + SagaSql.UNINDEXED_STATUS
+				+ " = 'STARTED' and owner = ?)) for update skip locked";
 		if (this.database != Database.POSTGRESQL) {
 			return SagaStatements.exists(this.connection, "select 1" + condition, id.digest(), process)
 					&& own(id.digest(), process, lease) ? this.reader.find(this.connection, id) : null;

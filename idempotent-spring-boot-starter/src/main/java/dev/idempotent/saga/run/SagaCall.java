@@ -2,6 +2,7 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import dev.idempotent.idempotency.IdempotencyMismatchException;
@@ -32,17 +33,25 @@ final class SagaCall {
 
 	private final NewSaga saga;
 
+	private final BooleanSupplier stopping;
+
 	private final long giveUp;
 
 	private boolean waits;
 
 	private int firstRuns;
 
-	SagaCall(RunResources resources, Function<SagaRun, RunEnd> driver, SagaDefinition definition, NewSaga saga) {
+	/**
+	 * Creates a call.
+	 * @param stopping whether the process is stopping, so that another should go on
+	 */
+	SagaCall(RunResources resources, Function<SagaRun, RunEnd> driver, SagaDefinition definition, NewSaga saga,
+			BooleanSupplier stopping) {
 		this.resources = resources;
 		this.driver = driver;
 		this.definition = definition;
 		this.saga = saga;
+		this.stopping = stopping;
 		this.giveUp = System.nanoTime() + resources.settings().waitTimeout().toNanos();
 	}
 
@@ -121,6 +130,9 @@ final class SagaCall {
 	 * this call has run before.
 	 */
 	private RunEnd goOn(StoredSaga stored) {
+		if (this.waits && this.stopping.getAsBoolean()) {
+			throw new IdempotencyPendingException(this.saga.id(), Duration.ZERO);
+		}
 		Duration left = Duration.ofNanos(this.giveUp - System.nanoTime());
 		boolean timedOut = left.isNegative() || left.isZero();
 		if (stored.isDue() && !(this.waits && timedOut)) {

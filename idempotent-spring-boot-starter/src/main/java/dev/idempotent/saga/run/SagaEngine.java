@@ -115,7 +115,7 @@ public final class SagaEngine implements AutoCloseable {
 					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
 		}
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
-		return new SagaCall(this.resources, this::drive, definition, saga).run();
+		return new SagaCall(this.resources, this::drive, definition, saga, () -> this.stopping).run();
 	}
 
 	/**
@@ -132,8 +132,11 @@ public final class SagaEngine implements AutoCloseable {
 	public IdempotencyKey start(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
 			byte[] arguments) {
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.STARTED);
-		StartedSagas.start(this.resources.store(), saga,
-				(started) -> this.workers.submit(() -> this.takeOver(started)));
+		StartedSagas.start(this.resources.store(), saga, (started) -> {
+			if (this.served.containsKey(saga.name())) {
+				this.workers.submit(() -> this.takeOver(started));
+			}
+		});
 		return id;
 	}
 

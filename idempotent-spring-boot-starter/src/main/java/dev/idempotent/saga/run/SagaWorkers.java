@@ -2,6 +2,8 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -31,6 +33,8 @@ final class SagaWorkers {
 
 	private static final int RENEWALS_PER_LEASE = 3;
 
+	private static final int MOST_WAITING = 1_000;
+
 	private static final Duration SHUTDOWN = Duration.ofSeconds(20);
 
 	private final SagaSettings settings;
@@ -40,6 +44,10 @@ final class SagaWorkers {
 	private final Consumer<StoredSaga> work;
 
 	private final Semaphore free;
+
+	private final Queue<Runnable> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+
+	private volatile boolean more;
 
 	private final ExecutorService workers;
 
@@ -69,13 +77,15 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Runs a task on a worker thread, unless all are busy.
+	 * Runs a task on a worker thread, when one is free. Has no effect if too many tasks
+	 * wait already: their sagas are taken over when they are due.
 	 */
 	void submit(Runnable task) {
-		if (!this.free.tryAcquire()) {
-			return;
+		boolean accepted = this.waiting.offer(task);
+		runWaiting();
+		if (!accepted) {
+			logger.debug("{} started sagas wait for a worker; the next ones run when they are due", MOST_WAITING);
 		}
-		execute(task);
 	}
 
 	/**
@@ -95,12 +105,25 @@ final class SagaWorkers {
 		}
 	}
 
+	private void runWaiting() {
+		while (!this.waiting.isEmpty() && this.free.tryAcquire()) {
+			Runnable task = this.waiting.poll();
+			if (task != null) {
+				execute(task);
+			}
+			else {
+				this.free.release();
+			}
+		}
+	}
+
 	private void poll() {
 		long start = System.nanoTime();
 		int permits = this.free.drainPermits();
 		try {
 			if (permits > 0) {
 				List<StoredSaga> taken = this.due.apply(permits);
+				this.more = taken.size() == permits;
 				permits -= taken.size();
 				taken.forEach((saga) -> execute(() -> this.work.accept(saga)));
 			}
@@ -112,6 +135,7 @@ final class SagaWorkers {
 		}
 		finally {
 			this.free.release(permits);
+			runWaiting();
 		}
 	}
 
@@ -131,12 +155,29 @@ final class SagaWorkers {
 				}
 				finally {
 					this.free.release();
+					goOn();
 				}
 			});
 		}
 		catch (RejectedExecutionException ex) {
 			// The process is stopping; another one takes the saga over.
 			this.free.release();
+		}
+	}
+
+	/**
+	 * Uses a worker that has become free, without waiting for the next poll.
+	 */
+	private void goOn() {
+		runWaiting();
+		if (this.more && !this.timers.isShutdown()) {
+			this.more = false;
+			try {
+				this.timers.execute(this::poll);
+			}
+			catch (RejectedExecutionException ex) {
+				logger.debug("The workers of sagas are stopping");
+			}
 		}
 	}
 

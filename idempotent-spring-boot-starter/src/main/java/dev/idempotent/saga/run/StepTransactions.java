@@ -72,8 +72,9 @@ final class StepTransactions {
 				logger.debug("The stack trace of the failure above", ex);
 				return End.committed(result);
 			}
-			return (completion.status == TransactionSynchronization.STATUS_ROLLED_BACK) ? End.rolledBack(ex)
-					: End.unknown(ex);
+			// JPA reports a rollback even if the reply to the commit was lost.
+			return (completion.status == TransactionSynchronization.STATUS_ROLLED_BACK
+					&& !TransientFailures.include(ex)) ? End.rolledBack(ex) : End.unknown(ex);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package dev.idempotent.saga.run;
 
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.util.Set;
@@ -76,8 +77,8 @@ final class TransientFailures {
 		}
 		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
 		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
-				|| ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT || state.equals(LOCK_NOT_AVAILABLE)
-				|| (state.length() == 5 && STATES.contains(state.substring(0, 2)));
+				|| ex instanceof SQLNonTransientConnectionException || ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT
+				|| state.equals(LOCK_NOT_AVAILABLE) || (state.length() == 5 && STATES.contains(state.substring(0, 2)));
 	}
 
 }

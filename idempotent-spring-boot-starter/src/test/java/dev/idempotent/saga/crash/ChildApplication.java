@@ -1,0 +1,98 @@
+package dev.idempotent.saga.crash;
+
+import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
+import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.http.converter.autoconfigure.HttpMessageConvertersAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * What the applications of a crash run share: as little as possible, because they start
+ * often.
+ */
+@Configuration(proxyBeanMethods = false)
+@ImportAutoConfiguration({ PropertyPlaceholderAutoConfiguration.class, DataSourceAutoConfiguration.class,
+		DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
+		JdbcTemplateAutoConfiguration.class, JacksonAutoConfiguration.class,
+		HttpMessageConvertersAutoConfiguration.class, TomcatServletWebServerAutoConfiguration.class,
+		DispatcherServletAutoConfiguration.class, WebMvcAutoConfiguration.class, ErrorMvcAutoConfiguration.class,
+		DataRedisAutoConfiguration.class, IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class,
+		SagaAutoConfiguration.class })
+@Import({ ChildApplication.Effects.class, HaltPoint.Control.class })
+class ChildApplication {
+
+	static final String READY = "Ready to be crashed";
+
+	/**
+	 * Runs an application in the JVM that was started for it.
+	 */
+	public static void main(String[] arguments) throws ClassNotFoundException {
+		new SpringApplication(Class.forName(arguments[0])).run(arguments);
+		System.out.println(READY);
+	}
+
+	/**
+	 * The effects of all actions and undos, which are only ever added.
+	 */
+	static class Effects {
+
+		static final String TABLE = "create table effect (id bigserial primary key, kind varchar(20) not null, "
+				+ "saga varchar(100) not null, ref varchar(100))";
+
+		private final JdbcTemplate jdbc;
+
+		Effects(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		void add(String kind, String saga, String ref) {
+			this.jdbc.update("insert into effect (kind, saga, ref) values (?, ?, ?)", kind, saga, ref);
+			HaltPoint.passInTransaction(kind);
+		}
+
+	}
+
+	/**
+	 * What a saga is started with, and what it sends.
+	 *
+	 * @param id the key of the saga
+	 * @param plan how it ends if there is no fault
+	 * @param ref the charge to refund
+	 */
+	record Command(String id, String plan, String ref) {
+
+		static final String REFUSES_ORDER = "refuses-order";
+
+		static final String THROWS = "throws";
+
+		/**
+		 * The network delivers no attempt of the hold in time.
+		 */
+		static final String LATE_HOLD = "late-hold";
+
+		Command withRef(String charge) {
+			return new Command(this.id, this.plan, charge);
+		}
+
+		boolean refuses(String step) {
+			return this.plan.equals("refuses-" + step);
+		}
+
+	}
+
+}

@@ -1,0 +1,130 @@
+package dev.idempotent.saga.crash;
+
+import java.net.http.HttpClient;
+import java.net.http.HttpClient.Version;
+import java.time.Duration;
+import java.util.List;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.PropagationTarget;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaObserver;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.Sagas;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.crash.ChildApplication.Command;
+import dev.idempotent.saga.crash.Checkout.Receipt;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.RestClient;
+
+/**
+ * The service that has the sagas.
+ */
+@Configuration(proxyBeanMethods = false)
+@Import({ ChildApplication.class, Checkout.class, OrchestratorApplication.Orders.class })
+class OrchestratorApplication {
+
+	static final Duration READ_TIMEOUT = Duration.ofMillis(1500);
+
+	/**
+	 * This client does not repeat requests by itself.
+	 */
+	@Bean
+	RestClient participant(@Value("${crash.participant}") String url) {
+		JdkClientHttpRequestFactory requests = new JdkClientHttpRequestFactory(
+				HttpClient.newBuilder().version(Version.HTTP_1_1).connectTimeout(READ_TIMEOUT).build());
+		requests.setReadTimeout(READ_TIMEOUT);
+		return RestClient.builder()
+			.baseUrl(url)
+			.requestFactory(requests)
+			.requestInterceptor(new IdempotencyKeyInterceptor(List.of(PropagationTarget.parse("127.0.0.1"))))
+			.build();
+	}
+
+	@Bean
+	SagaObserver haltingObserver() {
+		return new SagaObserver() {
+
+			@Override
+			public void ended(String saga, SagaStatus status, Duration took) {
+				HaltPoint.pass("after-" + status);
+			}
+
+			@Override
+			public void called(String saga, String step, @Nullable StepState state, Duration took) {
+				HaltPoint.pass("called-" + step + "-" + state);
+			}
+
+			@Override
+			public void takenOver(String saga) {
+				HaltPoint.pass("taken-over");
+			}
+
+		};
+	}
+
+	@RestController
+	static class Orders {
+
+		private final Checkout checkout;
+
+		private final Sagas sagas;
+
+		private final TransactionOperations transactions;
+
+		Orders(Checkout checkout, Sagas sagas, TransactionOperations transactions) {
+			this.checkout = checkout;
+			this.sagas = sagas;
+			this.transactions = transactions;
+		}
+
+		@PostMapping("/sagas")
+		ResponseEntity<String> place(@RequestBody Command command) {
+			try {
+				Receipt receipt = this.checkout.place(command);
+				return ResponseEntity.ok(SagaStatus.COMPLETED + " " + receipt.charge());
+			}
+			catch (SagaCompensatedException ex) {
+				return ResponseEntity.ok(SagaStatus.COMPENSATED.name());
+			}
+			catch (SagaHaltedException ex) {
+				return ResponseEntity.ok(SagaStatus.HALTED.name());
+			}
+			catch (RuntimeException ex) {
+				return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).body(ex.getClass().getName());
+			}
+		}
+
+		@PostMapping("/started-sagas")
+		ResponseEntity<String> start(@RequestBody Command command) {
+			return ResponseEntity.accepted().body(this.transactions.execute((status) -> {
+				IdempotencyKey id = this.sagas.start(() -> this.checkout.place(command));
+				HaltPoint.passInTransaction("start");
+				return id.digest();
+			}));
+		}
+
+		@GetMapping("/sagas/{id}")
+		ResponseEntity<String> find(@PathVariable String id) {
+			return ResponseEntity.of(this.sagas.find(new IdempotencyKey(id)).map(SagaSnapshot::status).map(Enum::name));
+		}
+
+	}
+
+}

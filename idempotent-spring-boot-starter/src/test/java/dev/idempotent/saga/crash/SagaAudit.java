@@ -1,0 +1,112 @@
+package dev.idempotent.saga.crash;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.crash.SagaClient.PlacedSaga;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the effects of a saga with its status and the answers to its caller.
+ */
+final class SagaAudit {
+
+	private static final List<String> ACTIONS = List.of("order", "hold", "charge", "notify");
+
+	private static final Map<String, String> UNDOS = Map.of("order", "reject", "hold", "release", "charge", "refund");
+
+	private static final List<String> UNDO_ORDER = List.of("refund", "release", "reject");
+
+	private SagaAudit() {
+	}
+
+	/**
+	 * Returns what is wrong with a saga.
+	 * @param saga the saga as its caller saw it
+	 * @param status its stored status, or {@code null} if it is not stored
+	 * @param effects its effects, in the order in which they were done
+	 */
+	static List<String> violations(PlacedSaga saga, @Nullable SagaStatus status, List<Effect> effects) {
+		List<String> found = new ArrayList<>();
+		if (status == null && !saga.plan().equals(ChildApplication.Command.REFUSES_ORDER)) {
+			found.add("lost");
+		}
+		if (status != null && status != SagaStatus.COMPLETED && status != SagaStatus.COMPENSATED) {
+			found.add("still " + status);
+		}
+		if (status == SagaStatus.COMPLETED) {
+			completed(saga, effects, found);
+		}
+		else {
+			undone(effects, found);
+		}
+		answers(saga, status, effects, found);
+		return found;
+	}
+
+	private static void completed(PlacedSaga saga, List<Effect> effects, List<String> found) {
+		if (!saga.plan().equals("succeeds") && !saga.plan().equals(ChildApplication.Command.LATE_HOLD)) {
+			found.add("completed although it was refused");
+		}
+		for (String action : ACTIONS) {
+			check(count(effects, action) == 1, action + " " + count(effects, action) + " times", found);
+		}
+		UNDOS.values().forEach((undo) -> check(count(effects, undo) == 0, "completed, but " + undo, found));
+	}
+
+	private static void undone(List<Effect> effects, List<String> found) {
+		for (String action : ACTIONS) {
+			check(count(effects, action) <= 1, action + " " + count(effects, action) + " times", found);
+		}
+		UNDOS.forEach((action, undo) -> {
+			check(count(effects, action) >= count(effects, undo), undo + " without " + action, found);
+			check(count(effects, action) <= count(effects, undo), action + " without " + undo, found);
+		});
+		for (Effect refund : effects) {
+			if (refund.kind().equals("refund")) {
+				check(effects.stream()
+					.anyMatch((each) -> each.kind().equals("charge") && each.ref().equals(refund.ref())),
+						"refund of another charge", found);
+			}
+		}
+		List<String> undos = effects.stream().map(Effect::kind).filter(UNDO_ORDER::contains).toList();
+		check(undos.equals(UNDO_ORDER.stream().filter(undos::contains).toList()), "undone as " + undos, found);
+	}
+
+	private static void answers(PlacedSaga saga, @Nullable SagaStatus status, List<Effect> effects,
+			List<String> found) {
+		check(!saga.answers().isEmpty(), "no final answer", found);
+		String charge = effects.stream()
+			.filter((each) -> each.kind().equals("charge"))
+			.map(Effect::ref)
+			.findFirst()
+			.orElse("");
+		Set<String> right = (status == SagaStatus.COMPLETED) ? Set.of(status.name(), status + " " + charge)
+				: Set.of(SagaStatus.COMPENSATED.name());
+		check(right.containsAll(saga.answers()), "answered " + saga.answers() + " instead of " + right, found);
+	}
+
+	private static void check(boolean holds, String violation, List<String> found) {
+		if (!holds) {
+			found.add(violation);
+		}
+	}
+
+	private static long count(List<Effect> effects, String kind) {
+		return effects.stream().filter((each) -> each.kind().equals(kind)).count();
+	}
+
+	/**
+	 * One effect of an action or undo.
+	 *
+	 * @param saga the key of the saga
+	 * @param kind the action or undo
+	 * @param ref the charge, if it is one or refunds one
+	 */
+	record Effect(String saga, String kind, String ref) {
+	}
+
+}

@@ -1,0 +1,85 @@
+package dev.idempotent.saga.crash;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.crash.SagaAudit.Effect;
+import dev.idempotent.saga.crash.SagaClient.PlacedSaga;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the audit of a crash run finds. An effect is written as its kind, and a charge or
+ * refund with its number.
+ */
+class SagaAuditTests {
+
+	private static final String DONE = "order hold charge-1 notify";
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "order reject", "order hold release reject",
+			"order hold charge-1 refund-1 release reject", "order hold charge-1 notify refund-1 release reject" })
+	void acceptsWhatIsUndoneInReverseOrder(String effects) {
+		assertThat(find("throws", SagaStatus.COMPENSATED, effects, "COMPENSATED")).isEmpty();
+	}
+
+	@Test
+	void acceptsWhatIsDoneOnce() {
+		assertThat(find("succeeds", SagaStatus.COMPLETED, DONE, "COMPLETED", "COMPLETED 1")).isEmpty();
+	}
+
+	@Test
+	void acceptsThatARefusedFirstStepIsNotStored() {
+		assertThat(find("refuses-order", null, "", "COMPENSATED")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "order hold charge-1, notify 0 times", "order order hold charge-1 notify, order 2 times",
+			"order hold hold charge-1 notify, hold 2 times", "order hold charge-1 notify release, but release" })
+	void findsWhatIsNotDoneOnce(String effects, String violation) {
+		assertThat(find("succeeds", SagaStatus.COMPLETED, effects, "COMPLETED 1"))
+			.anySatisfy((found) -> assertThat(found).contains(violation));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "order, order without reject", "order reject hold, hold without release",
+			"order release reject, release without hold", "order hold reject release, undone as",
+			"order charge-1 refund-2 reject, refund of another charge", "order hold release release reject, undone as",
+			"order notify notify reject, notify 2 times" })
+	void findsWhatIsNotUndone(String effects, String violation) {
+		assertThat(find("succeeds", SagaStatus.COMPENSATED, effects, "COMPENSATED"))
+			.anySatisfy((found) -> assertThat(found).contains(violation));
+	}
+
+	@Test
+	void findsASagaThatDoesNotEnd() {
+		assertThat(find("succeeds", SagaStatus.HALTED, "", "HALTED")).contains("still HALTED");
+		assertThat(find("succeeds", SagaStatus.EXECUTING, "order reject", "COMPENSATED")).contains("still EXECUTING");
+		assertThat(find("succeeds", null, "", "COMPENSATED")).contains("lost");
+	}
+
+	@Test
+	void findsAWrongAnswer() {
+		assertThat(find("succeeds", SagaStatus.COMPLETED, DONE)).contains("no final answer");
+		assertThat(find("succeeds", SagaStatus.COMPLETED, DONE, "COMPLETED 2")).isNotEmpty();
+		assertThat(find("succeeds", SagaStatus.COMPLETED, DONE, "COMPLETED 1", "COMPENSATED")).isNotEmpty();
+		assertThat(find("succeeds", SagaStatus.COMPENSATED, "order reject", "COMPLETED 1")).isNotEmpty();
+		assertThat(find("refuses-hold", SagaStatus.COMPLETED, DONE, "COMPLETED 1")).isNotEmpty();
+	}
+
+	private static List<String> find(String plan, @Nullable SagaStatus status, String effects, String... answers) {
+		List<Effect> done = Arrays.stream(effects.split(" ")).filter((each) -> !each.isEmpty()).map((each) -> {
+			String[] kindAndRef = each.split("-");
+			return new Effect("any", kindAndRef[0], (kindAndRef.length > 1) ? kindAndRef[1] : "");
+		}).toList();
+		return SagaAudit.violations(new PlacedSaga("any", plan, Set.of(answers)), status, done);
+	}
+
+}

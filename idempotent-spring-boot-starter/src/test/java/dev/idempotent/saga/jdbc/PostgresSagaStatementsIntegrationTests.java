@@ -1,0 +1,94 @@
+package dev.idempotent.saga.jdbc;
+
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RowReads;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * The statements and commits of sagas on PostgreSQL.
+ */
+class PostgresSagaStatementsIntegrationTests extends SagaStatementsContract {
+
+	private static final String FIRST_CALL = "insert saga_instance, insert saga_step";
+
+	private static final String NEXT = "update saga_instance, insert saga_step";
+
+	private static final String END = "update saga_instance, insert saga_step, update saga_step";
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Override
+	SagaRows rows() {
+		HikariDataSource pool = postgres.connect();
+		pool.setMaximumPoolSize(1);
+		return SagaRows.create(pool, "postgresql", "logged_saga_");
+	}
+
+	@Test
+	void sendsOneStatementForEachCall() throws Throwable {
+		call(this::threeCalls);
+		assertThat(this.log.take()).containsExactly(FIRST_CALL, "commit", NEXT, "commit", NEXT, "commit", END,
+				"commit");
+	}
+
+	@Test
+	void sendsTwoStatementsInEachTransaction() throws Throwable {
+		call(this::threeTransactions);
+		assertThat(this.log.take()).containsExactly("insert saga_instance", "insert work", NEXT, "commit",
+				"update saga_instance", "insert work", NEXT, "commit", "update saga_instance", "insert work", NEXT,
+				"commit", "update saga_instance, update saga_step", "commit");
+	}
+
+	@Test
+	void writesACallBeforeItsUndoAndTheUndoWithTheNextCommit() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(this::compensated));
+		List<String> log = this.log.take();
+		assertThat(log.subList(0, 6)).as("forward")
+			.containsExactly("insert saga_instance", "insert work", NEXT, "commit", NEXT, "commit");
+		assertThat(log.subList(6, log.size())).as("backward")
+			.containsExactly(NEXT, "commit", NEXT, "commit", "update saga_instance", "delete work", NEXT, "commit",
+					"update saga_instance, update saga_step", "commit");
+	}
+
+	@Test
+	void triesToInsertAndReadsForAReplay() throws Throwable {
+		call(this::threeCalls);
+		this.log.take();
+		call(this::threeCalls);
+		assertThat(this.log.take()).containsExactly(FIRST_CALL, "commit", "select saga_instance", "commit");
+	}
+
+	@Test
+	void readsFewRowsHoweverManySagasAreOpen() {
+		new JdbcTemplate(this.log)
+			.update("insert into logged_saga_instance (id, name, status, epoch, steps, deadline, attempts, "
+					+ "fingerprint_version, fingerprint_digest, created_at) select md5('open' || i), 'other', "
+					+ "'EXECUTING', 1, 0, now(), 0, 1, 'x', now() from generate_series(1, 1000) i");
+		SagaCompensatedException ex = new RowReads(this.log).atMost(100, "logged_saga_instance", "a saga",
+				() -> catchThrowableOfType(SagaCompensatedException.class, () -> call(this::compensated)));
+		assertThat(ex).isNotNull();
+	}
+
+	@Test
+	void takesOverWithTwoStatements() throws Throwable {
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(this::interrupted));
+		becomeDue();
+		this.log.take();
+		call(this::threeCalls);
+		assertThat(this.log.take()).containsExactly(FIRST_CALL, "commit", "select saga_instance", "commit",
+				"update saga_instance", "commit", "select saga_instance", "commit", NEXT, "commit", END, "commit");
+	}
+
+}

@@ -1,0 +1,172 @@
+package dev.idempotent.saga.jdbc;
+
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.run.FailureClassifier;
+import dev.idempotent.saga.run.SagaDefinition;
+import dev.idempotent.saga.run.SagaEngine;
+import dev.idempotent.saga.run.SagaSettings;
+import dev.idempotent.saga.run.StepResults;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Sagas whose statements and commits are recorded.
+ */
+abstract class SagaStatementsContract {
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
+
+	private final IdempotencyKey id = Samples.key();
+
+	private SagaRows rows;
+
+	private SagaEngine engine;
+
+	private SagaSteps saga;
+
+	private JdbcTemplate work;
+
+	StatementLog log;
+
+	abstract SagaRows rows();
+
+	@BeforeEach
+	void create() {
+		this.rows = rows();
+		this.rows.clear();
+		this.rows.template().execute("create table if not exists logged_work (name varchar(100))");
+		this.log = new StatementLog(this.rows.dataSource());
+		this.work = new JdbcTemplate(this.log);
+		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables(), MINUTE),
+				new DataSourceTransactionManager(this.log),
+				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE), new Texts(),
+				(failure, context, first) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE, List.of());
+		this.saga = this.engine.steps();
+	}
+
+	@Test
+	void commitsOnceMoreThanItCalls() throws Throwable {
+		call(this::threeCalls);
+		assertThat(this.log.take()).filteredOn("commit"::equals).hasSize(4);
+	}
+
+	@Test
+	void commitsOnceMoreThanItRunsTransactions() throws Throwable {
+		call(this::threeTransactions);
+		assertThat(this.log.take()).filteredOn("commit"::equals).hasSize(4);
+	}
+
+	@Test
+	void readsNothingInItsFirstRun() throws Throwable {
+		call(this::threeCalls);
+		assertThat(this.log.take()).noneMatch((statement) -> statement.startsWith("select"));
+	}
+
+	final @Nullable Object call(Supplier<String> body) throws Throwable {
+		return this.engine.call(new Lambda(body), this.id, Samples.fingerprint("order"),
+				"[]".getBytes(StandardCharsets.UTF_8));
+	}
+
+	final void becomeDue() {
+		this.rows.pass(Duration.ofSeconds(30));
+	}
+
+	final String threeTransactions() {
+		for (String name : List.of("one", "two", "three")) {
+			this.saga.step(name).runInTransaction(() -> insert(name));
+		}
+		return "done";
+	}
+
+	final String threeCalls() {
+		for (String name : List.of("one", "two", "three")) {
+			this.saga.step(name).run(() -> {
+			});
+		}
+		return "done";
+	}
+
+	final String compensated() {
+		this.saga.step("order")
+			.compensate(() -> this.work.update("delete from logged_work where name = ?", "order"))
+			.runInTransaction(() -> insert("order"));
+		this.saga.step("charge").compensate(() -> {
+		}).run(() -> {
+		});
+		throw new IllegalStateException("declined");
+	}
+
+	final String interrupted() {
+		this.saga.step("one").run(() -> {
+		});
+		this.saga.step("two").run(() -> {
+			throw new IllegalStateException("no answer");
+		});
+		return "unreachable";
+	}
+
+	private void insert(String name) {
+		this.work.update("insert into logged_work (name) values (?)", name);
+	}
+
+	private record Lambda(Supplier<String> body) implements SagaDefinition {
+
+		@Override
+		public String name() {
+			return "checkout";
+		}
+
+		@Override
+		public Duration timeout() {
+			return MINUTE;
+		}
+
+		@Override
+		public @Nullable Object run(byte[] arguments) {
+			return this.body.get();
+		}
+
+		@Override
+		public byte[] writeResult(@Nullable Object result) {
+			return String.valueOf(result).getBytes(StandardCharsets.UTF_8);
+		}
+
+		@Override
+		public @Nullable Object readResult(byte[] stored) {
+			return new String(stored, StandardCharsets.UTF_8);
+		}
+
+	}
+
+	/**
+	 * Steps without results.
+	 */
+	private static final class Texts implements StepResults {
+
+		@Override
+		public byte[] write(Type type, @Nullable Object result) {
+			return "null".getBytes(StandardCharsets.UTF_8);
+		}
+
+		@Override
+		public @Nullable Object read(Type type, byte[] stored) {
+			return null;
+		}
+
+	}
+
+}

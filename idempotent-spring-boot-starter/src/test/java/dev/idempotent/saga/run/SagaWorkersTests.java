@@ -1,0 +1,83 @@
+package dev.idempotent.saga.run;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaStatus;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the threads that run sagas in the background.
+ */
+class SagaWorkersTests {
+
+	/**
+	 * More than one worker takes in the time of the test if it waits for a poll each
+	 * time.
+	 */
+	private static final int MANY = 500;
+
+	private final InMemorySagaStore store = new InMemorySagaStore(InstantSource.system(), Duration.ZERO);
+
+	private final SimulatedProcess process = new SimulatedProcess(this.store, 0, Integer.MAX_VALUE);
+
+	private final SagaDefinition healthy = saga("healthy", () -> this.process.engine().steps().step("a").run(() -> {
+	}));
+
+	@AfterEach
+	void stop() {
+		this.process.engine().close();
+	}
+
+	@Test
+	void runStartedSagasBehindOneThatAlwaysFails() {
+		AtomicInteger failures = new AtomicInteger();
+		SagaDefinition failing = saga("failing", () -> this.process.engine().steps().step("a").run(() -> {
+			failures.incrementAndGet();
+			throw new IllegalStateException("timeout");
+		}));
+		this.process.engine().open(List.of(failing, this.healthy));
+		start(failing);
+		List<IdempotencyKey> others = IntStream.range(0, MANY).mapToObj((i) -> start(this.healthy)).toList();
+		awaitEnd(others);
+		assertThat(failures).hasPositiveValue();
+	}
+
+	@Test
+	void runSagasThatAreDueOneAfterAnother() {
+		List<IdempotencyKey> due = IntStream.range(0, MANY).mapToObj((i) -> Samples.key()).toList();
+		due.forEach((id) -> this.store.insert(
+				new NewSaga(SagaStore.Owner.first(id), "healthy", SagaStatus.STARTED, "dead",
+						Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10)),
+				List.of()));
+		this.process.engine().open(List.of(this.healthy));
+		awaitEnd(due);
+	}
+
+	private void awaitEnd(List<IdempotencyKey> sagas) {
+		await().atMost(Duration.ofMinutes(2))
+			.until(() -> sagas.stream()
+				.allMatch((id) -> this.process.engine().find(id).orElseThrow().status() == SagaStatus.COMPLETED));
+	}
+
+	private IdempotencyKey start(SagaDefinition saga) {
+		return this.process.engine().start(saga, Samples.key(), Samples.fingerprint("order"), new byte[] { 1 });
+	}
+
+	private static SagaDefinition saga(String name, Runnable body) {
+		return new LambdaSaga(name, Duration.ofMinutes(10), () -> {
+			body.run();
+			return null;
+		});
+	}
+
+}
