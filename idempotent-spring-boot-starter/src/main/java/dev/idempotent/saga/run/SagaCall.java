@@ -43,7 +43,8 @@ final class SagaCall {
 
 	/**
 	 * Creates a call.
-	 * @param stopping whether the process is stopping, so that another should go on
+	 * @param stopping whether the process is stopping, so that another one should
+	 * continue
 	 */
 	SagaCall(RunResources resources, Function<SagaRun, RunEnd> driver, SagaDefinition definition, NewSaga saga,
 			BooleanSupplier stopping) {
