@@ -37,7 +37,7 @@ const CRASHES = {
   '': 'None',
   'after-start': 'After the start',
   'before-commit': 'Before the order’s commit',
-  'after-commit': 'After that commit',
+  'after-commit': 'After the order’s commit',
   'before-call': 'Before the charge',
   'after-call': 'After the charge',
   'after-credit': 'After the credit',
@@ -50,8 +50,8 @@ const CRASHES = {
 const OWNER_EVENTS = {
   READY: () => 'is ready',
   HALTS: (event) => 'crashes: ' + CRASHES[event.detail].toLowerCase(),
-  PAUSES: () => 'stands still, for longer than its lease',
-  CONTINUES: () => 'continues where it stood still',
+  PAUSES: () => 'is paused for longer than its lease',
+  CONTINUES: () => 'continues after the pause',
   FENCED: () => 'is too late: its write is refused',
   ENDED: (event) => 'reports ' + event.detail
 };
@@ -61,22 +61,22 @@ function shortened(reason) {
   return (reason || '').replace(/\b([a-z]\w*\.)+(?=[A-Z])/g, '').replace('$', '.');
 }
 
-/** Says what the second JVM and this one have done with a checkout. */
+/** Describes what the second JVM and this one have done with a checkout. */
 function ownerText(checkout, status) {
   const owner = checkout.owner;
   if (!owner || status === 'HALTED' || owner.what === 'ENDED') {
     return '';
   }
   const open = status !== 'COMPLETED' && status !== 'COMPENSATED';
-  const ending = open ? 'This JVM takes over, 3 s later at the latest.'
+  const ending = open ? 'This JVM takes over within 4 s.'
       : 'This JVM has ' + (status === 'COMPLETED' ? 'finished' : 'undone') + ' it.';
   if (owner.what === 'HALTS') {
-    return 'JVM ' + owner.pid + (owner.detail === 'after-complete' ? ' has crashed after that.' : ' has crashed. ' + ending);
+    return 'JVM ' + owner.pid + (owner.detail === 'after-complete' ? ' crashed after the end.' : ' has crashed. ' + ending);
   }
   if (owner.what === 'FENCED') {
     return ending + ' JVM ' + owner.pid + ' continued too late: its call got the stored answer, its write was refused.';
   }
-  return 'JVM ' + owner.pid + ' stands still. ' + ending;
+  return 'JVM ' + owner.pid + ' is paused. ' + ending;
 }
 
 function effectsText(effects) {

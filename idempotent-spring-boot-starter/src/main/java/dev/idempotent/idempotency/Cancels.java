@@ -7,13 +7,13 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks the web handler that undoes another one, its action. A request to it names the
- * key of the action in {@code Idempotency-Cancels}. An action that had no effect is
- * prevented from having one later, and the handler does not run unless the caller knows
- * that it was done.
+ * Marks a web handler that undoes what another one, its action, has done. A request to it
+ * names the key of the action in the header {@code Idempotency-Cancels}. If the action
+ * had no effect, it is prevented from having one later, and the handler runs only if the
+ * caller states that the action was done.
  * <p>
  * Both handlers must be {@link Idempotent} with {@link Guarantee#TRANSACTION} of one
- * transaction manager, and take their keys from the header. This is checked at start-up.
+ * transaction manager, and take their keys from the header. This is checked at startup.
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)

@@ -10,13 +10,25 @@ import dev.idempotent.idempotency.Idempotent;
 
 /**
  * Makes a method of a bean a saga. When it returns, each of its {@link SagaSteps steps}
- * has taken effect once; otherwise those that took effect are undone in reverse order.
- * Any instance finishes or undoes it if its process dies, by running the method again:
- * recorded steps are not repeated but return their recorded results.
+ * has taken effect once; otherwise those that took effect are undone in reverse order. If
+ * its process dies, any instance finishes or undoes it by running the method again:
+ * recorded steps are not repeated, but return their recorded results.
  * <p>
  * Each run gets the arguments as they are read back from JSON, no security context and no
- * request attributes. Outside its steps the method must not have effects, and must not
+ * request attributes. Outside its steps, the method must not have effects and must not
  * depend on the time, on random numbers or on data that changes.
+ * <p>
+ * A call must not be made in a transaction or in another saga. It returns the result of
+ * the saga, or throws one of these exceptions:
+ * <ul>
+ * <li>{@link SagaCompensatedException} if the saga was undone,</li>
+ * <li>{@link SagaHaltedException} if an operator must decide,</li>
+ * <li>{@link dev.idempotent.idempotency.IdempotencyPendingException} if the saga is still
+ * open,</li>
+ * <li>{@link dev.idempotent.idempotency.IdempotencyMismatchException} if its key has a
+ * saga with other arguments,</li>
+ * <li>what the method throws before its first step.</li>
+ * </ul>
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -27,22 +39,23 @@ public @interface Saga {
 	 * A SpEL expression over the parameters, such as {@code #command.id}, that yields the
 	 * key: one key is one saga, and a retry gets its result. By default, the key of the
 	 * enclosing {@link Idempotent} run.
-	 * @return the expression, or an empty text for the default
+	 * @return the expression, or an empty string for the default
 	 */
 	String key() default "";
 
 	/**
 	 * The name under which the saga is stored. Any instance that has a saga of this name
 	 * can take it over.
-	 * @return the name; by default, the simple name of the class, a dot and the name of
-	 * the method
+	 * @return the name, of at most 100 characters; by default, the simple name of the
+	 * class, a dot and the name of the method
 	 */
 	String name() default "";
 
 	/**
-	 * The time after which a saga that has not completed is undone, from its first step
-	 * on, such as {@code 10m}. Placeholders are resolved.
-	 * @return a duration of at least 1 ms
+	 * The time after which a saga that has not completed is undone, such as {@code 10m}.
+	 * It begins with the first step, or with {@link Sagas#start}. Placeholders are
+	 * resolved.
+	 * @return a duration between 1 ms and 10 years
 	 */
 	String timeout() default "10m";
 

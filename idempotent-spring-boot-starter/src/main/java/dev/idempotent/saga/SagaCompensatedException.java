@@ -4,7 +4,8 @@ import dev.idempotent.idempotency.IdempotencyKey;
 
 /**
  * The saga did not complete, and the steps that had taken effect are undone. Every call
- * under its key throws this exception while the saga is retained.
+ * under its key throws this exception while the saga is retained. A saga whose first step
+ * is refused in its transaction is not stored, so that another call runs it again.
  */
 public class SagaCompensatedException extends RuntimeException {
 
@@ -15,8 +16,9 @@ public class SagaCompensatedException extends RuntimeException {
 	/**
 	 * Creates an exception.
 	 * @param id the id of the saga
-	 * @param reason why it did not complete: the text of a {@link StepRefusedException},
-	 * or the type of another exception
+	 * @param reason why it did not complete, such as the text of a
+	 * {@link StepRefusedException} or the type of another exception; never the message of
+	 * another exception
 	 */
 	public SagaCompensatedException(IdempotencyKey id, String reason) {
 		super("The saga " + id + " was undone: " + reason);

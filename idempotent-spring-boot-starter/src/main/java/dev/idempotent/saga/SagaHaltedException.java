@@ -3,8 +3,8 @@ package dev.idempotent.saga;
 import dev.idempotent.idempotency.IdempotencyKey;
 
 /**
- * The saga has stopped: it can neither be proved complete nor undone, and an operator
- * must decide.
+ * The saga is halted: it could neither be completed nor undone, and an operator must
+ * decide.
  */
 public class SagaHaltedException extends RuntimeException {
 

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 public interface SagaObserver {
 
 	/**
-	 * A saga has completed, was undone or halted.
+	 * A saga has completed, was undone or was halted.
 	 * @param saga the name of the saga
 	 * @param status the new status
-	 * @param took the time since it began, by the clock of the database
+	 * @param took the time since it began
 	 */
 	default void ended(String saga, SagaStatus status, Duration took) {
 	}
@@ -24,22 +24,23 @@ public interface SagaObserver {
 	 * @param saga the name of the saga
 	 * @param step the name of the step
 	 * @param state the resulting state: {@link StepState#DONE}, {@link StepState#REFUSED}
-	 * or {@link StepState#COMPENSATED}; {@code null} if the outcome is unknown
+	 * or {@link StepState#COMPENSATED}; {@code null} if the outcome is unknown, or the
+	 * undo was refused
 	 * @param took how long the call took
 	 */
 	default void called(String saga, String step, @Nullable StepState state, Duration took) {
 	}
 
 	/**
-	 * A saga was taken over: its owner has died or released it, or it was started in the
-	 * background.
+	 * This process has taken over a saga: its owner has died or released it, or it was
+	 * started in the background.
 	 * @param saga the name of the saga
 	 */
 	default void takenOver(String saga) {
 	}
 
 	/**
-	 * This process has lost a saga: another owner has taken it over.
+	 * This process has lost a saga that it was running: it has another owner.
 	 * @param saga the name of the saga
 	 */
 	default void fenced(String saga) {

@@ -7,7 +7,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A saga at one moment. Contains no arguments and results.
+ * The state of a saga at one moment, without arguments and results.
  *
  * @param id the id
  * @param name the name of the {@link Saga}
@@ -27,7 +27,7 @@ public record SagaSnapshot(IdempotencyKey id, String name, SagaStatus status, @N
 	 * @param name the name
 	 * @param state the state
 	 * @param reason why it was refused or could not be undone, or {@code null}
-	 * @param note what the operator wrote who skipped it, or {@code null}
+	 * @param note the note of the operator who skipped it, or {@code null}
 	 */
 	public record Step(String name, StepState state, @Nullable String reason, @Nullable String note) {
 	}

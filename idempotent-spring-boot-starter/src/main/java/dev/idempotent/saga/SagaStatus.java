@@ -6,7 +6,7 @@ package dev.idempotent.saga;
 public enum SagaStatus {
 
 	/**
-	 * Started in the background, and not yet run.
+	 * Started in the background, and not run yet.
 	 */
 	STARTED,
 
@@ -31,7 +31,7 @@ public enum SagaStatus {
 	COMPENSATED,
 
 	/**
-	 * Stopped, because neither can be proved: an operator must decide.
+	 * Stopped, because it could neither be completed nor undone: an operator must decide.
 	 */
 	HALTED;
 

@@ -7,11 +7,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step of a saga: optionally how it is undone, then the action. A step runs on the
- * thread of its saga, outside any transaction and outside other steps.
+ * A step of a saga. Declare how it is undone, if it can be undone, and then run its
+ * action. A step runs once, on the thread of its saga, outside transactions and other
+ * steps; otherwise it throws an {@link IllegalStateException}.
  * <p>
- * The result is recorded as JSON, and every run gets what is read back. An action that
- * refuses throws a {@link StepRefusedException}; so does the step, in every run.
+ * The result is recorded as JSON, and every run gets the value that is read back. An
+ * action that refuses throws a {@link StepRefusedException}; so does the step, in every
+ * run. If the saga cannot continue in this run, for example because the outcome of the
+ * action is unknown, the step throws an {@link Error}, which the method must not catch.
  *
  * @param <R> the type of the result
  */
@@ -20,33 +23,40 @@ public interface SagaStep<R extends @Nullable Object> {
 	/**
 	 * Undoes the step by an action that needs its result. If the outcome of the step is
 	 * unknown, it is repeated first, with the same key.
-	 * @param undo undoes the step; in a transaction if the step runs in one
+	 * @param undo undoes the step; in a transaction if the step runs in one. Gets
+	 * {@code null} if the action has returned {@code null}
 	 * @return this step
+	 * @throws IllegalStateException if the step already has an undo action
 	 */
 	SagaStep<R> compensate(Consumer<? super R> undo);
 
 	/**
-	 * Undoes the step by an action that does not use its result.
+	 * Undoes the step by an action that does not use its result. Otherwise the same as
+	 * {@link #compensate(Consumer)}.
 	 * @param undo undoes the step; in a transaction if the step runs in one
 	 * @return this step
+	 * @throws IllegalStateException if the step already has an undo action
 	 */
 	SagaStep<R> compensate(Runnable undo);
 
 	/**
-	 * Undoes the step by a cancellation, whether the action was done, refused, is unknown
-	 * or never arrived. The action and the cancellation each make one call to a service
-	 * that has the handler of the cancellation annotated with
-	 * {@link dev.idempotent.idempotency.Cancels @Cancels}.
+	 * Undoes the step by a cancellation, whether the action was done, was refused, has an
+	 * unknown outcome or has not arrived. The action and the cancellation each make one
+	 * call to a service whose handler for the cancellation is annotated with
+	 * {@link dev.idempotent.idempotency.Cancels @Cancels}. Such a step cannot run in a
+	 * transaction.
 	 * @param undo cancels the action
 	 * @return this step
+	 * @throws IllegalStateException if the step already has an undo action
 	 */
 	SagaStep<R> cancel(Runnable undo);
 
 	/**
-	 * Undoes the step by a cancellation, as {@link #cancel(Runnable)} does, of a service
-	 * that takes the key in another way than in a header.
+	 * Undoes the step by a cancellation, as {@link #cancel(Runnable)} does, at a service
+	 * that does not take the key from a header.
 	 * @param undo cancels the action that has the given key
 	 * @return this step
+	 * @throws IllegalStateException if the step already has an undo action
 	 */
 	SagaStep<R> cancel(Consumer<String> undo);
 
@@ -55,8 +65,9 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * neither.
 	 * @param action the action
 	 * @return the result
-	 * @throws StepRefusedException if the action throws an exception that another attempt
-	 * would not mend
+	 * @throws StepRefusedException if the action throws an exception, unless a retry may
+	 * succeed, such as after a deadlock
+	 * @throws IllegalStateException if the step is undone by a cancellation
 	 */
 	R runInTransaction(Supplier<? extends R> action);
 
@@ -64,8 +75,9 @@ public interface SagaStep<R extends @Nullable Object> {
 	 * Runs the action in a transaction that also records the step: both commit, or
 	 * neither.
 	 * @param action the action
-	 * @throws StepRefusedException if the action throws an exception that another attempt
-	 * would not mend
+	 * @throws StepRefusedException if the action throws an exception, unless a retry may
+	 * succeed, such as after a deadlock
+	 * @throws IllegalStateException if the step is undone by a cancellation
 	 */
 	void runInTransaction(Runnable action);
 
@@ -89,8 +101,8 @@ public interface SagaStep<R extends @Nullable Object> {
 	void run(Runnable action);
 
 	/**
-	 * Runs an action that sends the key itself, outside a transaction. It is repeated
-	 * with the same key until its outcome is known.
+	 * Runs an action that sends the key of the step itself, outside a transaction. It is
+	 * repeated with the same key until its outcome is known.
 	 * @param action the action, which gets the key: 64 hexadecimal digits, the same in
 	 * every attempt
 	 * @return the result

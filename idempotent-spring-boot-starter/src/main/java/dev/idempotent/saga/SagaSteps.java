@@ -12,6 +12,7 @@ public interface SagaSteps {
 	 * Creates a step without a result.
 	 * @param name the name, unique in the saga; at most 100 characters
 	 * @return the step, which does nothing until it is run
+	 * @throws IllegalArgumentException if the name is blank or too long
 	 * @throws IllegalStateException if the calling thread does not run a saga, or the
 	 * saga already has a step of this name
 	 */
@@ -21,8 +22,9 @@ public interface SagaSteps {
 	 * Creates a step with a result.
 	 * @param <R> the type of the result
 	 * @param name the name, unique in the saga; at most 100 characters
-	 * @param type the type as which the recorded result is read
+	 * @param type the type of the result, which must be writable and readable as JSON
 	 * @return the step, which does nothing until it is run
+	 * @throws IllegalArgumentException if the name is blank or too long
 	 * @throws IllegalStateException if the calling thread does not run a saga, or the
 	 * saga already has a step of this name
 	 */
@@ -32,8 +34,9 @@ public interface SagaSteps {
 	 * Creates a step with a result of a generic type.
 	 * @param <R> the type of the result
 	 * @param name the name, unique in the saga; at most 100 characters
-	 * @param type the type as which the recorded result is read
+	 * @param type the type of the result, which must be writable and readable as JSON
 	 * @return the step, which does nothing until it is run
+	 * @throws IllegalArgumentException if the name is blank or too long
 	 * @throws IllegalStateException if the calling thread does not run a saga, or the
 	 * saga already has a step of this name
 	 */

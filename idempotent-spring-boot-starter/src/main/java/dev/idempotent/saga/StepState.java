@@ -6,32 +6,32 @@ package dev.idempotent.saga;
 public enum StepState {
 
 	/**
-	 * Called; the outcome is not recorded.
+	 * The action was called; its outcome is not recorded.
 	 */
 	ACTING,
 
 	/**
-	 * Has taken effect.
+	 * The action has taken effect.
 	 */
 	DONE,
 
 	/**
-	 * Was refused and has not taken effect.
+	 * The action was refused and has not taken effect.
 	 */
 	REFUSED,
 
 	/**
-	 * Is being undone.
+	 * The undo was called; its outcome is not recorded, or the undo was refused.
 	 */
 	COMPENSATING,
 
 	/**
-	 * Is undone.
+	 * The step is undone.
 	 */
 	COMPENSATED,
 
 	/**
-	 * Was undone by hand, according to an operator.
+	 * An operator has stated that the step was undone by hand.
 	 */
 	SKIPPED
 

@@ -1,6 +1,6 @@
 /**
- * Sagas: work over several transactions and services that is finished or undone,
- * whichever process dies.
+ * Sagas: work over several transactions and services that is finished or undone, even if
+ * a process dies.
  */
 @NullMarked
 package dev.idempotent.saga;

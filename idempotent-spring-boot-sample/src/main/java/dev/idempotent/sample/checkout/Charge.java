@@ -1,7 +1,7 @@
 package dev.idempotent.sample.checkout;
 
 /**
- * What the gateway says about a charge.
+ * The gateway's response to a charge.
  */
 record Charge(long chargeId, boolean approved) {
 

@@ -57,7 +57,7 @@ class CheckoutPoints {
 	}
 
 	/**
-	 * What the points service tells about an account.
+	 * The points service's response about an account.
 	 */
 	record Balance(long points, long credits, long cancelled) {
 

@@ -1,7 +1,7 @@
 package dev.idempotent.sample.checkout;
 
 /**
- * What the checkouts of a customer have left behind in all services.
+ * The effects of a customer's checkouts in all services.
  *
  * @param orders the number of orders that are not rejected
  * @param rejected the number of rejected orders

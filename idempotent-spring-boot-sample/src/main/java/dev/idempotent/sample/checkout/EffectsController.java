@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Counts what is left of checkouts, so that "once or not at all" can be checked.
+ * Counts the effects of checkouts, so that "once or not at all" can be checked.
  */
 @RestController
 class EffectsController {

@@ -10,8 +10,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 
 /**
- * What an operator decides about halted checkouts. The endpoint {@code saga} offers the
- * same over HTTP.
+ * Retries halted checkouts, or skips steps of them. The actuator's endpoint {@code saga}
+ * offers the same over HTTP.
  */
 @Component
 class HaltedCheckouts {

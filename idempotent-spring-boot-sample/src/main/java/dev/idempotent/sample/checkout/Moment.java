@@ -23,17 +23,17 @@ public enum Moment {
 	AFTER_COMMIT("after-commit"),
 
 	/**
-	 * The journal says that the payment is being made, and the gateway was not called.
+	 * The payment is recorded as begun, and the gateway was not called.
 	 */
 	BEFORE_CALL("before-call"),
 
 	/**
-	 * The gateway has charged the card, and the journal does not say so.
+	 * The gateway has charged the card, and this is not recorded.
 	 */
 	AFTER_CALL("after-call"),
 
 	/**
-	 * The points are credited, and the journal does not say so.
+	 * The points are credited, and this is not recorded.
 	 */
 	AFTER_CREDIT("after-credit"),
 
@@ -48,13 +48,13 @@ public enum Moment {
 	AFTER_COMPLETE("after-complete"),
 
 	/**
-	 * The saga is being undone: the card was refunded, and the journal does not say so.
+	 * The saga is being undone: the card was refunded, and this is not recorded.
 	 */
 	IN_COMPENSATION("in-compensation"),
 
 	/**
-	 * Not an end: the process stands still before it calls the gateway, for longer than
-	 * its lease, and continues.
+	 * The process does not end: before it calls the gateway, it pauses for longer than
+	 * its lease, and then continues.
 	 */
 	PAUSE("pause");
 

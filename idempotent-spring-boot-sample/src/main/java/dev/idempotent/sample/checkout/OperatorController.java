@@ -46,7 +46,7 @@ class OperatorController {
 	 * A step that was undone by hand.
 	 *
 	 * @param step the name of the step
-	 * @param note what was done instead
+	 * @param note how it was undone
 	 */
 	record Skip(@NotBlank String step, @NotBlank String note) {
 

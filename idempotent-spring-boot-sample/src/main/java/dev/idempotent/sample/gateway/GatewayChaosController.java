@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Makes outages of the gateway's refunds.
+ * Simulates outages of the gateway's refunds.
  */
 @RestController
 @RequestMapping("/api/chaos/gateway")

@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Hands requests over to a second JVM, which becomes the owner of their checkout.
+ * Passes requests to a second JVM, which becomes the owner of their checkout.
  */
 @RestController
 @RequestMapping("/api/chaos/checkout")

@@ -50,7 +50,7 @@ record OwnerLine(Word word, String detail) {
 		HALTS,
 
 		/**
-		 * It stands still, at the moment that is the detail.
+		 * It pauses, at the moment that is the detail.
 		 */
 		PAUSES,
 
@@ -60,7 +60,7 @@ record OwnerLine(Word word, String detail) {
 		CONTINUES,
 
 		/**
-		 * A write of its was refused, because another process owns the saga.
+		 * One of its writes was refused, because another process owns the saga.
 		 */
 		FENCED,
 

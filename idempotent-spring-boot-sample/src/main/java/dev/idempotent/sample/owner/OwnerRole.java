@@ -18,7 +18,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * The part of an owner: it reports to the JVM that has started it, crashes as requested,
+ * The role of an owner: it reports to the JVM that has started it, crashes as requested,
  * and ends with that JVM.
  */
 @Component

@@ -85,7 +85,8 @@ class DashboardIntegrationTests {
 			.map((selector) -> Scrape.meterOf(selector.metric()))
 			.collect(Collectors.toCollection(TreeSet::new));
 		// An observation also has a meter of what is in progress.
-		assertThat(scrape().metrics().keySet()).filteredOn((name) -> name.matches("(idempotency|outbox|saga|stream)_.*"))
+		assertThat(scrape().metrics().keySet())
+			.filteredOn((name) -> name.matches("(idempotency|outbox|saga|stream)_.*"))
 			.filteredOn((name) -> !name.contains("_active_seconds"))
 			.isNotEmpty()
 			.allSatisfy((name) -> assertThat(shown).contains(Scrape.meterOf(name)));

@@ -14,7 +14,7 @@ class OwnerLineTests {
 	}
 
 	@Test
-	void isTakenForOtherOutputOtherwise() {
+	void isIgnoredIfItIsOtherOutput() {
 		assertThat(OwnerLine.parse("2026-11-22 INFO saga-owner: READY 8080")).isNull();
 		assertThat(OwnerLine.parse("saga-owner: ready")).isNull();
 	}

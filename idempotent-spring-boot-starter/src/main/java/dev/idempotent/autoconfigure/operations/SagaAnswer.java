@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param saga the saga
  * @param steps the recorded steps, in the order in which they began
- * @param meaning what happens to the saga
+ * @param meaning what the status means
  */
 record SagaAnswer(Facts saga, List<Step> steps, String meaning) {
 
@@ -29,7 +29,7 @@ record SagaAnswer(Facts saga, List<Step> steps, String meaning) {
 		return switch (status) {
 			case STARTED -> "An instance that has a method of this name runs it";
 			case EXECUTING -> "Its steps are run. If they fail, or the deadline passes, it is undone";
-			case COMPENSATING -> "Its steps are undone. If that fails, it is repeated";
+			case COMPENSATING -> "Its steps are undone. If that fails, it is repeated or halted";
 			case COMPLETED -> "Each step has taken effect once: retries get the stored result";
 			case COMPENSATED -> "The steps that had taken effect are undone: retries get an error";
 			case HALTED -> "It does not continue by itself. Correct the cause and retry it, or undo a step by hand, "
@@ -58,7 +58,7 @@ record SagaAnswer(Facts saga, List<Step> steps, String meaning) {
 	 * A recorded step.
 	 *
 	 * @param reason why it was refused or could not be undone, or {@code null}
-	 * @param note what the operator wrote who skipped it, or {@code null}
+	 * @param note the note of the operator who skipped it, or {@code null}
 	 */
 	record Step(String name, StepState state, @Nullable String reason, @Nullable String note) {
 	}

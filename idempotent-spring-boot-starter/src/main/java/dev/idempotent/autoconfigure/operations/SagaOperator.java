@@ -15,7 +15,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Changes halted sagas, and explains why it does not.
+ * Retries halted sagas and skips steps of them, or explains why that is not possible.
  */
 final class SagaOperator {
 
@@ -89,7 +89,7 @@ final class SagaOperator {
 		}
 		if (!changed) {
 			check.run();
-			throw conflict("The saga was halted before it was undone, so its steps may still count",
+			throw conflict("The saga was halted before it was undone, so it may still complete",
 					"Retry the saga. When its deadline has passed, it is undone then");
 		}
 		audit.accept("DONE");

@@ -6,7 +6,7 @@ import dev.idempotent.saga.method.StepFailures;
 import dev.idempotent.saga.run.FailureClassifier;
 
 /**
- * What an exception proves, also that of Spring's HTTP clients.
+ * Classifies exceptions, including those of Spring's HTTP clients.
  */
 final class HttpStepFailures implements FailureClassifier {
 

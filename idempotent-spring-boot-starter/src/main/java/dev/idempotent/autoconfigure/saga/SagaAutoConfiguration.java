@@ -60,8 +60,8 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Auto-configuration for {@code @Saga} methods. What runs sagas is created if there is
- * such a method, or if it is injected.
+ * Auto-configuration for {@code @Saga} methods. The engine is created only if there is
+ * such a method, or if one of its beans is injected.
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class,
 		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
@@ -74,7 +74,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class SagaAutoConfiguration {
 
 	/**
-	 * Inside all other advice, which a saga that is taken over does not pass.
+	 * Inside all other advice. A saga that is taken over does not pass that advice again.
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -124,7 +124,7 @@ public final class SagaAutoConfiguration {
 	}
 
 	/**
-	 * Named as it is used.
+	 * The bean has the name of the field in the documentation.
 	 */
 	@Bean
 	@Lazy

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Starts the workers of an application that has sagas, and stops them before what the
- * sagas use. Without sagas, it creates nothing.
+ * Starts the workers of an application that has sagas, and stops them before the beans
+ * that sagas use. Without sagas, it creates nothing.
  */
 final class SagaLifecycle implements SmartLifecycle {
 

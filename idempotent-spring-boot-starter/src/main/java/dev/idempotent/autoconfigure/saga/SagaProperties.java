@@ -14,10 +14,10 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 /**
  * Properties of sagas.
  *
- * @param enabled Whether there are sagas. Must be true in an application with a @Saga
+ * @param enabled Whether sagas are enabled. Must be true in an application with a @Saga
  * method.
- * @param lease How long a saga is owned without renewal, and so how long it stays
- * unfinished after its process has died. It is renewed while the saga runs.
+ * @param lease How long a saga is owned without renewal, and so how long it waits after
+ * its process has died. It is renewed while the saga runs.
  * @param attempts How often a saga without progress is run again before it is undone, or
  * is halted if it is already being undone.
  * @param workers How many sagas this instance runs in the background at the same time.

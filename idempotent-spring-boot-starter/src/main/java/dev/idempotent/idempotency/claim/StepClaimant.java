@@ -154,7 +154,7 @@ final class StepClaimant {
 					|| (this.run.confirm() && this.store.release(this.request.withToken(found.token())));
 		}
 		catch (UnsupportedOperationException ex) {
-			// Of a store that cannot look keys up: its claim expires.
+			// This store cannot look keys up: the earlier claim must expire.
 			return false;
 		}
 	}

@@ -18,7 +18,7 @@ public enum CallFailure {
 	REFUSED,
 
 	/**
-	 * The service knows the key from a different request.
+	 * The service has seen the key with a different request.
 	 */
 	KEY_REUSED,
 

@@ -18,8 +18,8 @@ import org.springframework.http.HttpStatus;
 /**
  * The handlers that cancel others, each with its action.
  *
- * @param actions the operation of the action by its cancel
- * @param members all actions and cancels
+ * @param actions the operation of the action by its cancellation
+ * @param members all actions and cancellations
  */
 record CancelPairs(Map<Handler, IdempotentOperation> actions, Set<Handler> members) {
 
@@ -66,7 +66,7 @@ record CancelPairs(Map<Handler, IdempotentOperation> actions, Set<Handler> membe
 		String described = IdempotentConfigurationException.describe(actionHandler.type(), actionHandler.method());
 		IdempotentOperation found = Objects.requireNonNull(action);
 		if (annotationOf(actionHandler) != null) {
-			throw mistake(handler, "cancels " + described + ", which is a cancel itself",
+			throw mistake(handler, "cancels " + described + ", which is itself a cancellation",
 					"Name the handler whose effect it undoes.");
 		}
 		requireFit(handler, "", cancel);
@@ -78,7 +78,7 @@ record CancelPairs(Map<Handler, IdempotentOperation> actions, Set<Handler> membe
 		}
 		if (!policy.isCommitted(HttpStatus.NO_CONTENT.value())) {
 			throw mistake(handler,
-					"responds with 204 to the cancel of an action that had no effect, and that status is "
+					"responds with 204 to the cancellation of an action that had no effect, and that status is "
 							+ "not stored",
 					"Add 204 to idempotent.web.stored-statuses.");
 		}

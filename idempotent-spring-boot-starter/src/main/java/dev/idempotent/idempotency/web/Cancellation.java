@@ -48,8 +48,8 @@ record Cancellation(IdempotentOperation action, IdempotencyKey key, boolean done
 	}
 
 	/**
-	 * Adds the key of the action to the fingerprint of the request, so that one cancel
-	 * cannot be repeated for another action.
+	 * Adds the key of the action to the fingerprint of the request, so that one
+	 * cancellation cannot be repeated for another action.
 	 */
 	Fingerprint addTo(Fingerprint fingerprint) {
 		return Fingerprint.of(List.of(fingerprint.digest().getBytes(StandardCharsets.US_ASCII),

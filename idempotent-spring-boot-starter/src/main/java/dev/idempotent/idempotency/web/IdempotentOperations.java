@@ -78,8 +78,8 @@ public final class IdempotentOperations {
 
 	/**
 	 * Requires known callers of handlers that cancel others or can be cancelled, for
-	 * applications that can distinguish callers: the keys of a cancel and of its action
-	 * must be in one scope.
+	 * applications that can distinguish callers: the keys of a cancellation and of its
+	 * action must be in one scope.
 	 */
 	public void requireCallersOfCancels() {
 		this.callersKnown = true;

@@ -71,7 +71,8 @@ final class RequestKeys {
 	}
 
 	/**
-	 * Requires a caller: a cancel without one would not find the action of its caller.
+	 * Requires a caller: a cancellation without one would not find the action of its
+	 * caller.
 	 * @throws RefusedRequestException if the caller is unknown
 	 */
 	void requireCaller(HttpServletRequest request) {

@@ -64,11 +64,11 @@ final class ResponseWriter {
 	}
 
 	/**
-	 * Refuses a cancel whose action is running.
+	 * Refuses a cancellation whose action is running.
 	 */
 	void refuseActionInProgress() throws IOException {
 		refuseRetryable(Problem.IN_PROGRESS,
-				"The request to cancel is still running. Nothing was done. Send the cancel again in a moment.");
+				"The request to cancel is still running. Nothing was done. Send the cancellation again in a moment.");
 	}
 
 	/**

@@ -52,7 +52,8 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	}
 
 	/**
-	 * MySQL uses new values in the assignments that follow.
+	 * Sets the status before {@code halted_in} is cleared: MySQL uses new values in the
+	 * assignments that follow.
 	 */
 	@Override
 	public boolean retry(IdempotencyKey id) {

@@ -43,7 +43,8 @@ final class SagaSql {
 	}
 
 	/**
-	 * The end of the lease of a saga that is taken over, as {@link #isUndone} tells.
+	 * The end of the lease of a saga that is taken over, with the condition of
+	 * {@link #isUndone}.
 	 * @return an expression whose only parameter is the lease in milliseconds
 	 */
 	static String leaseAfterTakeOver(Database database) {
@@ -51,7 +52,7 @@ final class SagaSql {
 	}
 
 	/**
-	 * The condition that a saga is undone by the one that takes it over.
+	 * The condition that the next owner of a saga undoes it.
 	 */
 	static String isUndone(Database database) {
 		return "status = 'COMPENSATING' or deadline <= " + database.now();
@@ -72,14 +73,14 @@ final class SagaSql {
 	}
 
 	/**
-	 * The time at which a step in a state is undone first.
+	 * The time at which the undo of a step in this state begins.
 	 */
 	static String compensatingAt(StepState state, Database database) {
 		return (state == StepState.COMPENSATING) ? database.now() : "null";
 	}
 
 	/**
-	 * The time at which a step has got a state that ends its action or undo.
+	 * The time at which the action or undo of a step in this state has ended.
 	 */
 	static String endedAt(StepState state, Database database) {
 		return UNENDED.contains(state) ? "null" : database.now();

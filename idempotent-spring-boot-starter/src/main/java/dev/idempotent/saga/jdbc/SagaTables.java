@@ -7,7 +7,7 @@ import dev.idempotent.jdbc.Database;
 /**
  * The names of the tables.
  *
- * @param prefix their common prefix, after the name of a schema and a dot if need be
+ * @param prefix their common prefix, optionally qualified with the name of a schema
  */
 public record SagaTables(String prefix) {
 

@@ -35,7 +35,8 @@ final class StepRows {
 
 	/**
 	 * A statement of PostgreSQL that inserts or replaces entries.
-	 * @param source a table expression with the id of the saga, or without a row
+	 * @param source a table expression with the id of the saga; without rows, nothing is
+	 * written
 	 */
 	String writeFrom(String source, int entries) {
 		String now = this.database.now();

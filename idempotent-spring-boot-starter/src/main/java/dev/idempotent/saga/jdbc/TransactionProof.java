@@ -10,8 +10,8 @@ import dev.idempotent.jdbc.Statements;
 
 /**
  * Proves that a transaction has been neither committed nor rolled back since it locked a
- * saga. MySQL and H2 may do either without being told, for a deadlock or for a statement
- * such as {@code create table}; PostgreSQL does neither.
+ * saga. MySQL and H2 may do either implicitly, after a deadlock or for a statement such
+ * as {@code create table}; PostgreSQL does neither.
  */
 final class TransactionProof {
 

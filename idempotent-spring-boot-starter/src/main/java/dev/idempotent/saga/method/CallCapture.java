@@ -13,7 +13,7 @@ final class CallCapture {
 
 	private static final ThreadLocal<@Nullable CallCapture> current = new ThreadLocal<>();
 
-	private final List<SagaCall> calls = new ArrayList<>();
+	private final List<SagaInvocation> calls = new ArrayList<>();
 
 	private CallCapture() {
 	}
@@ -22,7 +22,7 @@ final class CallCapture {
 	 * Captures the one call that an action makes.
 	 * @throws IllegalStateException if it makes none or several, or is itself captured
 	 */
-	static SagaCall of(Runnable action) {
+	static SagaInvocation of(Runnable action) {
 		if (current.get() != null) {
 			throw new IllegalStateException("Sagas.start is called within the call of another Sagas.start");
 		}
@@ -48,7 +48,7 @@ final class CallCapture {
 		return current.get();
 	}
 
-	void add(SagaCall call) {
+	void add(SagaInvocation call) {
 		this.calls.add(call);
 	}
 

@@ -10,8 +10,8 @@ import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /**
- * Detaches a run from the request whose thread it uses, so that the first run of a body
- * has what another one on a worker thread has: no principal, and no request.
+ * Detaches a run from the request whose thread it uses. The first run of a body then has
+ * neither a principal nor a request, like later runs on worker threads.
  */
 final class DetachedThread {
 

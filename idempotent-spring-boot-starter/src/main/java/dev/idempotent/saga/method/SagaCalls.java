@@ -15,7 +15,7 @@ public final class SagaCalls implements Sagas {
 
 	private final SagaEngine engine;
 
-	private final RunSagas runs = new RunSagas();
+	private final SagasOfRun runs = new SagasOfRun();
 
 	/**
 	 * Creates the calls of an engine.
@@ -27,7 +27,7 @@ public final class SagaCalls implements Sagas {
 
 	@Override
 	public IdempotencyKey start(Runnable call) {
-		SagaCall captured = CallCapture.of(call);
+		SagaInvocation captured = CallCapture.of(call);
 		this.runs.require(captured);
 		IdempotencyKey id = this.engine.start(captured.saga(), captured.id(), captured.fingerprint(),
 				captured.arguments());
@@ -40,7 +40,7 @@ public final class SagaCalls implements Sagas {
 		return this.engine.find(id);
 	}
 
-	@Nullable Object run(SagaCall call) throws Throwable {
+	@Nullable Object run(SagaInvocation call) throws Throwable {
 		this.runs.require(call);
 		Object result = this.engine.call(call.saga(), call.id(), call.fingerprint(), call.arguments());
 		this.runs.answered(call);

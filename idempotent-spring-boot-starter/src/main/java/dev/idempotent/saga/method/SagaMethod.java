@@ -101,11 +101,11 @@ final class SagaMethod implements SagaDefinition {
 	 * @throws IllegalStateException if it needs the key of an enclosing run, and there is
 	 * none
 	 */
-	SagaCall callWith(@Nullable Object[] values) {
+	SagaInvocation callWith(@Nullable Object[] values) {
 		IdempotencyContext run = this.key.run();
 		Map<String, @Nullable Object> named = this.arguments.byName(values);
 		byte[] written = this.stored.write(values);
-		return new SagaCall(this, this.key.of(run, named),
+		return new SagaInvocation(this, this.key.of(run, named),
 				(run != null) ? ANY : this.arguments.fingerprint(values, this.json), written, run);
 	}
 

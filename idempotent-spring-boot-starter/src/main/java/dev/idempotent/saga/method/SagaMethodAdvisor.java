@@ -40,7 +40,7 @@ public final class SagaMethodAdvisor extends AnnotatedMethodAdvisor<SagaMethod> 
 
 	@Override
 	protected @Nullable Object invoke(SagaMethod saga, MethodInvocation invocation) throws Throwable {
-		SagaCall call = saga.callWith(invocation.getArguments());
+		SagaInvocation call = saga.callWith(invocation.getArguments());
 		CallCapture capture = CallCapture.current();
 		if (capture == null) {
 			return this.calls.get().run(call);

@@ -5,8 +5,8 @@ import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.run.FailureClassifier;
 
 /**
- * What an exception proves without knowledge of a protocol: nothing, unless it is a
- * {@link StepRefusedException}.
+ * Classifies exceptions without knowledge of a protocol: only a
+ * {@link StepRefusedException} proves something.
  */
 public final class StepFailures implements FailureClassifier {
 

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The time until another attempt: from 100 ms, doubled up to 1 minute, of which a random
- * half is left out.
+ * The time until another attempt: 100 ms, doubled with each attempt up to 1 minute, and
+ * shortened at random by up to a half.
  */
 final class Backoff {
 

@@ -31,7 +31,7 @@ final class Compensation {
 	}
 
 	/**
-	 * Undoes all steps that are yet to be undone.
+	 * Undoes all steps that must still be undone.
 	 * @throws LeaveBody if a step cannot be undone now, or at all
 	 */
 	void undo() {
@@ -64,8 +64,8 @@ final class Compensation {
 	}
 
 	/**
-	 * Records that the undo is called, unless that is recorded. While the action is not
-	 * known to be done, its own key must be remembered, too.
+	 * Records that the undo is called, unless that is recorded. If the action is not
+	 * known to be done, the service must still remember the key of the action, too.
 	 */
 	private void begin(JournalEntry entry) {
 		if (!entry.isDone()) {

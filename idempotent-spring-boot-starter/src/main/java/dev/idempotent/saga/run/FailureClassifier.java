@@ -28,12 +28,12 @@ public interface FailureClassifier {
 		REFUSED,
 
 		/**
-		 * The outcome is unknown, and another attempt may tell it.
+		 * The outcome is unknown, and another attempt may determine it.
 		 */
 		UNKNOWN,
 
 		/**
-		 * No attempt can tell the outcome: an operator must decide.
+		 * No attempt can determine the outcome: an operator must decide.
 		 */
 		HALT
 

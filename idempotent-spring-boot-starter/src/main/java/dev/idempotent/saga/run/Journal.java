@@ -99,7 +99,7 @@ final class Journal {
 	}
 
 	/**
-	 * Returns the entries that are yet to be undone, the last one first.
+	 * Returns the entries that must still be undone, the last one first.
 	 */
 	List<JournalEntry> toUndo() {
 		List<JournalEntry> all = new ArrayList<>(this.entries.values());

@@ -3,9 +3,8 @@ package dev.idempotent.saga.run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leaves the body of a saga from a step. An error, so that the body does not take it for
- * a failure of its own; a body that catches it nevertheless gets it again from its next
- * step.
+ * Leaves the body of a saga from a step. This is an error, so that a body that catches
+ * exceptions does not catch it. If it does, its next step throws it again.
  */
 final class LeaveBody extends Error {
 
@@ -14,8 +13,8 @@ final class LeaveBody extends Error {
 	private final String reason;
 
 	private LeaveBody(Cause why, String reason, @Nullable Throwable cause) {
-		super("The body of a saga was left, which is not a failure. Do not catch errors around steps", cause, false,
-				false);
+		super("A step has left the method of its saga, which is not a failure. Do not catch errors around steps", cause,
+				false, false);
 		this.why = why;
 		this.reason = reason;
 	}
@@ -33,7 +32,7 @@ final class LeaveBody extends Error {
 	}
 
 	/**
-	 * The reason for operators; empty if the cause says it all.
+	 * The reason for operators; empty if the cause needs none.
 	 */
 	String reason() {
 		return this.reason;
@@ -81,7 +80,7 @@ final class LeaveBody extends Error {
 		EXPIRED,
 
 		/**
-		 * The body was run for its undo actions, and there are no more.
+		 * The body was run to collect its undo actions, and has registered all of them.
 		 */
 		COLLECTED,
 

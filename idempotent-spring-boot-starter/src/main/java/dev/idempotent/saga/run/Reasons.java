@@ -3,8 +3,8 @@ package dev.idempotent.saga.run;
 import dev.idempotent.saga.StepRefusedException;
 
 /**
- * The reasons that are stored for operators: types of exceptions, whose messages could
- * contain personal data, or the texts of refusals, which are written to be stored.
+ * The reasons that are stored for operators: the text of a refusal, otherwise the type of
+ * the exception. Messages of other exceptions could contain personal data.
  */
 final class Reasons {
 

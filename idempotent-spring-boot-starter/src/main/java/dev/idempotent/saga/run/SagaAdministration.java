@@ -11,8 +11,8 @@ import dev.idempotent.saga.SagaStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators do with sagas, in the database of the application. Each operation
- * commits by itself and reads a bounded number of rows.
+ * Operations of operators on the sagas in the database of the application. Each operation
+ * commits by itself and reads a limited number of rows.
  */
 public interface SagaAdministration {
 

@@ -33,7 +33,8 @@ final class SagaBody {
 
 	/**
 	 * Creates an execution.
-	 * @param stopping whether the process is stopping, so that another should go on
+	 * @param stopping whether the process is stopping, so that another one should
+	 * continue the saga
 	 */
 	SagaBody(SagaRun run, BooleanSupplier stopping) {
 		this.run = run;
@@ -41,7 +42,7 @@ final class SagaBody {
 	}
 
 	/**
-	 * Adds a step, which is yet to be run.
+	 * Adds a step that has not been run yet.
 	 */
 	void add(StepCall<?> call) {
 		if (!this.created.add(call.name())) {
@@ -52,7 +53,7 @@ final class SagaBody {
 
 	/**
 	 * Runs a step: acts and records the outcome, or returns what is recorded.
-	 * @throws LeaveBody if the body cannot go on
+	 * @throws LeaveBody if the body cannot continue
 	 * @throws StepRefusedException if the action was refused
 	 */
 	@Nullable Object step(StepCall<?> call, StepKind kind) {

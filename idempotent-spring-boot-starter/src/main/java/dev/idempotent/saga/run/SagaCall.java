@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a saga: runs it, or finds out how the saga with its id has ended. If its
- * own run was released, it waits and goes on.
+ * own run was released, it waits and continues the saga.
  */
 final class SagaCall {
 
@@ -43,7 +43,8 @@ final class SagaCall {
 
 	/**
 	 * Creates a call.
-	 * @param stopping whether the process is stopping, so that another should go on
+	 * @param stopping whether the process is stopping, so that another one should
+	 * continue
 	 */
 	SagaCall(RunResources resources, Function<SagaRun, RunEnd> driver, SagaDefinition definition, NewSaga saga,
 			BooleanSupplier stopping) {

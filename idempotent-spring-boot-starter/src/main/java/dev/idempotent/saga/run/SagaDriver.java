@@ -33,7 +33,7 @@ final class SagaDriver {
 	}
 
 	/**
-	 * Runs a saga until it ends or cannot go on.
+	 * Runs a saga until it ends or cannot continue.
 	 */
 	RunEnd drive(SagaRun run) {
 		SagaBody body = new SagaBody(run, this.stopping);
@@ -60,8 +60,8 @@ final class SagaDriver {
 	}
 
 	/**
-	 * Runs the body without the key of an enclosing run: calls outside of steps differ
-	 * from run to run.
+	 * Runs the body without the key of an enclosing run, because calls outside of steps
+	 * may differ between runs.
 	 */
 	private static @Nullable Object execute(SagaRun run, SagaBody body) throws Throwable {
 		byte[] arguments = run.resources().form().open(run.arguments(), run.id(), StoredForm.ARGUMENTS);
@@ -110,8 +110,8 @@ final class SagaDriver {
 	}
 
 	/**
-	 * Ends a run whose body has failed. The failure decides against the saga only if the
-	 * body has come as far as it had before, and the process is not about to stop.
+	 * Ends a run whose body has failed. The saga is undone because of the failure only if
+	 * the body has reached all recorded steps, and the process is not stopping.
 	 */
 	private RunEnd failed(SagaRun run, SagaBody body, Throwable failure) {
 		logger.debug("The body of saga {} has failed", run.id(), failure);
@@ -223,13 +223,14 @@ final class SagaDriver {
 	}
 
 	/**
-	 * Releases a saga whose journal another version of the application may match.
+	 * Releases a saga whose journal does not match the body, for an instance with another
+	 * version of the application.
 	 */
 	private RunEnd unfit(SagaRun run, LeaveBody left) {
 		if (run.attempts() >= this.resources.settings().attempts()) {
 			return halt(run, left.reason());
 		}
-		logger.warn("Saga {} ({}) cannot go on here and is released for another instance: {}", run.id(), run.name(),
+		logger.warn("Saga {} ({}) cannot continue here and is released for another instance: {}", run.id(), run.name(),
 				left.reason());
 		return releaseAfter(run, Backoff.after(run.attempts()), left.getCause());
 	}

@@ -185,8 +185,8 @@ final class SagaRun {
 	}
 
 	/**
-	 * Whether the stored journal may have more than this run knows, so that only another
-	 * run, which reads it, may undo the saga.
+	 * Whether the stored journal may contain more than this run knows. Then only another
+	 * run, which reads it again, may undo the saga.
 	 */
 	boolean isDoubtful() {
 		return this.doubtful;

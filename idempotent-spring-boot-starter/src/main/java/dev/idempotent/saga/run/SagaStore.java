@@ -84,8 +84,8 @@ public interface SagaStore {
 	boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease);
 
 	/**
-	 * Ends or halts a saga, or begins to undo it. A reason for the halt hides that for
-	 * the undoing until an operator retries the saga.
+	 * Ends or halts a saga, or begins to undo it. The reason why it is halted replaces
+	 * the reason why it is undone until an operator retries the saga.
 	 * @param owner the owner
 	 * @param change the change of its status
 	 * @param entries entries to write with it
@@ -139,9 +139,9 @@ public interface SagaStore {
 	 * Proves the ownership of a saga, and fences late owners.
 	 *
 	 * @param id the id of the saga
-	 * @param epoch a number that each new owner raises by 1. Its upper bits are random,
-	 * so that a saga that begins again after its retention has neither the owners nor the
-	 * keys of the first one
+	 * @param epoch a number that each new owner raises by 1. Its upper bits are random
+	 * and part of all keys: a saga that has the id of an expired one has other keys, and
+	 * the owners of the expired one cannot write to it
 	 */
 	record Owner(IdempotencyKey id, long epoch) {
 

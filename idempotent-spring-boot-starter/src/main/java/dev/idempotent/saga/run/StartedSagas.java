@@ -15,8 +15,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The sagas that one transaction starts. They are handed to the workers when it has
- * committed.
+ * The sagas that one transaction starts. The workers run them when it has committed.
  */
 final class StartedSagas implements TransactionSynchronization {
 
@@ -89,7 +88,7 @@ final class StartedSagas implements TransactionSynchronization {
 	}
 
 	/**
-	 * After the completion, when the transaction no longer appears active.
+	 * Not {@code afterCommit}, during which the transaction still appears active.
 	 */
 	@Override
 	public void afterCompletion(int status) {

@@ -9,7 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls the action of a step outside a transaction, under its key, and tells the outcome.
+ * Calls the action of a step outside a transaction, under its key, and returns the
+ * outcome.
  */
 final class StepAction {
 

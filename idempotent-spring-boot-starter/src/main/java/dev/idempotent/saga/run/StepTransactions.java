@@ -13,7 +13,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Runs work in a transaction, and tells how that has ended.
+ * Runs work in a transaction, and returns how that has ended.
  */
 final class StepTransactions {
 

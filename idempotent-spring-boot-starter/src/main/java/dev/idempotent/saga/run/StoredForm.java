@@ -57,16 +57,15 @@ final class StoredForm {
 		}
 		PayloadCipher cipher = this.encryption.cipher();
 		if (stored.length == 0 || stored[0] != ENCRYPTED || cipher == null) {
-			throw new SagaDefinition.UnreadableException(
-					"The " + place + " has a format that this instance does not accept: check idempotent.encryption",
-					null);
+			throw new SagaDefinition.UnreadableException("The format of the stored " + place
+					+ " is not accepted by this instance: check idempotent.encryption", null);
 		}
 		try {
 			return cipher.decrypt(rest, context(id, place));
 		}
 		catch (PayloadCipherException ex) {
-			throw new SagaDefinition.UnreadableException("The " + place + " cannot be decrypted: " + ex.getMessage(),
-					ex);
+			throw new SagaDefinition.UnreadableException(
+					"The stored " + place + " cannot be decrypted: " + ex.getMessage(), ex);
 		}
 	}
 

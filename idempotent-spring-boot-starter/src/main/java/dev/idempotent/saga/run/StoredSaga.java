@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param owner the id and the epoch
  * @param name the name
  * @param status the status
- * @param steps how often a step was begun
+ * @param steps how many times a step has begun
  * @param attempts how often it was taken over without progress
  * @param fingerprint the fingerprint of the arguments
  * @param arguments the arguments; {@code null} after its end

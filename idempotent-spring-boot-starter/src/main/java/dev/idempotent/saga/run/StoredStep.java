@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param entry the entry
  * @param age the time since the step began
  * @param compensatingFor the time since it is being undone; zero if it is not
- * @param note what the operator wrote who skipped it, or {@code null}
+ * @param note the note of the operator who skipped it, or {@code null}
  */
 public record StoredStep(JournalEntry entry, Duration age, Duration compensatingFor, @Nullable String note) {
 

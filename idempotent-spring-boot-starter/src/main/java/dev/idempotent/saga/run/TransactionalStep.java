@@ -33,8 +33,7 @@ final class TransactionalStep {
 	/**
 	 * Runs an action.
 	 * @return the entry with its outcome
-	 * @throws LeaveBody if the outcome is unknown, or another attempt may mend the
-	 * failure
+	 * @throws LeaveBody if the outcome is unknown, or another attempt may succeed
 	 */
 	JournalEntry act(StepCall<?> call, JournalEntry entry) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {

@@ -17,7 +17,7 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Failures of a transaction or a body that another attempt may mend.
+ * Failures of a transaction or a body after which another attempt may succeed.
  */
 final class TransientFailures {
 

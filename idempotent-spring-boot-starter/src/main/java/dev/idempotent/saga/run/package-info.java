@@ -1,6 +1,6 @@
 /**
- * Runs sagas: forward by their journal, backward by the undo actions of their steps, and
- * again after the death of their owner.
+ * The engine of sagas: runs their methods, records their steps, undoes them in reverse
+ * order, and takes sagas over from owners that have died.
  */
 @NullMarked
 package dev.idempotent.saga.run;

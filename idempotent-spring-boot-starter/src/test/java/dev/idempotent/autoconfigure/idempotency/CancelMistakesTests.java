@@ -40,20 +40,21 @@ class CancelMistakesTests {
 		.withPropertyValues("spring.application.name=shop", "spring.datasource.generate-unique-name=true");
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			UnknownAction    | cancels 'unknown', and no @Idempotent web handler has that name | name = "unknown"
-			TwoActions       | cancels 'act', and 2 web handlers have that name                | and no other one
-			Itself           | cancels 'act', and 2 web handlers have that name                | name = "act"
-			OfACancel        | which is a cancel itself                                        | whose effect it undoes
-			LeaseCancel      | cancel() has Guarantee.LEASE                                    | Guarantee.TRANSACTION
-			LeaseAction      | act(), which has Guarantee.LEASE                                | Guarantee.TRANSACTION
-			FingerprintKeys  | act(), which does not take its key from the header              | KeySource.HEADER
-			ExpressionKeys   | cancel() does not take its key from the header                  | KeySource.HEADER
-			NotIdempotent    | is not @Idempotent                                              | Guarantee.TRANSACTION
-			OnAMethod        | is not a web handler of Spring MVC                              | Remove @Cancels
-			OnAMethodAlone   | is not @Idempotent                                              | Guarantee.TRANSACTION
-			ActionIsAMethod  | no @Idempotent web handler has that name                        | name = "act"
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					UnknownAction    | cancels 'unknown', and no @Idempotent web handler has that name | name = "unknown"
+					TwoActions       | cancels 'act', and 2 web handlers have that name                | and no other one
+					Itself           | cancels 'act', and 2 web handlers have that name                | name = "act"
+					OfACancel        | which is itself a cancellation                                        | whose effect it undoes
+					LeaseCancel      | cancel() has Guarantee.LEASE                                    | Guarantee.TRANSACTION
+					LeaseAction      | act(), which has Guarantee.LEASE                                | Guarantee.TRANSACTION
+					FingerprintKeys  | act(), which does not take its key from the header              | KeySource.HEADER
+					ExpressionKeys   | cancel() does not take its key from the header                  | KeySource.HEADER
+					NotIdempotent    | is not @Idempotent                                              | Guarantee.TRANSACTION
+					OnAMethod        | is not a web handler of Spring MVC                              | Remove @Cancels
+					OnAMethodAlone   | is not @Idempotent                                              | Guarantee.TRANSACTION
+					ActionIsAMethod  | no @Idempotent web handler has that name                        | name = "act"
+					""")
 	void stopTheApplication(String handlers, String mistake, String action) throws ClassNotFoundException {
 		assertStops(this.application, handlers, mistake, action);
 	}

@@ -80,7 +80,7 @@ class SagaEngineTests extends SagaEngineBench {
 	}
 
 	@Test
-	void goesOnIfTheBodyCatchesARefusal() throws Throwable {
+	void continuesIfTheBodyCatchesARefusal() throws Throwable {
 		assertThat(call(() -> {
 			try {
 				this.saga.step("card").runInTransaction(() -> {

@@ -132,7 +132,7 @@ abstract class SagaJournalContract {
 	}
 
 	@Test
-	void tellsSinceWhenAStepActsAndIsUndone() {
+	void readsTheAgesOfAStepAndOfItsUndo() {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
 		pass(LEASE);
 		this.store.write(this.owner, SagaStatus.EXECUTING, 1, List.of(SagaSamples.acting("hold", 1)), LEASE);

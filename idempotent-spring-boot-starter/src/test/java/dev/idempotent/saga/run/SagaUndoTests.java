@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class SagaUndoTests extends SagaEngineBench {
 
 	@Test
-	void undoesStepsInReverseOrderAndAlwaysAnswersSo() {
+	void undoesStepsInReverseOrderAndReplaysThat() {
 		Supplier<Object> body = () -> {
 			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
 			this.saga.step("b").compensate(() -> this.log.add("undo b")).runInTransaction(() -> this.log.add("b"));

@@ -136,7 +136,7 @@ abstract class CancelRules extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@CsvSource({ "unknown, 204, 0", "done, 201, 1" })
-	void findsTheTombstoneOfAnotherCancel(String outcome, int status, int releases) {
+	void findsTheTombstoneOfAnotherCancellation(String outcome, int status, int releases) {
 		cancel("created", this.key + "; outcome=unknown", "another-" + this.undo);
 		assertThat(cancel("created", outcome).statusCode()).isEqualTo(status);
 		assertThat(releases()).isEqualTo(releases);

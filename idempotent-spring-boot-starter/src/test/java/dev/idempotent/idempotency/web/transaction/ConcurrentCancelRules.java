@@ -93,7 +93,7 @@ abstract class ConcurrentCancelRules {
 	 * Whichever comes first: the action and its undoing both happen, or neither.
 	 */
 	@Test
-	void leavesNothingWhenBothComeAtOnce() {
+	void leavesNoEffectWhenBothArriveAtOnce() {
 		try (WebApplication one = start("60s"); WebApplication other = start("60s")) {
 			for (int i = 0; i < 30; i++) {
 				String held = this.name + i;

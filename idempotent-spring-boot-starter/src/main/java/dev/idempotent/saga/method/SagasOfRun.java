@@ -9,19 +9,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.idempotency.IdempotencyContext;
 
 /**
- * The sagas that have the key of an idempotent run. Such a run can have one saga of a
- * name: another would be taken for its retry.
+ * The sagas that have the key of an idempotent run. Such a run can call a saga once: a
+ * second call would have the same key and get the result of the first.
  */
-final class RunSagas {
+final class SagasOfRun {
 
 	private final Map<IdempotencyContext, Set<String>> answered = Collections.synchronizedMap(new WeakHashMap<>());
 
 	/**
-	 * Requires that the run has not got the result of this saga before. One that has
-	 * failed can be called again.
+	 * Requires that this saga has not returned a result to the run before. A saga that
+	 * has failed can be called again.
 	 * @throws IllegalStateException if it has
 	 */
-	void require(SagaCall call) {
+	void require(SagaInvocation call) {
 		if (call.run() != null && answeredIn(call.run()).contains(call.saga().name())) {
 			throw new IllegalStateException("The saga " + call.saga().method().describe()
 					+ " is called twice in one @Idempotent run, so both would have its key. Set the argument that "
@@ -29,7 +29,7 @@ final class RunSagas {
 		}
 	}
 
-	void answered(SagaCall call) {
+	void answered(SagaInvocation call) {
 		if (call.run() != null) {
 			answeredIn(call.run()).add(call.saga().name());
 		}

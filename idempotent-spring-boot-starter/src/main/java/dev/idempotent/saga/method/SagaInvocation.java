@@ -15,6 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param run the run whose key it has, or {@code null} if it has one of its own
  */
 @SuppressWarnings("ArrayRecordComponent")
-record SagaCall(SagaMethod saga, IdempotencyKey id, Fingerprint fingerprint, byte[] arguments,
+record SagaInvocation(SagaMethod saga, IdempotencyKey id, Fingerprint fingerprint, byte[] arguments,
 		@Nullable IdempotencyContext run) {
 }
