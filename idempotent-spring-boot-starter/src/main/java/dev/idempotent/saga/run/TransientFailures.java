@@ -27,9 +27,15 @@ final class TransientFailures {
 	 */
 	private static final Set<String> STATES = Set.of("08", "40", "53", "57");
 
-	private static final String LOCK_NOT_AVAILABLE = "55P03";
+	/**
+	 * A lock is not available, or the database has become a read-only replica.
+	 */
+	private static final Set<String> OTHER_STATES = Set.of("55P03", "25006");
 
-	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
+	/**
+	 * The same on MySQL and H2.
+	 */
+	private static final Set<Integer> CODES = Set.of(1205, 1290, 90097);
 
 	/**
 	 * Exceptions of JPA that were not translated.
@@ -77,7 +83,8 @@ final class TransientFailures {
 		}
 		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
 		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
-				|| ex instanceof SQLNonTransientConnectionException || ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT || state.equals(LOCK_NOT_AVAILABLE)
+				|| ex instanceof SQLNonTransientConnectionException || CODES.contains(ex.getErrorCode())
+				|| OTHER_STATES.contains(state)
 				|| (state.length() == 5 && STATES.contains(state.substring(0, 2)));
 	}
 
