@@ -185,8 +185,7 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	private void resume(StoredSaga saga) {
 		if (this.live.contains(saga.owner().id(), saga.status())) {
-			boolean unused = this.resources.store()
-				.release(saga.owner(), List.of(), Backoff.after(saga.attempts()));
+			boolean unused = this.resources.store().release(saga.owner(), List.of(), Backoff.after(saga.attempts()));
 			return;
 		}
 		this.resources.observers().takenOver(saga.name());

@@ -75,8 +75,8 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Runs a task on a worker thread as soon as one is free. If too many tasks wait, it is
-	 * left to those who find its saga when it is due.
+	 * Runs a task on a worker thread as soon as one is free. If too many tasks wait, it
+	 * is left to those who find its saga when it is due.
 	 */
 	void submit(Runnable task) {
 		if (this.waiting.offer(task)) {

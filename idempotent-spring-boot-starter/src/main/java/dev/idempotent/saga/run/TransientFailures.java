@@ -84,8 +84,7 @@ final class TransientFailures {
 		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
 		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
 				|| ex instanceof SQLNonTransientConnectionException || CODES.contains(ex.getErrorCode())
-				|| OTHER_STATES.contains(state)
-				|| (state.length() == 5 && STATES.contains(state.substring(0, 2)));
+				|| OTHER_STATES.contains(state) || (state.length() == 5 && STATES.contains(state.substring(0, 2)));
 	}
 
 }

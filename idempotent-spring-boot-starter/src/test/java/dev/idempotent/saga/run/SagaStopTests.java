@@ -27,10 +27,9 @@ class SagaStopTests {
 
 	private final AtomicInteger takenOver = new AtomicInteger();
 
-	private final SagaEngine engine = new SagaEngine(
-			new InMemorySagaStore(new ManualClock()::instant, Duration.ZERO), new NoTransactions(),
-			new SagaSettings("process", LONG, LONG, 20, 1, Duration.ofMillis(500), LONG, LONG), new JsonResults(),
-			(failure, context, first) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE,
+	private final SagaEngine engine = new SagaEngine(new InMemorySagaStore(new ManualClock()::instant, Duration.ZERO),
+			new NoTransactions(), new SagaSettings("process", LONG, LONG, 20, 1, Duration.ofMillis(500), LONG, LONG),
+			new JsonResults(), (failure, context, first) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE,
 			List.of(new SagaObserver() {
 				@Override
 				public void takenOver(String name) {
@@ -40,8 +39,8 @@ class SagaStopTests {
 
 	@Test
 	void doesNotTakeOverWhatItReleases() {
-		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> this.engine
-			.call(LambdaSaga.of(this::body), Samples.key(), Samples.fingerprint("order"),
+		assertThatExceptionOfType(IdempotencyPendingException.class)
+			.isThrownBy(() -> this.engine.call(LambdaSaga.of(this::body), Samples.key(), Samples.fingerprint("order"),
 					"[]".getBytes(StandardCharsets.UTF_8)));
 		assertThat(this.takenOver).hasValue(0);
 	}
