@@ -106,10 +106,10 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Waits until all tasks have ended, or for 20 seconds.
+	 * Waits until all tasks have ended, or for 20 seconds. Their leases are renewed
+	 * meanwhile.
 	 */
 	void close() {
-		this.timers.shutdown();
 		this.workers.shutdown();
 		try {
 			if (!this.workers.awaitTermination(SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -120,9 +120,17 @@ final class SagaWorkers {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+		this.timers.shutdown();
+	}
+
+	boolean isClosing() {
+		return this.workers.isShutdown();
 	}
 
 	private void poll() {
+		if (isClosing()) {
+			return;
+		}
 		long start = System.nanoTime();
 		int permits = this.free.drainPermits();
 		try {
