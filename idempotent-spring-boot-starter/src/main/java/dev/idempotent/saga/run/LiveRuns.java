@@ -6,6 +6,8 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.SagaStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +36,14 @@ final class LiveRuns {
 
 	void remove(SagaRun run) {
 		this.runs.remove(run);
+	}
+
+	/**
+	 * Returns whether this process still runs a saga in a status, perhaps without its
+	 * lease.
+	 */
+	boolean contains(IdempotencyKey id, SagaStatus status) {
+		return this.runs.keySet().stream().anyMatch((run) -> run.id().equals(id) && run.status() == status);
 	}
 
 	int count() {

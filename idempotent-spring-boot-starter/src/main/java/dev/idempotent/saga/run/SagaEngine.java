@@ -181,7 +181,16 @@ public final class SagaEngine implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Runs a saga that was taken over. One that hangs in this process in the same
+	 * direction is left to another instance: it would hang on another thread, too, until
+	 * no worker is left for other sagas.
+	 */
 	private void resume(StoredSaga saga) {
+		if (this.live.contains(saga.owner().id(), saga.status())) {
+			boolean unused = this.resources.store().release(saga.owner(), List.of(), Backoff.after(saga.attempts()));
+			return;
+		}
 		this.resources.observers().takenOver(saga.name());
 		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
 		RunEnd end = drive(new SagaRun(this.resources, definition, saga));

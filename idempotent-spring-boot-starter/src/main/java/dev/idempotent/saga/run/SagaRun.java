@@ -36,7 +36,7 @@ final class SagaRun {
 
 	private final long startedAt;
 
-	private SagaStatus status;
+	private volatile SagaStatus status;
 
 	private volatile Presence presence;
 

@@ -3,10 +3,10 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -33,7 +33,7 @@ final class SagaWorkers {
 
 	private static final int RENEWALS_PER_LEASE = 3;
 
-	private static final int MOST_WAITING = 1_000;
+	private static final int MOST_WAITING = 1000;
 
 	private static final Duration SHUTDOWN = Duration.ofSeconds(20);
 
@@ -45,9 +45,9 @@ final class SagaWorkers {
 
 	private final Semaphore free;
 
-	private final Queue<Runnable> waiting = new ArrayBlockingQueue<>(MOST_WAITING);
+	private final Queue<Runnable> waiting = new LinkedBlockingQueue<>(MOST_WAITING);
 
-	private volatile boolean more;
+	private volatile boolean moreAreDue;
 
 	private final ExecutorService workers;
 
@@ -77,34 +77,19 @@ final class SagaWorkers {
 	}
 
 	/**
-	 * Runs a task on a worker thread, when one is free. Has no effect if too many tasks
-	 * wait already: their sagas are taken over when they are due.
+	 * Runs a task on a worker thread as soon as one is free. If too many tasks wait, it
+	 * is left to those who find its saga when it is due.
 	 */
 	void submit(Runnable task) {
-		boolean accepted = this.waiting.offer(task);
-		runWaiting();
-		if (!accepted) {
-			logger.debug("{} started sagas wait for a worker; the next ones run when they are due", MOST_WAITING);
+		if (this.waiting.offer(task)) {
+			runWaiting();
 		}
 	}
 
 	/**
-	 * Waits until all tasks have ended, or for 20 seconds.
+	 * Looks again after it has returned a permit: a task that came meanwhile has not got
+	 * it.
 	 */
-	void close() {
-		this.timers.shutdown();
-		this.workers.shutdown();
-		try {
-			if (!this.workers.awaitTermination(SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS)) {
-				logger.warn("Sagas are still running after {}; another instance takes them over when their leases "
-						+ "have ended", SHUTDOWN);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
 	private void runWaiting() {
 		while (!this.waiting.isEmpty() && this.free.tryAcquire()) {
 			Runnable task = this.waiting.poll();
@@ -117,13 +102,43 @@ final class SagaWorkers {
 		}
 	}
 
+	private void release(int permits) {
+		this.free.release(permits);
+		runWaiting();
+	}
+
+	/**
+	 * Waits until all tasks have ended, or for 20 seconds. Their leases are renewed
+	 * meanwhile.
+	 */
+	void close() {
+		this.workers.shutdown();
+		try {
+			if (!this.workers.awaitTermination(SHUTDOWN.toMillis(), TimeUnit.MILLISECONDS)) {
+				logger.warn("Sagas are still running after {}; another instance takes them over when their leases "
+						+ "have ended", SHUTDOWN);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		this.timers.shutdown();
+	}
+
+	boolean isClosing() {
+		return this.workers.isShutdown();
+	}
+
 	private void poll() {
+		if (isClosing()) {
+			return;
+		}
 		long start = System.nanoTime();
 		int permits = this.free.drainPermits();
 		try {
 			if (permits > 0) {
 				List<StoredSaga> taken = this.due.apply(permits);
-				this.more = taken.size() == permits;
+				this.moreAreDue = taken.size() == permits;
 				permits -= taken.size();
 				taken.forEach((saga) -> execute(() -> this.work.accept(saga)));
 			}
@@ -134,8 +149,7 @@ final class SagaWorkers {
 			this.outage.failed(start, ex);
 		}
 		finally {
-			this.free.release(permits);
-			runWaiting();
+			release(permits);
 		}
 	}
 
@@ -154,8 +168,8 @@ final class SagaWorkers {
 					logger.debug("The stack trace of the failure above", ex);
 				}
 				finally {
-					this.free.release();
-					goOn();
+					release(1);
+					pollAgain();
 				}
 			});
 		}
@@ -168,10 +182,9 @@ final class SagaWorkers {
 	/**
 	 * Uses a worker that has become free, without waiting for the next poll.
 	 */
-	private void goOn() {
-		runWaiting();
-		if (this.more && !this.timers.isShutdown()) {
-			this.more = false;
+	private void pollAgain() {
+		if (this.moreAreDue && !isClosing()) {
+			this.moreAreDue = false;
 			try {
 				this.timers.execute(this::poll);
 			}

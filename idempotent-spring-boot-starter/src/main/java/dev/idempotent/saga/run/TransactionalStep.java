@@ -136,10 +136,15 @@ final class TransactionalStep {
 		return Objects.requireNonNull(end.failure());
 	}
 
+	/**
+	 * A result that cannot be read back must not be committed: no run could go on, or
+	 * undo the step.
+	 */
 	private byte[] store(StepCall<?> call, JournalEntry entry, @Nullable Object value) {
 		RunResources resources = this.run.resources();
-		return resources.form()
-			.close(resources.results().write(call.type(), value), this.run.id(), StoredForm.resultOf(entry.name()));
+		byte[] written = resources.results().write(call.type(), value);
+		Object unused = resources.results().read(call.type(), written);
+		return resources.form().close(written, this.run.id(), StoredForm.resultOf(entry.name()));
 	}
 
 	private static JournalEntry apply(Work work, TransactionStatus status) {

@@ -17,7 +17,7 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Failures of a transaction or a body after which another attempt may succeed.
+ * Failures of a transaction or a body that another attempt may mend.
  */
 final class TransientFailures {
 
@@ -27,9 +27,15 @@ final class TransientFailures {
 	 */
 	private static final Set<String> STATES = Set.of("08", "40", "53", "57");
 
-	private static final String LOCK_NOT_AVAILABLE = "55P03";
+	/**
+	 * A lock is not available, or the database has become a read-only replica.
+	 */
+	private static final Set<String> OTHER_STATES = Set.of("55P03", "25006");
 
-	private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
+	/**
+	 * The same on MySQL and H2.
+	 */
+	private static final Set<Integer> CODES = Set.of(1205, 1290, 90097);
 
 	/**
 	 * Exceptions of JPA that were not translated.
@@ -77,8 +83,8 @@ final class TransientFailures {
 		}
 		String state = (ex.getSQLState() != null) ? ex.getSQLState() : "";
 		return ex instanceof SQLTransientException || ex instanceof SQLRecoverableException
-				|| ex instanceof SQLNonTransientConnectionException || ex.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT
-				|| state.equals(LOCK_NOT_AVAILABLE) || (state.length() == 5 && STATES.contains(state.substring(0, 2)));
+				|| ex instanceof SQLNonTransientConnectionException || CODES.contains(ex.getErrorCode())
+				|| OTHER_STATES.contains(state) || (state.length() == 5 && STATES.contains(state.substring(0, 2)));
 	}
 
 }

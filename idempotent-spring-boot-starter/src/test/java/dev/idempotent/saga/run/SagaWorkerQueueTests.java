@@ -56,6 +56,27 @@ class SagaWorkerQueueTests {
 		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
 	}
 
+	@Test
+	void renewLeasesUntilTheLastTaskHasEnded() throws InterruptedException {
+		CountDownLatch runs = new CountDownLatch(1);
+		CountDownLatch renewed = new CountDownLatch(1);
+		this.workers = workers(Duration.ofMillis(30), (limit) -> List.of());
+		this.workers.submit(() -> {
+			runs.countDown();
+			await(renewed);
+		});
+		runs.await();
+		Thread closing = new Thread(this.workers::close);
+		this.workers.start(() -> {
+			if (this.workers.isClosing()) {
+				renewed.countDown();
+			}
+		});
+		closing.start();
+		assertThat(renewed.await(15, TimeUnit.SECONDS)).isTrue();
+		closing.join();
+	}
+
 	private static void await(CountDownLatch latch) {
 		try {
 			latch.await();
@@ -66,8 +87,12 @@ class SagaWorkerQueueTests {
 	}
 
 	private static SagaWorkers workers(IntFunction<List<StoredSaga>> due) {
+		return workers(Duration.ofHours(1), due);
+	}
+
+	private static SagaWorkers workers(Duration lease, IntFunction<List<StoredSaga>> due) {
 		Duration hour = Duration.ofHours(1);
-		return new SagaWorkers(new SagaSettings("process", hour, hour, 1, 1, hour, hour, hour), due, (saga) -> {
+		return new SagaWorkers(new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour), due, (saga) -> {
 		});
 	}
 
