@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyKey.Kind;
@@ -39,6 +41,20 @@ class IdempotencyKeyTests {
 				IdempotencyKey.of(Kind.HEADER, "", "ab", "ckey", ""),
 				IdempotencyKey.of(Kind.HEADER, "", "ab\0\0\0\1c", "", "key")))
 			.doesNotHaveDuplicates();
+	}
+
+	@Test
+	void differsForTextThatIsNotUnicode() {
+		assertThat(Stream.of("?", "\ud800", "\ud801", "\udc00", "\ud800?", "\ud83d\ude00", "\ude00\ud83d", "\u00e9")
+			.map((key) -> IdempotencyKey.of(Kind.STEP, "", "", "run", key))).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void staysTheSameForAllOtherText() {
+		assertThat(LengthPrefixedDigest.of("\u00e9 \u20ac \ud83d\ude00"))
+			.isEqualTo(LengthPrefixedDigest.of(List.of("\u00e9 \u20ac \ud83d\ude00".getBytes(StandardCharsets.UTF_8))));
+		assertThat(LengthPrefixedDigest.of("\u00e9\ud800")).isEqualTo(LengthPrefixedDigest
+			.of(List.of(new byte[] { (byte) 0xc3, (byte) 0xa9, (byte) 0xed, (byte) 0xa0, (byte) 0x80 })));
 	}
 
 	@Test

@@ -23,6 +23,8 @@ final class LeaseClaimant implements Claimant {
 
 	private final ObservedClaim observed;
 
+	private long claimed;
+
 	private volatile @Nullable LeasedRun run;
 
 	LeaseClaimant(ClaimRequest request, StoreClaim claim, RunningClaims running, LeasedRuns leased,
@@ -36,18 +38,23 @@ final class LeaseClaimant implements Claimant {
 
 	@Override
 	public Claim claim() {
-		return begun(this.observed.claim(this.claim::claim));
+		return begun(this.observed.claim(this::claimOnce));
 	}
 
 	@Override
 	public Claim claimOrWait(Duration timeout) {
 		return begun(this.observed
-			.claim(() -> this.running.await(this.request.key(), this.claim.claim(), this.claim::claim, timeout)));
+			.claim(() -> this.running.await(this.request.key(), claimOnce(), this::claimOnce, timeout)));
+	}
+
+	private Claim claimOnce() {
+		this.claimed = System.nanoTime();
+		return this.claim.claim();
 	}
 
 	private Claim begun(Claim outcome) {
 		if (outcome.isAcquired()) {
-			LeasedRun begun = new LeasedRun(this.request, this.claim);
+			LeasedRun begun = new LeasedRun(this.request, this.claim, this.claimed);
 			this.leased.begin(begun);
 			this.run = begun;
 		}

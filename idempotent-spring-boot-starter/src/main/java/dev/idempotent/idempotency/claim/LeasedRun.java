@@ -17,13 +17,19 @@ final class LeasedRun {
 
 	private final Set<String> steps = new HashSet<>();
 
-	private volatile long confirmed = System.nanoTime();
+	private volatile long confirmed;
 
 	private volatile boolean mismatched;
 
-	LeasedRun(ClaimRequest request, StoreClaim claim) {
+	/**
+	 * Creates a run.
+	 * @param claimed when the call began that claimed its key: the reply may have taken
+	 * longer than the lease
+	 */
+	LeasedRun(ClaimRequest request, StoreClaim claim, long claimed) {
 		this.request = request;
 		this.claim = claim;
+		this.confirmed = claimed;
 	}
 
 	IdempotencyKey key() {

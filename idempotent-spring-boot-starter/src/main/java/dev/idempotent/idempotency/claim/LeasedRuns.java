@@ -1,5 +1,8 @@
 package dev.idempotent.idempotency.claim;
 
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -9,18 +12,27 @@ import dev.idempotent.idempotency.RunOrigin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runs under a lease in this process, by their token.
+ * The runs under a lease in this process, by their token. A run that never ends, such as
+ * one that waits for an abandoned future, is forgotten with what would end it.
  */
 final class LeasedRuns {
 
-	private final Map<String, LeasedRun> runs = new ConcurrentHashMap<>();
+	private final Map<String, Entry> runs = new ConcurrentHashMap<>();
+
+	private final ReferenceQueue<LeasedRun> unreachable = new ReferenceQueue<>();
 
 	void begin(LeasedRun run) {
-		this.runs.put(run.token(), run);
+		removeUnreachable();
+		this.runs.put(run.token(), new Entry(run, this.unreachable));
 	}
 
 	void end(LeasedRun run) {
-		this.runs.remove(run.token(), run);
+		this.runs.remove(run.token());
+	}
+
+	int count() {
+		removeUnreachable();
+		return this.runs.size();
 	}
 
 	/**
@@ -34,7 +46,8 @@ final class LeasedRuns {
 					+ "handler with @Idempotent, or from the work of IdempotencyTemplate.execute; a request without a "
 					+ "key has no run, and another thread needs the context of the run");
 		}
-		LeasedRun run = this.runs.get(context.token());
+		Entry entry = this.runs.get(context.token());
+		LeasedRun run = (entry != null) ? entry.get() : null;
 		if (run == null) {
 			throw new IllegalStateException(isTransactional(context)
 					? "A step was called in a run under Guarantee.TRANSACTION, where all work commits or rolls back "
@@ -52,6 +65,23 @@ final class LeasedRuns {
 	private static boolean isTransactional(IdempotencyContext context) {
 		RunOrigin origin = RunOrigin.ofToken(context.token());
 		return origin != null && origin.guarantee() == Guarantee.TRANSACTION;
+	}
+
+	private void removeUnreachable() {
+		for (Reference<?> each = this.unreachable.poll(); each != null; each = this.unreachable.poll()) {
+			this.runs.remove(((Entry) each).token);
+		}
+	}
+
+	private static final class Entry extends WeakReference<LeasedRun> {
+
+		private final String token;
+
+		Entry(LeasedRun run, ReferenceQueue<LeasedRun> unreachable) {
+			super(run, unreachable);
+			this.token = run.token();
+		}
+
 	}
 
 }

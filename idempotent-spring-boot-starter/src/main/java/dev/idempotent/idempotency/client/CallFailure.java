@@ -1,10 +1,13 @@
 package dev.idempotent.idempotency.client;
 
+import java.util.regex.Pattern;
+
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.web.client.RestClientResponseException;
 
 /**
@@ -29,7 +32,11 @@ public enum CallFailure {
 
 	private static final String REPLAYED_HEADER = "Idempotent-Replayed";
 
-	private static final String KEY_REUSED_TYPE = "urn:problem-type:idempotency:key-reused";
+	/**
+	 * Not in a string of JSON, where the quotes would be escaped.
+	 */
+	private static final Pattern KEY_REUSED_TYPE = Pattern
+		.compile("\"type\"\\s*+:\\s*+\"urn:problem-type:idempotency:key-reused\"");
 
 	private static final int MAX_DEPTH = 20;
 
@@ -63,7 +70,17 @@ public enum CallFailure {
 
 	private static boolean isKeyReused(RestClientResponseException response) {
 		return response.getStatusCode().value() == HttpStatus.UNPROCESSABLE_CONTENT.value()
-				&& response.getResponseBodyAsString().contains(KEY_REUSED_TYPE);
+				&& isProblem(response.getResponseHeaders())
+				&& KEY_REUSED_TYPE.matcher(response.getResponseBodyAsString()).find();
+	}
+
+	/**
+	 * Other bodies may repeat what the request contained.
+	 */
+	private static boolean isProblem(@Nullable HttpHeaders headers) {
+		String type = (headers != null) ? headers.getFirst(HttpHeaders.CONTENT_TYPE) : null;
+		return type != null && type.regionMatches(true, 0, MediaType.APPLICATION_PROBLEM_JSON_VALUE, 0,
+				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length());
 	}
 
 	private static @Nullable RestClientResponseException responseOf(Throwable failure) {

@@ -179,6 +179,23 @@ class StepClaimantTests {
 	}
 
 	@Test
+	void isRefusedToARunThatWasPausedWhileItClaimedItsKey() {
+		FaultyStore silent = new FaultyStore(this.memory);
+		silent.failing(Fault.UNREACHABLE, Verb.RENEW);
+		Duration brief = Duration.ofMillis(100);
+		AtomicReference<@Nullable Run> successor = new AtomicReference<>();
+		Run late = run(new PausingStore(silent, () -> {
+			this.clock.advance(brief);
+			Run next = run(this.store);
+			await().until(() -> next.isOlderThan(brief));
+			successor.set(next);
+		}), brief);
+		StepClaimant refused = late.step("one");
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(refused::claim);
+		assertThat(Objects.requireNonNull(successor.get()).step("one").claim()).isNull();
+	}
+
+	@Test
 	void isReclaimedByItsRunAfterTheStoreHasLostItsData() {
 		Run run = run(this.store, Duration.ofMillis(2));
 		this.memory.forget(this.key);
@@ -418,6 +435,38 @@ class StepClaimantTests {
 				throw new IdempotencyStoreUnavailableException("Not reached", null);
 			}
 			return super.claim(claimed, fingerprint, token, lease);
+		}
+
+	}
+
+	/**
+	 * A store whose process pauses once, after it has stored a claim.
+	 */
+	private static final class PausingStore extends ForwardingStore {
+
+		private final IdempotencyStore target;
+
+		private @Nullable Runnable pause;
+
+		PausingStore(IdempotencyStore target, Runnable pause) {
+			this.target = target;
+			this.pause = pause;
+		}
+
+		@Override
+		protected IdempotencyStore target() {
+			return this.target;
+		}
+
+		@Override
+		public Claim claim(IdempotencyKey claimed, Fingerprint fingerprint, String token, Duration lease) {
+			Claim claim = super.claim(claimed, fingerprint, token, lease);
+			Runnable once = this.pause;
+			this.pause = null;
+			if (once != null) {
+				once.run();
+			}
+			return claim;
 		}
 
 	}

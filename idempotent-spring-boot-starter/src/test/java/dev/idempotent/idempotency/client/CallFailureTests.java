@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Samples;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
@@ -69,9 +70,22 @@ class CallFailureTests {
 		assertThat(classify(404, true, true)).isEqualTo(CallFailure.UNKNOWN);
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+			text/plain               | Invalid name: "type":"urn:problem-type:idempotency:key-reused"
+			application/problem+json | {"detail":"Name: \\"type\\":\\"urn:problem-type:idempotency:key-reused\\""}
+			""")
+	void takesWhatTheServiceRepeatsOfTheRequestForNoReusedKey(String type, String body) {
+		HttpHeaders headers = new HttpHeaders();
+		headers.set("Content-Type", type);
+		assertThat(CallFailure.of(response(422, headers, body), this.run, true)).isEqualTo(CallFailure.REFUSED);
+	}
+
 	@Test
 	void recognizesAReusedKeyAtAnyAttempt() {
-		RestClientResponseException reused = response(422, new HttpHeaders(),
+		HttpHeaders headers = new HttpHeaders();
+		headers.set("Content-Type", "application/problem+json;charset=UTF-8");
+		RestClientResponseException reused = response(422, headers,
 				"{\"type\":\"urn:problem-type:idempotency:key-reused\",\"status\":422}");
 		assertThat(CallFailure.of(reused, this.run, true)).isEqualTo(CallFailure.KEY_REUSED);
 		assertThat(CallFailure.of(reused, this.run, false)).isEqualTo(CallFailure.KEY_REUSED);

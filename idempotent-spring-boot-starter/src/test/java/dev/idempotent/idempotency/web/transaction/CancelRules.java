@@ -122,8 +122,8 @@ abstract class CancelRules extends OnTomcatAndJetty {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "refused, unknown, 204, 0, 422", "refused, done, 201, 1, 422", "broken, unknown, 204, 0, 410",
-			"broken, done, 201, 1, 410" })
+	@CsvSource({ "refused, unknown, 204, 0, 422", "refused, done, 201, 1, 422", "refused-large, unknown, 204, 0, 409",
+			"refused-large, done, 201, 1, 409", "broken, unknown, 204, 0, 410", "broken, done, 201, 1, 410" })
 	void runsForARefusedActionOnlyIfTheCallerKnowsThatItWasDone(String ending, String outcome, int status, int releases,
 			int late) {
 		act(ending);

@@ -10,6 +10,7 @@ import dev.idempotent.testing.Gate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -63,6 +64,7 @@ class HoldController {
 			case "created" -> ResponseEntity.status(201).body(body);
 			case "large" -> ResponseEntity.ok("x".repeat(20_000));
 			case "refused" -> throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT);
+			case "refused-large" -> throw new LargeRefusal();
 			case "broken" -> throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE);
 			case "gate" -> pass(ResponseEntity.status(201).body(body));
 			case "refused-gate" -> throw new ResponseStatusException(
@@ -71,12 +73,24 @@ class HoldController {
 		};
 	}
 
+	@ExceptionHandler
+	ResponseEntity<String> refuse(LargeRefusal refusal) {
+		return ResponseEntity.unprocessableContent().body("x".repeat(20_000));
+	}
+
 	private ResponseEntity<?> pass(ResponseEntity<?> response) throws InterruptedException {
 		Gate closed = this.gate;
 		if (closed != null) {
 			closed.pass();
 		}
 		return response;
+	}
+
+	/**
+	 * Is turned into a response that is too long to be stored.
+	 */
+	private static final class LargeRefusal extends RuntimeException {
+
 	}
 
 }
