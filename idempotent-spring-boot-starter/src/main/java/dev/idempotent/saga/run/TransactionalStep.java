@@ -3,6 +3,7 @@ package dev.idempotent.saga.run;
 import java.util.List;
 import java.util.Objects;
 
+import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.LeaveBody.Cause;
@@ -119,6 +120,10 @@ final class TransactionalStep {
 		if (!end.known() || isTransient(failure)) {
 			throw LeaveBody.because(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure), failure);
+		}
+		if (!(failure instanceof StepRefusedException)) {
+			logger.warn("The step '{}' of saga {} ({}) has failed and counts as refused: {}: {}", entry.name(),
+					this.run.id(), this.run.name(), failure.getClass().getName(), RootCause.of(failure));
 		}
 		return entry.refused(Reasons.of(failure));
 	}
