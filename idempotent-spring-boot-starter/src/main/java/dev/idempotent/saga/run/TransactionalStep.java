@@ -142,10 +142,15 @@ final class TransactionalStep {
 		return Objects.requireNonNull(end.failure());
 	}
 
+	/**
+	 * A result that could not be read back would halt the saga, so it rolls the work
+	 * back.
+	 */
 	private byte[] store(StepCall<?> call, JournalEntry entry, @Nullable Object value) {
 		RunResources resources = this.run.resources();
 		return resources.form()
-			.close(resources.results().write(call.type(), value), this.run.id(), StoredForm.resultOf(entry.name()));
+			.close(resources.results().writeReadable(call.type(), value), this.run.id(),
+					StoredForm.resultOf(entry.name()));
 	}
 
 	private static JournalEntry apply(Work work, TransactionStatus status) {

@@ -118,7 +118,8 @@ class SagaUndoTests extends SagaEngineBench {
 			this.saga.step("a").runInTransaction(() -> this.log.add("a"));
 			return this.saga.step("b");
 		}));
-		assertThat(output).contains("has failed, so the saga is undone").contains("The step 'b' was created, but not run");
+		assertThat(output).contains("has failed, so the saga is undone")
+			.contains("The step 'b' was created, but not run");
 	}
 
 	@Test
@@ -127,7 +128,8 @@ class SagaUndoTests extends SagaEngineBench {
 			.isThrownBy(() -> call(() -> this.saga.step("a", String.class).runInTransaction(() -> {
 				throw new IllegalArgumentException("no such column");
 			})));
-		assertThat(output).contains("has failed and counts as refused: java.lang.IllegalArgumentException: no such column");
+		assertThat(output)
+			.contains("has failed and counts as refused: java.lang.IllegalArgumentException: no such column");
 	}
 
 	@Test
@@ -156,6 +158,23 @@ class SagaUndoTests extends SagaEngineBench {
 		assertThat(output.getOut().split("cannot go on for now and is repeated", -1)).hasSize(2);
 		assertThat(output).contains("is undone after 2 attempts: The outcome of the step 'a' is unknown: "
 				+ "java.lang.IllegalStateException");
+	}
+
+	@Test
+	void rollsBackAStepWhoseResultCannotBeReadBack() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).runInTransaction(() -> this.log.add("a"));
+			return this.saga.step("b", Runnable.class).runInTransaction(() -> new Unreadable(1));
+		}));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@Test
+	void haltsAtOnceIfTheResultOfACallCannotBeReadBack() {
+		assertThatExceptionOfType(SagaHaltedException.class)
+			.isThrownBy(() -> call(() -> this.saga.step("b", Runnable.class).run(() -> new Unreadable(1))));
+		assertThat(find().reason())
+			.isEqualTo("The result of the step 'b' cannot be read back from JSON as " + Runnable.class.getName());
 	}
 
 	@Test
@@ -267,6 +286,14 @@ class SagaUndoTests extends SagaEngineBench {
 			}).join();
 		}));
 		assertThat(this.log).isEmpty();
+	}
+
+	private record Unreadable(int value) implements Runnable {
+
+		@Override
+		public void run() {
+		}
+
 	}
 
 }
