@@ -27,7 +27,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 
 	private final Class<? extends Annotation> annotation;
 
-	private final Class<?> alternative;
+	private final @Nullable Class<?> alternative;
 
 	private final Map<AnnotatedMethod, Boolean> matches = new ConcurrentHashMap<>();
 
@@ -37,9 +37,9 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	 * Creates an advisor.
 	 * @param annotation the annotation
 	 * @param alternative the type that offers the same to code without the annotation,
-	 * for messages
+	 * for messages; {@code null} if there is none
 	 */
-	protected AnnotatedMethodAdvisor(Class<? extends Annotation> annotation, Class<?> alternative) {
+	protected AnnotatedMethodAdvisor(Class<? extends Annotation> annotation, @Nullable Class<?> alternative) {
 		this.annotation = annotation;
 		this.alternative = alternative;
 		setClassFilter(new CandidateClassFilter(annotation));
@@ -97,7 +97,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 		return this.annotation;
 	}
 
-	Class<?> alternative() {
+	@Nullable Class<?> alternative() {
 		return this.alternative;
 	}
 

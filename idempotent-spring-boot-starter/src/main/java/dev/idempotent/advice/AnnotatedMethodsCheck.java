@@ -108,9 +108,10 @@ public final class AnnotatedMethodsCheck {
 	private void check(String beanName, AnnotatedMethod method, AnnotatedMethodAdvisor<?> advisor) {
 		String obstacle = this.eligibility.obstacle(beanName, method.type(), method.method());
 		if (obstacle != null) {
+			Class<?> alternative = advisor.alternative();
 			throw method.invalid(obstacle + ", so it cannot be advised",
-					"Annotate a method of another bean that Spring can proxy, or use "
-							+ advisor.alternative().getSimpleName() + " in code.",
+					"Annotate a method of another bean that Spring can proxy"
+							+ ((alternative != null) ? ", or use " + alternative.getSimpleName() + " in code." : "."),
 					null);
 		}
 		advisor.attributesOf(method);

@@ -28,7 +28,7 @@ public final class SagaMethodAdvisor extends AnnotatedMethodAdvisor<SagaMethod> 
 	 * @param calls supplies what runs the calls, at the first call
 	 */
 	public SagaMethodAdvisor(Supplier<SagaMethods> methods, Supplier<SagaCalls> calls) {
-		super(Saga.class, Sagas.class);
+		super(Saga.class, null);
 		this.methods = SingletonSupplier.of(methods);
 		this.calls = SingletonSupplier.of(calls);
 	}

@@ -7,6 +7,7 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import dev.idempotent.saga.run.RunEnd.Kind;
 import dev.idempotent.saga.run.SagaRun.Presence;
@@ -126,10 +127,14 @@ final class SagaDriver {
 			return unfit(run, LeaveBody.because(Cause.UNFIT, "The saga's method failed with " + Reasons.of(failure)
 					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
 		}
-		if (run.presence() == Presence.ABSENT) {
-			return body.hasReachedSteps() ? RunEnd.refused(Reasons.of(failure)) : RunEnd.failed(failure);
+		if (run.presence() == Presence.ABSENT && !body.hasReachedSteps()) {
+			return RunEnd.failed(failure);
 		}
-		return compensate(run, body, Reasons.of(failure));
+		if (!(failure instanceof StepRefusedException)) {
+			logger.warn("The method of saga {} ({}) has failed, so the saga is undone", run.id(), run.name(), failure);
+		}
+		return (run.presence() == Presence.ABSENT) ? RunEnd.refused(Reasons.of(failure))
+				: compensate(run, body, Reasons.of(failure));
 	}
 
 	private RunEnd leave(SagaRun run, SagaBody body, LeaveBody left) {
@@ -237,10 +242,16 @@ final class SagaDriver {
 
 	private RunEnd release(SagaRun run, SagaBody body, String reason, @Nullable Throwable failure) {
 		if (run.attempts() < this.resources.settings().attempts()) {
-			logger.debug("Saga {} is repeated: {}", run.id(), reason);
+			if (run.attempts() == 0) {
+				logger.warn("Saga {} ({}) cannot go on for now and is repeated: {}", run.id(), run.name(), reason);
+			}
 			return releaseAfter(run, Backoff.after(run.attempts()), failure);
 		}
-		return run.isCompensating() ? halt(run, reason) : compensate(run, body, reason);
+		if (run.isCompensating()) {
+			return halt(run, reason);
+		}
+		logger.warn("Saga {} ({}) is undone after {} attempts: {}", run.id(), run.name(), run.attempts(), reason);
+		return compensate(run, body, reason);
 	}
 
 	private RunEnd releaseAfter(SagaRun run, Duration delay, @Nullable Throwable failure) {

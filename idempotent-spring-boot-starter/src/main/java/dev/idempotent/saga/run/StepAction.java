@@ -103,7 +103,12 @@ final class StepAction {
 		RunResources resources = this.run.resources();
 		try {
 			return resources.form()
-				.close(resources.results().write(call.type(), value), this.run.id(), StoredForm.resultOf(entry.name()));
+				.close(resources.results().writeReadable(call.type(), value), this.run.id(),
+						StoredForm.resultOf(entry.name()));
+		}
+		catch (SagaDefinition.UnreadableException ex) {
+			throw LeaveBody.because(Cause.HALT, "The result of the step '" + entry.name()
+					+ "' cannot be read back from JSON as " + call.type().getTypeName(), ex);
 		}
 		catch (RuntimeException ex) {
 			throw LeaveBody.because(Cause.HALT,

@@ -27,4 +27,17 @@ public interface StepResults {
 	 */
 	@Nullable Object read(Type type, byte[] stored);
 
+	/**
+	 * Writes a result that can be read back.
+	 * @param type the type of the step
+	 * @param result the result
+	 * @return the stored form
+	 * @throws SagaDefinition.UnreadableException if it cannot be read as the type
+	 */
+	default byte[] writeReadable(Type type, @Nullable Object result) {
+		byte[] written = write(type, result);
+		@Nullable Object unused = read(type, written);
+		return written;
+	}
+
 }

@@ -3,6 +3,7 @@ package dev.idempotent.saga.run;
 import java.util.List;
 import java.util.Objects;
 
+import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.LeaveBody.Cause;
@@ -119,6 +120,10 @@ final class TransactionalStep {
 			throw LeaveBody.because(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure), failure);
 		}
+		if (!(failure instanceof StepRefusedException)) {
+			logger.warn("The step '{}' of saga {} ({}) has failed and counts as refused: {}: {}", entry.name(),
+					this.run.id(), this.run.name(), failure.getClass().getName(), RootCause.of(failure));
+		}
 		return entry.refused(Reasons.of(failure));
 	}
 
@@ -137,14 +142,14 @@ final class TransactionalStep {
 	}
 
 	/**
-	 * A result that cannot be read back must not be committed: no run could go on, or
-	 * undo the step.
+	 * A result that could not be read back would halt the saga, so it rolls the work
+	 * back.
 	 */
 	private byte[] store(StepCall<?> call, JournalEntry entry, @Nullable Object value) {
 		RunResources resources = this.run.resources();
-		byte[] written = resources.results().write(call.type(), value);
-		Object unused = resources.results().read(call.type(), written);
-		return resources.form().close(written, this.run.id(), StoredForm.resultOf(entry.name()));
+		return resources.form()
+			.close(resources.results().writeReadable(call.type(), value), this.run.id(),
+					StoredForm.resultOf(entry.name()));
 	}
 
 	private static JournalEntry apply(Work work, TransactionStatus status) {

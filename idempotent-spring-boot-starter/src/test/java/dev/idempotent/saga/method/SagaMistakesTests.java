@@ -27,7 +27,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class SagaMistakesTests {
 
-	private static final String ANOTHER_BEAN = "a method of another bean";
+	private static final String ANOTHER_BEAN = "a method of another bean that Spring can proxy.";
 
 	static Stream<Arguments> unfit() {
 		return Stream.of(arguments(UnfitSagas.InTransaction.class, "is @Transactional, too", "runInTransaction"),

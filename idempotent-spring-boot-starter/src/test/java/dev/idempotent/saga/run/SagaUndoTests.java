@@ -7,7 +7,6 @@ import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
@@ -15,6 +14,9 @@ import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -23,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for how a saga is undone, and when it is halted.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class SagaUndoTests extends SagaEngineBench {
 
 	@Test
@@ -96,6 +99,82 @@ class SagaUndoTests extends SagaEngineBench {
 			return this.saga.step("b").compensate(() -> this.log.add("undo b"));
 		}));
 		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@Test
+	void logsTheFailureOfTheMethodWithItsStackTrace(CapturedOutput output) {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").runInTransaction(() -> this.log.add("a"));
+			throw new IllegalStateException("a mistake");
+		}));
+		assertThat(output).contains("has failed, so the saga is undone")
+			.contains("IllegalStateException: a mistake")
+			.contains("SagaUndoTests.java");
+	}
+
+	@Test
+	void logsWhatMistakeWasMadeWithSteps(CapturedOutput output) {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").runInTransaction(() -> this.log.add("a"));
+			return this.saga.step("b");
+		}));
+		assertThat(output).contains("has failed, so the saga is undone")
+			.contains("The step 'b' was created, but not run");
+	}
+
+	@Test
+	void logsTheFailureOfAStepInATransactionUnlessItRefuses(CapturedOutput output) {
+		assertThatExceptionOfType(SagaCompensatedException.class)
+			.isThrownBy(() -> call(() -> this.saga.step("a", String.class).runInTransaction(() -> {
+				throw new IllegalArgumentException("no such column");
+			})));
+		assertThat(output)
+			.contains("has failed and counts as refused: java.lang.IllegalArgumentException: no such column");
+	}
+
+	@Test
+	void logsARefusalNeitherAsAFailureOfTheMethodNorOfTheStep(CapturedOutput output) {
+		assertThatExceptionOfType(SagaCompensatedException.class)
+			.isThrownBy(() -> call(() -> this.saga.step("a", String.class).runInTransaction(() -> {
+				throw new StepRefusedException("sold out");
+			})));
+		assertThat(output).doesNotContain("has failed and counts as refused").doesNotContain("so the saga is undone");
+	}
+
+	@Test
+	void logsThatASagaIsRepeatedOnceAndThatItIsUndone(CapturedOutput output) {
+		Supplier<Object> body = () -> {
+			this.saga.step("a").run(() -> {
+				throw new IllegalStateException("timeout");
+			});
+			return "never";
+		};
+		for (int i = 0; i < 2; i++) {
+			this.clock.advance(Duration.ofMinutes(2));
+			assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+		}
+		this.clock.advance(Duration.ofMinutes(2));
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(body));
+		assertThat(output.getOut().split("cannot go on for now and is repeated", -1)).hasSize(2);
+		assertThat(output).contains("is undone after 2 attempts: The outcome of the step 'a' is unknown: "
+				+ "java.lang.IllegalStateException");
+	}
+
+	@Test
+	void rollsBackAStepWhoseResultCannotBeReadBack() {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).runInTransaction(() -> this.log.add("a"));
+			return this.saga.step("b", Runnable.class).runInTransaction(() -> new Unreadable(1));
+		}));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@Test
+	void haltsAtOnceIfTheResultOfACallCannotBeReadBack() {
+		assertThatExceptionOfType(SagaHaltedException.class)
+			.isThrownBy(() -> call(() -> this.saga.step("b", Runnable.class).run(() -> new Unreadable(1))));
+		assertThat(find().reason())
+			.isEqualTo("The result of the step 'b' cannot be read back from JSON as " + Runnable.class.getName());
 	}
 
 	@Test
@@ -207,6 +286,14 @@ class SagaUndoTests extends SagaEngineBench {
 			}).join();
 		}));
 		assertThat(this.log).isEmpty();
+	}
+
+	private record Unreadable(int value) implements Runnable {
+
+		@Override
+		public void run() {
+		}
+
 	}
 
 }
