@@ -1,7 +1,6 @@
 package dev.idempotent.saga.run;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
@@ -11,7 +10,6 @@ import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import dev.idempotent.saga.run.RunEnd.Kind;
 import dev.idempotent.saga.run.SagaRun.Presence;
-import dev.idempotent.saga.run.SagaStore.StatusChange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,10 +24,13 @@ final class SagaDriver {
 
 	private final RunResources resources;
 
+	private final SagaTransitions transitions;
+
 	private final BooleanSupplier stopping;
 
 	SagaDriver(RunResources resources, BooleanSupplier stopping) {
 		this.resources = resources;
+		this.transitions = new SagaTransitions(resources);
 		this.stopping = stopping;
 	}
 
@@ -99,7 +100,8 @@ final class SagaDriver {
 			if (run.presence() != Presence.STORED) {
 				run.write();
 			}
-			if (change(run, SagaStatus.COMPLETED, stored, null, this.resources.settings().retention())) {
+			if (this.transitions.change(run, SagaStatus.COMPLETED, stored, null,
+					this.resources.settings().retention())) {
 				this.resources.observers().ended(run.name(), SagaStatus.COMPLETED, run.age());
 				return RunEnd.completed(result);
 			}
@@ -117,7 +119,7 @@ final class SagaDriver {
 	private RunEnd failed(SagaRun run, SagaBody body, Throwable failure) {
 		logger.debug("The body of saga {} has failed", run.id(), failure);
 		if (this.stopping.getAsBoolean()) {
-			return releaseAfter(run, Duration.ZERO, failure);
+			return this.transitions.releaseAfter(run, Duration.ZERO, failure);
 		}
 		if (TransientFailures.include(failure)) {
 			return release(run, body, Reasons.of(failure), failure);
@@ -142,33 +144,35 @@ final class SagaDriver {
 			case EXISTS -> RunEnd.of(Kind.EXISTS);
 			case CONTENDED -> RunEnd.of(Kind.CONTENDED);
 			case LOST -> lost(run, body);
-			case HALT -> halt(run, left.reason());
-			case EXPIRED -> run.isCompensating() ? halt(run, left.reason()) : compensate(run, body, left.reason());
+			case HALT -> this.transitions.halt(run, left.reason());
+			case EXPIRED ->
+				run.isCompensating() ? this.transitions.halt(run, left.reason()) : compensate(run, body, left.reason());
 			case UNKNOWN -> release(run, body, left.reason(), left.getCause());
 			case UNFIT -> unfit(run, left);
-			case STOPPING -> releaseAfter(run, Duration.ZERO, null);
+			case STOPPING -> this.transitions.releaseAfter(run, Duration.ZERO, null);
 			case COLLECTED -> undo(run, body);
 		};
 	}
 
 	private RunEnd compensate(SagaRun run, SagaBody body, String reason) {
 		try {
-			if (!change(run, SagaStatus.COMPENSATING, null, reason, run.lease())) {
+			if (!this.transitions.change(run, SagaStatus.COMPENSATING, null, reason, run.lease())) {
 				return lost(run, body);
 			}
 		}
 		catch (LeaveBody ex) {
-			return releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
+			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
 		}
 		run.compensate(reason);
-		return run.isDoubtful() ? releaseAfter(run, Duration.ZERO, null) : undo(run, body);
+		return run.isDoubtful() ? this.transitions.releaseAfter(run, Duration.ZERO, null) : undo(run, body);
 	}
 
 	private RunEnd undo(SagaRun run, SagaBody body) {
 		String reason = run.reason();
 		try {
 			new Compensation(run, body).undo();
-			if (!change(run, SagaStatus.COMPENSATED, null, reason, this.resources.settings().retention())) {
+			if (!this.transitions.change(run, SagaStatus.COMPENSATED, null, reason,
+					this.resources.settings().retention())) {
 				return lost(run, body);
 			}
 		}
@@ -184,7 +188,7 @@ final class SagaDriver {
 	 * saga, or the reply to an earlier write was lost.
 	 */
 	private RunEnd lost(SagaRun run, SagaBody body) {
-		StoredSaga stored = find(run);
+		StoredSaga stored = this.transitions.find(run);
 		if (stored == null || !stored.owner().equals(run.owner())) {
 			this.resources.observers().fenced(run.name());
 			logger.debug("Saga {} has another owner", run.id());
@@ -194,37 +198,13 @@ final class SagaDriver {
 			return RunEnd.of(Kind.EXISTS);
 		}
 		if (run.isCompensating()) {
-			return releaseAfter(run, Backoff.after(run.attempts()), null);
+			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
 			return compensate(run, body, SagaRun.DEADLINE);
 		}
 		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
-		return releaseAfter(run, Duration.ZERO, null);
-	}
-
-	private @Nullable StoredSaga find(SagaRun run) {
-		try {
-			return this.resources.store().find(run.id());
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Saga {} could not be read", run.id(), ex);
-			return null;
-		}
-	}
-
-	private RunEnd halt(SagaRun run, String reason) {
-		try {
-			if (run.presence() == Presence.ABSENT || !change(run, SagaStatus.HALTED, null, reason, Duration.ZERO)) {
-				return RunEnd.of(Kind.LOST);
-			}
-		}
-		catch (LeaveBody ex) {
-			return releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
-		}
-		logger.error("Saga {} ({}) is halted and needs an operator: {}", run.id(), run.name(), reason);
-		this.resources.observers().ended(run.name(), SagaStatus.HALTED, run.age());
-		return RunEnd.of(Kind.HALTED);
+		return this.transitions.releaseAfter(run, Duration.ZERO, null);
 	}
 
 	/**
@@ -233,11 +213,11 @@ final class SagaDriver {
 	 */
 	private RunEnd unfit(SagaRun run, LeaveBody left) {
 		if (run.attempts() >= this.resources.settings().attempts()) {
-			return halt(run, left.reason());
+			return this.transitions.halt(run, left.reason());
 		}
 		logger.warn("Saga {} ({}) cannot continue here and is released for another instance: {}", run.id(), run.name(),
 				left.reason());
-		return releaseAfter(run, Backoff.after(run.attempts()), left.getCause());
+		return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), left.getCause());
 	}
 
 	private RunEnd release(SagaRun run, SagaBody body, String reason, @Nullable Throwable failure) {
@@ -245,38 +225,13 @@ final class SagaDriver {
 			if (run.attempts() == 0) {
 				logger.warn("Saga {} ({}) cannot go on for now and is repeated: {}", run.id(), run.name(), reason);
 			}
-			return releaseAfter(run, Backoff.after(run.attempts()), failure);
+			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), failure);
 		}
 		if (run.isCompensating()) {
-			return halt(run, reason);
+			return this.transitions.halt(run, reason);
 		}
 		logger.warn("Saga {} ({}) is undone after {} attempts: {}", run.id(), run.name(), run.attempts(), reason);
 		return compensate(run, body, reason);
-	}
-
-	private RunEnd releaseAfter(SagaRun run, Duration delay, @Nullable Throwable failure) {
-		if (run.presence() == Presence.ABSENT) {
-			return RunEnd.failed((failure != null) ? failure : new IllegalStateException("The saga has not begun"));
-		}
-		try {
-			boolean unused = this.resources.store().release(run.owner(), run.journal().unwritten(), delay);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", run.id(), ex);
-		}
-		return RunEnd.released(delay, failure);
-	}
-
-	private boolean change(SagaRun run, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
-			Duration due) {
-		List<JournalEntry> entries = run.journal().unwritten();
-		try {
-			return this.resources.store()
-				.change(run.owner(), new StatusChange(run.status(), to, result, reason, due), entries);
-		}
-		catch (RuntimeException ex) {
-			throw LeaveBody.because(Cause.UNKNOWN, Reasons.of(ex), ex);
-		}
 	}
 
 }

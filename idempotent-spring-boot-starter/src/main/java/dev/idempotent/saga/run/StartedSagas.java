@@ -10,6 +10,8 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -19,9 +21,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class StartedSagas implements TransactionSynchronization {
 
+	private static final Logger logger = LoggerFactory.getLogger(StartedSagas.class);
+
 	private final Map<IdempotencyKey, Fingerprint> started = new HashMap<>();
 
 	private final Consumer<IdempotencyKey> workers;
+
+	private boolean completing;
 
 	private StartedSagas(Consumer<IdempotencyKey> workers) {
 		this.workers = workers;
@@ -49,11 +55,12 @@ final class StartedSagas implements TransactionSynchronization {
 	}
 
 	private static void startInTransaction(SagaStore store, NewSaga saga, Consumer<IdempotencyKey> workers) {
-		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+		StartedSagas current = TransactionSynchronizationManager.isSynchronizationActive() ? current(workers) : null;
+		if (current == null || current.completing) {
 			throw new IllegalStateException("The saga " + saga.name() + " is started in a transaction that has been "
-					+ "committed, or does not support synchronization. Start it before the commit");
+					+ "committed, or does not support synchronization. Start it before the commit, or in a transaction "
+					+ "of its own (Propagation.REQUIRES_NEW)");
 		}
-		StartedSagas current = current(workers);
 		if (store.insertInTransaction(saga)) {
 			current.started.put(saga.id(), saga.fingerprint());
 			return;
@@ -87,14 +94,26 @@ final class StartedSagas implements TransactionSynchronization {
 		return created;
 	}
 
+	@Override
+	public void beforeCompletion() {
+		this.completing = true;
+	}
+
 	/**
 	 * Not {@code afterCommit}, during which the transaction still appears active.
 	 */
 	@Override
 	public void afterCompletion(int status) {
-		if (status != STATUS_ROLLED_BACK) {
-			this.started.keySet().forEach(this.workers);
+		if (status == STATUS_ROLLED_BACK) {
+			return;
 		}
+		if (this.completing) {
+			this.started.keySet().forEach(this.workers);
+			return;
+		}
+		logger.error("The sagas {} were started after the commit of their transaction, by the first of its callbacks "
+				+ "that starts a saga. They are not stored, unless the connection commits by itself: start them before "
+				+ "the commit, or in a transaction of their own (Propagation.REQUIRES_NEW)", this.started.keySet());
 	}
 
 }
