@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 
 import dev.idempotent.encryption.PayloadEncryption;
@@ -50,10 +51,10 @@ class SagaHangTests {
 		LambdaSaga other = new LambdaSaga("other", LONG, () -> "done");
 		this.engine.open(List.of(hanging, other));
 		IdempotencyKey hangs = start(hanging);
-		await().until(() -> this.store.find(hangs).attempts() > 2);
+		await().until(() -> Objects.requireNonNull(this.store.find(hangs)).attempts() > 2);
 		assertThat(this.engine.running()).isOne();
 		IdempotencyKey runs = start(other);
-		await().until(() -> !this.store.find(runs).status().isOpen());
+		await().until(() -> !Objects.requireNonNull(this.store.find(runs)).status().isOpen());
 	}
 
 	private IdempotencyKey start(LambdaSaga saga) {
