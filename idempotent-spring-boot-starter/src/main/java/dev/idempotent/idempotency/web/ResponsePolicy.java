@@ -15,6 +15,10 @@ import jakarta.servlet.http.HttpServletRequest;
  */
 final class ResponsePolicy {
 
+	private static final StoredResponse NOTHING_DONE = CapturedResponseFormat.encode(Problem.RESPONSE_NOT_KEPT
+		.capture("The first request with this idempotency key was refused and did nothing, but its response could "
+				+ "not be stored. Do not send it again."));
+
 	private static final int FIRST_ERROR = 500;
 
 	private static final Pattern RANGE = Pattern.compile("([1-4][0-9]{2})(?:\\s*-\\s*([1-4][0-9]{2}))?");
@@ -54,6 +58,15 @@ final class ResponsePolicy {
 	 */
 	StoredResponse toStore(HttpServletRequest request, CapturedResponse response) {
 		return this.storedResponses.of(request, response);
+	}
+
+	/**
+	 * Returns the response of work that was rolled back. One that is not kept would count
+	 * as that of work that was done.
+	 */
+	StoredResponse toStoreAfterRollback(HttpServletRequest request, CapturedResponse response) {
+		StoredResponse stored = toStore(request, response);
+		return stored.isKept() ? stored : NOTHING_DONE;
 	}
 
 	boolean isStored(int status) {

@@ -24,10 +24,6 @@ import org.springframework.web.cors.CorsConfiguration;
  */
 final class TransactionalHandlerRun extends HandlerRun {
 
-	private static final StoredResponse NOTHING_DONE = CapturedResponseFormat.encode(Problem.RESPONSE_NOT_KEPT
-		.capture("The first request with this idempotency key was refused and did nothing, but its response could "
-				+ "not be stored. Do not send it again."));
-
 	private final TransactionalClaimant claimant;
 
 	private final ResponsePolicy policy;
@@ -194,7 +190,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void completeAfterRollback(HttpServletRequest request, BufferedResponse buffered) throws IOException {
-		StoredResponse toStore = refusal(this.policy.toStore(request, buffered.capture()));
+		StoredResponse toStore = this.policy.toStoreAfterRollback(request, buffered.capture());
 		try {
 			Claim claim = this.claimant.completeAfterRollback(toStore);
 			close(request);
@@ -214,13 +210,6 @@ final class TransactionalHandlerRun extends HandlerRun {
 			close(request);
 			respondInstead(request, buffered).refuse(ex);
 		}
-	}
-
-	/**
-	 * A response that is not kept would count as that of work that was done.
-	 */
-	private static StoredResponse refusal(StoredResponse response) {
-		return response.isKept() ? response : NOTHING_DONE;
 	}
 
 	@Override

@@ -15,6 +15,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.jdbc.FencedWrites.Update;
 import dev.idempotent.saga.run.JournalEntry;
 import dev.idempotent.saga.run.NewSaga;
+import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.SagaStore;
 import dev.idempotent.saga.run.StoredSaga;
 import dev.idempotent.saga.run.StoredText;
@@ -101,13 +102,13 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public boolean write(Owner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
+	public boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
 		return this.database.run((connection, kind) -> new FencedWrites(connection, kind, this.tables)
 			.write(progress(kind, owner, status, steps, " and steps <= ?", lease), entries));
 	}
 
 	@Override
-	public boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease) {
+	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.database.join((connection, kind) -> {
 			boolean locked = new FencedWrites(connection, kind, this.tables)
 				.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of());
@@ -118,7 +119,7 @@ public final class JdbcSagaStore implements SagaStore {
 		});
 	}
 
-	private static Update progress(Database kind, Owner owner, SagaStatus status, int steps, String isNext,
+	private static Update progress(Database kind, SagaOwner owner, SagaStatus status, int steps, String isNext,
 			Duration lease) {
 		return new Update(owner.id(), "steps = ?, attempts = 0, due_at = " + SagaSql.lease(kind),
 				List.<Object>of(steps, lease.toMillis()), HAS_STATUS + isNext + SagaSql.inTime(status, kind),
@@ -126,18 +127,18 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease) {
+	public boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease) {
 		return this.database.join((connection, kind) -> new TransactionProof(connection, kind, owner.id()).end()
 				&& new FencedWrites(connection, kind, this.tables).write(locked(kind, owner, steps, lease), entries));
 	}
 
-	private static Update locked(Database kind, Owner owner, int steps, Duration lease) {
+	private static Update locked(Database kind, SagaOwner owner, int steps, Duration lease) {
 		return new Update(owner.id(), "due_at = " + SagaSql.lease(kind), List.<Object>of(lease.toMillis()),
 				"epoch = ? and steps = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch(), steps));
 	}
 
 	@Override
-	public boolean change(Owner owner, StatusChange change, List<JournalEntry> entries) {
+	public boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries) {
 		return this.database.run((connection, kind) -> {
 			FencedWrites writes = new FencedWrites(connection, kind, this.tables);
 			boolean changed = (change.to().isOpen() || change.to() == SagaStatus.HALTED)
@@ -149,7 +150,7 @@ public final class JdbcSagaStore implements SagaStore {
 		});
 	}
 
-	private static Update update(Database kind, Owner owner, StatusChange change) {
+	private static Update update(Database kind, SagaOwner owner, StatusChange change) {
 		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
 		String condition = HAS_STATUS + (inTime ? " and deadline > " + kind.now() : "");
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
@@ -166,7 +167,7 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public boolean release(Owner owner, List<JournalEntry> entries, Duration delay) {
+	public boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay) {
 		return this.database.run((connection,
 				kind) -> new FencedWrites(connection, kind, this.tables).write(new Update(owner.id(),
 						"owner = null, due_at = " + SagaSql.lease(kind), List.of(delay.toMillis()),
@@ -186,7 +187,7 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
-	public void renew(List<Owner> owners, Duration lease) {
+	public void renew(List<SagaOwner> owners, Duration lease) {
 		if (!owners.isEmpty()) {
 			boolean unused = this.database.runInTransaction((connection, kind) -> {
 				new TakeOvers(connection, kind, this.tables).renew(owners, lease);

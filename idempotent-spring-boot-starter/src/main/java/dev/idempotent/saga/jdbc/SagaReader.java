@@ -21,6 +21,7 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.JournalEntry;
+import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.SagaStore;
 import dev.idempotent.saga.run.StepKind;
 import dev.idempotent.saga.run.StoredSaga;
@@ -74,7 +75,7 @@ final class SagaReader {
 	}
 
 	private StoredSaga saga(ResultSet row) throws SQLException {
-		return new StoredSaga(new SagaStore.Owner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
+		return new StoredSaga(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
 				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("steps"),
 				row.getInt("attempts"),
 				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),

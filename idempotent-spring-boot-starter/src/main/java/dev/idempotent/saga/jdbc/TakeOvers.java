@@ -12,7 +12,7 @@ import java.util.Objects;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaStore.Owner;
+import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
@@ -113,14 +113,14 @@ final class TakeOvers {
 	/**
 	 * Renews leases within the transaction of the caller.
 	 */
-	void renew(List<Owner> owners, Duration lease) {
+	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
-			List<Owner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
-			List<Owner> locked = SagaStatements.query(this.connection,
+			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
+			List<SagaOwner> locked = SagaStatements.query(this.connection,
 					"select id, epoch from " + this.table + " where id" + SagaTables.in(some.size()) + " and "
 							+ SagaSql.IS_OPEN + " and owner is not null for update skip locked",
 					some.stream().map((owner) -> owner.id().digest()).toList(),
-					(row, number) -> new Owner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
+					(row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);
 			String renew = "update " + this.table + " set due_at = " + SagaSql.lease(this.database) + " where id = ?";
 			locked.forEach(

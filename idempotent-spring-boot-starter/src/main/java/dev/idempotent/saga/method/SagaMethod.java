@@ -105,12 +105,8 @@ final class SagaMethod implements SagaDefinition {
 		IdempotencyContext run = this.key.run();
 		Map<String, @Nullable Object> named = this.arguments.byName(values);
 		byte[] written = this.stored.write(values);
-		return new SagaInvocation(this, this.key.of(run, named),
+		return new SagaInvocation(this, this.method.describe(), this.key.of(run, named),
 				(run != null) ? ANY : this.arguments.fingerprint(values, this.json), written, run);
-	}
-
-	AnnotatedMethod method() {
-		return this.method;
 	}
 
 	private static JavaType resultType(AnnotatedMethod method, JsonMapper json) {

@@ -23,7 +23,7 @@ final class SagasOfRun {
 	 */
 	void require(SagaInvocation call) {
 		if (call.run() != null && answeredIn(call.run()).contains(call.saga().name())) {
-			throw new IllegalStateException("The saga " + call.saga().method().describe()
+			throw new IllegalStateException("The saga " + call.described()
 					+ " is called twice in one @Idempotent run, so both would have its key. Set the argument that "
 					+ "distinguishes them, such as key = \"#command.id\"");
 		}

@@ -58,7 +58,7 @@ final class BoundSteps implements SagaSteps {
 		if (name.isBlank() || name.length() > LONGEST_NAME) {
 			throw new IllegalArgumentException("The name of a step must have 1 to " + LONGEST_NAME + " characters");
 		}
-		StepCall<R> call = new StepCall<>(body, name, type);
+		StepCall<R> call = new StepCall<>(body::step, name, type);
 		body.add(call);
 		return call;
 	}

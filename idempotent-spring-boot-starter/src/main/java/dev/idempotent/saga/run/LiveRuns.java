@@ -57,7 +57,7 @@ final class LiveRuns {
 		long now = System.nanoTime();
 		this.runs
 			.replaceAll((run, last) -> (last.number() == run.progress()) ? last : new Progress(run.progress(), now));
-		List<SagaStore.Owner> owners = this.runs.entrySet()
+		List<SagaOwner> owners = this.runs.entrySet()
 			.stream()
 			.filter((each) -> each.getKey().isStored()
 					&& now - each.getValue().since() < TimeUnit.MILLISECONDS.toNanos(this.settings.maxRun().toMillis()))

@@ -19,7 +19,7 @@ import dev.idempotent.saga.SagaStatus;
  * @param timeout the time until its deadline
  */
 @SuppressWarnings("ArrayRecordComponent")
-public record NewSaga(SagaStore.Owner owner, String name, SagaStatus status, String process, Fingerprint fingerprint,
+public record NewSaga(SagaOwner owner, String name, SagaStatus status, String process, Fingerprint fingerprint,
 		byte[] arguments, Duration lease, Duration timeout) {
 
 	/**

@@ -162,7 +162,7 @@ public final class SagaEngine implements AutoCloseable {
 	private NewSaga create(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint, byte[] arguments,
 			SagaStatus status) {
 		SagaSettings settings = this.resources.settings();
-		return new NewSaga(SagaStore.Owner.first(id), definition.name(), status, settings.process(), fingerprint,
+		return new NewSaga(SagaOwner.first(id), definition.name(), status, settings.process(), fingerprint,
 				this.resources.form().close(arguments, id, StoredForm.ARGUMENTS), settings.lease(),
 				definition.timeout());
 	}

@@ -26,7 +26,7 @@ final class SagaRun {
 
 	private final SagaDefinition definition;
 
-	private final SagaStore.Owner owner;
+	private final SagaOwner owner;
 
 	private final byte[] arguments;
 
@@ -142,7 +142,7 @@ final class SagaRun {
 		return this.definition;
 	}
 
-	SagaStore.Owner owner() {
+	SagaOwner owner() {
 		return this.owner;
 	}
 

@@ -3,7 +3,6 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
@@ -57,7 +56,7 @@ public interface SagaStore {
 	 * @param lease the lease
 	 * @return {@code false} if nothing was written
 	 */
-	boolean write(Owner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease);
+	boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease);
 
 	/**
 	 * Locks a saga that is {@link SagaStatus#EXECUTING} before its deadline, or
@@ -70,7 +69,7 @@ public interface SagaStore {
 	 * @param lease the lease
 	 * @return {@code false} if nothing was locked
 	 */
-	boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease);
+	boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease);
 
 	/**
 	 * Writes entries of a saga that the transaction has locked or inserted.
@@ -81,7 +80,7 @@ public interface SagaStore {
 	 * @param lease the lease
 	 * @return {@code false} if the transaction has lost its lock, and must roll back
 	 */
-	boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease);
+	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
 
 	/**
 	 * Ends or halts a saga, or begins to undo it. The reason why it is halted replaces
@@ -91,7 +90,7 @@ public interface SagaStore {
 	 * @param entries entries to write with it
 	 * @return {@code false} if nothing was written
 	 */
-	boolean change(Owner owner, StatusChange change, List<JournalEntry> entries);
+	boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries);
 
 	/**
 	 * Releases an open saga, so that any instance can take it over. It is no longer
@@ -101,7 +100,7 @@ public interface SagaStore {
 	 * @param delay the time until it can be taken over
 	 * @return {@code false} if nothing was written
 	 */
-	boolean release(Owner owner, List<JournalEntry> entries, Duration delay);
+	boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay);
 
 	/**
 	 * Takes over a saga that is open and due, or was started by this process and not run.
@@ -133,35 +132,7 @@ public interface SagaStore {
 	 * @param owners the owners
 	 * @param lease the lease
 	 */
-	void renew(List<Owner> owners, Duration lease);
-
-	/**
-	 * Proves the ownership of a saga, and fences late owners.
-	 *
-	 * @param id the id of the saga
-	 * @param epoch a number that each new owner raises by 1. Its upper bits are random
-	 * and part of all keys: a saga that has the id of an expired one has other keys, and
-	 * the owners of the expired one cannot write to it
-	 */
-	record Owner(IdempotencyKey id, long epoch) {
-
-		private static final int COUNTER_BITS = 20;
-
-		/**
-		 * Creates the first owner of a saga.
-		 */
-		static Owner first(IdempotencyKey id) {
-			return new Owner(id, (ThreadLocalRandom.current().nextLong() >>> (COUNTER_BITS + 1)) << COUNTER_BITS);
-		}
-
-		/**
-		 * The number that all owners of a saga share.
-		 */
-		long incarnation() {
-			return this.epoch >>> COUNTER_BITS;
-		}
-
-	}
+	void renew(List<SagaOwner> owners, Duration lease);
 
 	/**
 	 * A change of the status of a saga.

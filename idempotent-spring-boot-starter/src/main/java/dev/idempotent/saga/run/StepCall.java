@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
-	private final SagaBody body;
+	private final Runner runner;
 
 	private final String name;
 
@@ -30,8 +30,8 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private boolean actionTakesKey;
 
-	StepCall(SagaBody body, String name, Type type) {
-		this.body = body;
+	StepCall(Runner runner, String name, Type type) {
+		this.runner = runner;
 		this.name = name;
 		this.type = type;
 	}
@@ -151,7 +151,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	private R run(Function<String, ? extends @Nullable Object> work, StepKind kind) {
 		this.action = work;
-		return (R) this.body.step(this, kind);
+		return (R) this.runner.run(this, kind);
 	}
 
 	@SuppressWarnings("NullAway")
@@ -163,6 +163,16 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (this.compensation != null || this.cancellation != null) {
 			throw new IllegalStateException("The step '" + this.name + "' already has an undo action");
 		}
+	}
+
+	/**
+	 * Runs steps.
+	 */
+	@FunctionalInterface
+	interface Runner {
+
+		@Nullable Object run(StepCall<?> call, StepKind kind);
+
 	}
 
 }

@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.IdempotencyKey.Kind;
  */
 record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
 
-	StepKeys(SagaStore.Owner saga, String step) {
+	StepKeys(SagaOwner saga, String step) {
 		this(of(saga, step, "do"), of(saga, step, "undo"));
 	}
 
@@ -42,7 +42,7 @@ record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
 				this.action.digest() + "; outcome=" + (done ? "done" : "unknown"));
 	}
 
-	private static IdempotencyKey of(SagaStore.Owner saga, String step, String part) {
+	private static IdempotencyKey of(SagaOwner saga, String step, String part) {
 		return IdempotencyKey.of(Kind.SAGA, saga.id().digest(), part, step, Long.toHexString(saga.incarnation()));
 	}
 

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param journal the entries, in the order of their numbers
  */
 @SuppressWarnings("ArrayRecordComponent")
-public record StoredSaga(SagaStore.Owner owner, String name, SagaStatus status, int steps, int attempts,
+public record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts,
 		Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
 		Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal) {
 

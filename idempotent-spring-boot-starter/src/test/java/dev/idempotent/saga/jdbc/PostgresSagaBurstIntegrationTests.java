@@ -11,7 +11,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.JournalEntry;
 import dev.idempotent.saga.run.NewSaga;
 import dev.idempotent.saga.run.SagaSamples;
-import dev.idempotent.saga.run.SagaStore.Owner;
+import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import dev.idempotent.saga.run.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
@@ -103,7 +103,7 @@ class PostgresSagaBurstIntegrationTests {
 				() -> this.store.takeOverDue(SERVED, "second", LEASE, 10));
 		assertThat(taken).hasSize(1);
 		read(most, "idle take-over", () -> this.store.takeOverDue(SERVED, "second", LEASE, 10));
-		Owner owner = new Owner(saga.id(), 2);
+		SagaOwner owner = new SagaOwner(saga.id(), 2);
 		read(most, "halt", () -> this.store.change(owner,
 				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unreadable", LEASE), List.of()));
 		read(most, "list", () -> this.administration.list(null, null, 10));
@@ -112,7 +112,7 @@ class PostgresSagaBurstIntegrationTests {
 		read(most, "count", () -> this.administration.count(SERVED, 10));
 		read(most, "retry", () -> this.administration.retry(saga.id()));
 		this.store.takeOver(saga.id(), "third", LEASE);
-		Owner third = new Owner(saga.id(), 4);
+		SagaOwner third = new SagaOwner(saga.id(), 4);
 		read(most, "end", () -> this.store.change(third,
 				new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPLETED, null, null, Duration.ofMillis(1)), done));
 		assertThat(Objects.requireNonNull(this.store.find(saga.id())).status()).isEqualTo(SagaStatus.COMPLETED);
@@ -120,7 +120,7 @@ class PostgresSagaBurstIntegrationTests {
 		read(most, "sweep", () -> this.administration.sweeper(LEASE).sweep());
 	}
 
-	private static Owner owner(NewSaga saga) {
+	private static SagaOwner owner(NewSaga saga) {
 		return saga.owner();
 	}
 

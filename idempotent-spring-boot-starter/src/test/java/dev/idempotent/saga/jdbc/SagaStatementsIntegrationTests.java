@@ -12,7 +12,7 @@ import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.JournalEntry;
 import dev.idempotent.saga.run.NewSaga;
 import dev.idempotent.saga.run.SagaSamples;
-import dev.idempotent.saga.run.SagaStore.Owner;
+import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,7 +37,7 @@ class SagaStatementsIntegrationTests {
 
 	private final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 
-	private final Owner owner = this.saga.owner();
+	private final SagaOwner owner = this.saga.owner();
 
 	private final List<JournalEntry> entries = List.of(SagaSamples.done("hold", 1), SagaSamples.acting("charge", 2));
 

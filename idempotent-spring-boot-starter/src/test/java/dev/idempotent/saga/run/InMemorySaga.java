@@ -85,7 +85,7 @@ final class InMemorySaga {
 		this.journal = new LinkedHashMap<>(other.journal);
 	}
 
-	boolean isOwnedBy(SagaStore.Owner owner) {
+	boolean isOwnedBy(SagaOwner owner) {
 		return this.epoch == owner.epoch();
 	}
 
@@ -138,8 +138,8 @@ final class InMemorySaga {
 					step.note()))
 			.toList();
 		String why = (this.haltReason != null) ? this.haltReason : this.reason;
-		return new StoredSaga(new SagaStore.Owner(this.id, this.epoch), this.name, this.status, this.steps,
-				this.attempts, this.fingerprint, this.arguments, this.result, why,
+		return new StoredSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.steps, this.attempts,
+				this.fingerprint, this.arguments, this.result, why,
 				(this.due != null) ? Duration.between(now, this.due) : Duration.ZERO,
 				Duration.between(this.createdAt, now), this.createdAt, this.deadline, steps);
 	}

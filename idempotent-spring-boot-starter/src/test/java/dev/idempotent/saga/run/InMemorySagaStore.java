@@ -78,19 +78,19 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean write(Owner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
+	public boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
 		return this.rows.change(owner.id(),
 				(row) -> row.steps <= steps && progress(row, owner, status, steps, entries, lease));
 	}
 
 	@Override
-	public boolean lockInTransaction(Owner owner, SagaStatus status, int steps, Duration lease) {
+	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.rows.changeInTransaction(owner.id(),
 				(row) -> row.steps < steps && progress(row, owner, status, steps, List.of(), lease));
 	}
 
-	private boolean progress(InMemorySaga row, Owner owner, SagaStatus status, int steps, List<JournalEntry> entries,
-			Duration lease) {
+	private boolean progress(InMemorySaga row, SagaOwner owner, SagaStatus status, int steps,
+			List<JournalEntry> entries, Duration lease) {
 		if (!row.isOwnedBy(owner) || !row.isIn(status, now())) {
 			return false;
 		}
@@ -102,7 +102,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean writeInTransaction(Owner owner, int steps, List<JournalEntry> entries, Duration lease) {
+	public boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease) {
 		return this.rows.changeInTransaction(owner.id(), (row) -> {
 			if (!row.isOwnedBy(owner) || row.steps != steps || !row.status.isOpen()) {
 				return false;
@@ -114,7 +114,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean change(Owner owner, StatusChange change, List<JournalEntry> entries) {
+	public boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries) {
 		return this.rows.change(owner.id(), (row) -> row.isOwnedBy(owner)
 				&& (row.status == change.to() || (isAllowed(row, change) && apply(row, change, entries))));
 	}
@@ -146,7 +146,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public boolean release(Owner owner, List<JournalEntry> entries, Duration delay) {
+	public boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay) {
 		return this.rows.change(owner.id(), (row) -> {
 			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
 				return false;
@@ -194,11 +194,11 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
-	public void renew(List<Owner> owners, Duration lease) {
+	public void renew(List<SagaOwner> owners, Duration lease) {
 		synchronized (this.rows) {
 			this.rows.unlocked()
 				.stream()
-				.filter((row) -> owners.contains(new Owner(row.id, row.epoch)))
+				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
 				.filter((row) -> row.status.isOpen() && row.process != null)
 				.forEach((held) -> this.rows.change(held.id, (row) -> {
 					row.lease(lease, now());

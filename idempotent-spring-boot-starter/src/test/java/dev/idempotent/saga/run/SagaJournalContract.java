@@ -7,7 +7,6 @@ import java.util.Objects;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.SagaStore.Owner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +29,7 @@ abstract class SagaJournalContract {
 
 	protected final NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 
-	protected final Owner owner = this.saga.owner();
+	protected final SagaOwner owner = this.saga.owner();
 
 	protected SagaStore store;
 
@@ -150,7 +149,7 @@ abstract class SagaJournalContract {
 	@Test
 	void refusesAnotherEpochAndAnotherStatus() {
 		this.store.insert(this.saga, List.of());
-		Owner late = new Owner(this.saga.id(), 2);
+		SagaOwner late = new SagaOwner(this.saga.id(), 2);
 		List<JournalEntry> entries = List.of(SagaSamples.acting("hold", 1));
 		assertThat(this.store.write(late, SagaStatus.EXECUTING, 1, entries, LEASE)).isFalse();
 		assertThat(this.store.write(this.owner, SagaStatus.COMPENSATING, 1, entries, LEASE)).isFalse();

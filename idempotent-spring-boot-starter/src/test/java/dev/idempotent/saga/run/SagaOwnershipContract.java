@@ -7,7 +7,6 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaStore.Owner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -30,7 +29,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		assertThat(takeOver()).isNull();
 		pass(LEASE);
 		StoredSaga taken = Objects.requireNonNull(takeOver());
-		assertThat(taken.owner()).isEqualTo(new Owner(this.saga.id(), 2));
+		assertThat(taken.owner()).isEqualTo(new SagaOwner(this.saga.id(), 2));
 		assertThat(taken.status()).isEqualTo(SagaStatus.EXECUTING);
 		assertThat(taken.attempts()).isEqualTo(1);
 		assertThat(taken.arguments()).isEqualTo(this.saga.arguments());
@@ -43,7 +42,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 	void fencesAnOwnerThatHasLostItsSaga() {
 		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
 		pass(LEASE);
-		Owner next = Objects.requireNonNull(takeOver()).owner();
+		SagaOwner next = Objects.requireNonNull(takeOver()).owner();
 		List<JournalEntry> late = List.of(SagaSamples.done("hold", 1));
 		assertThat(this.store.write(this.owner, SagaStatus.EXECUTING, 2, late, LEASE)).isFalse();
 		assertThat(this.store.change(this.owner, complete(), late)).isFalse();
@@ -58,7 +57,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		this.store.insert(this.saga, List.of());
 		this.store.release(this.owner, List.of(), Duration.ZERO);
 		assertThat(Objects.requireNonNull(takeOver()).attempts()).isEqualTo(1);
-		this.store.release(new Owner(this.saga.id(), 2), List.of(), Duration.ZERO);
+		this.store.release(new SagaOwner(this.saga.id(), 2), List.of(), Duration.ZERO);
 		StoredSaga third = Objects.requireNonNull(takeOver());
 		assertThat(third.attempts()).isEqualTo(2);
 		this.store.write(third.owner(), SagaStatus.EXECUTING, 1, List.of(), LEASE);
@@ -191,7 +190,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 			List<?> taken = (List<?>) ends.get(1);
 			assertThat(written).isEqualTo(taken.isEmpty());
 			taken.forEach((one) -> assertThat(((StoredSaga) one).journal()).hasSize(1));
-			this.store.change(new Owner(contested.id(), written ? 1 : 2), complete(), List.of());
+			this.store.change(new SagaOwner(contested.id(), written ? 1 : 2), complete(), List.of());
 		}
 	}
 
@@ -209,7 +208,7 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		this.store.insert(this.saga, List.of());
 		this.store.insert(undone, List.of());
 		this.store.change(undone.owner(), compensate("declined"), List.of());
-		Owner gone = SagaSamples.saga("checkout", SagaStatus.EXECUTING).owner();
+		SagaOwner gone = SagaSamples.saga("checkout", SagaStatus.EXECUTING).owner();
 		this.store.renew(List.of(this.owner, gone, undone.owner()), TIMEOUT.multipliedBy(3));
 		assertThat(find().due()).isBetween(LEASE, TIMEOUT);
 		assertThat(Objects.requireNonNull(this.store.find(undone.id())).due()).isGreaterThan(TIMEOUT.multipliedBy(2));

@@ -24,7 +24,7 @@ public final class SagaSamples {
 	}
 
 	public static NewSaga saga(String name, SagaStatus status) {
-		return new NewSaga(new SagaStore.Owner(Samples.key(), 1), name, status, "first", Samples.fingerprint("order"),
+		return new NewSaga(new SagaOwner(Samples.key(), 1), name, status, "first", Samples.fingerprint("order"),
 				ARGUMENTS, LEASE, TIMEOUT);
 	}
 

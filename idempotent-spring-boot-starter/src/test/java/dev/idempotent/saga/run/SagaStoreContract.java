@@ -10,7 +10,6 @@ import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.SagaAdministration.Counts;
-import dev.idempotent.saga.run.SagaStore.Owner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -152,7 +151,7 @@ public abstract class SagaStoreContract extends SagaTransactionsContract {
 	private void halt(NewSaga halted, SagaStatus from) {
 		this.store.insert(halted,
 				List.of(SagaSamples.done("hold", 1), SagaSamples.done("charge", 2).in(StepState.COMPENSATED)));
-		Owner by = halted.owner();
+		SagaOwner by = halted.owner();
 		if (from == SagaStatus.COMPENSATING) {
 			this.store.change(by, compensate("declined"), List.of());
 		}

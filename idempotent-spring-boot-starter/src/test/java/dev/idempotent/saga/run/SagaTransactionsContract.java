@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.SagaStore.Owner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -104,7 +103,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 	void locksOnlyForTheOwnerInTime() {
 		this.store.insert(this.saga, this.done);
 		transactions().executeWithoutResult((status) -> {
-			assertThat(this.store.lockInTransaction(new Owner(this.saga.id(), 2), SagaStatus.EXECUTING, 2, LEASE))
+			assertThat(this.store.lockInTransaction(new SagaOwner(this.saga.id(), 2), SagaStatus.EXECUTING, 2, LEASE))
 				.isFalse();
 			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.COMPENSATING, 2, LEASE)).isFalse();
 			assertThat(this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE)).isFalse();
@@ -122,7 +121,7 @@ abstract class SagaTransactionsContract extends SagaOwnershipContract {
 			assertThat(this.store.writeInTransaction(this.owner, 1, this.done, LEASE)).isFalse();
 			this.store.lockInTransaction(this.owner, SagaStatus.EXECUTING, 1, LEASE);
 			assertThat(this.store.writeInTransaction(this.owner, 2, this.done, LEASE)).isFalse();
-			assertThat(this.store.writeInTransaction(new Owner(this.saga.id(), 2), 1, this.done, LEASE)).isFalse();
+			assertThat(this.store.writeInTransaction(new SagaOwner(this.saga.id(), 2), 1, this.done, LEASE)).isFalse();
 		});
 		assertThat(find().journal()).isEmpty();
 	}

@@ -267,7 +267,7 @@ class SagaUndoTests extends SagaEngineBench {
 			throw new IllegalStateException("a bean is gone");
 		};
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> call(body));
-		NewSaga started = new NewSaga(SagaStore.Owner.first(this.id), "checkout", SagaStatus.STARTED, "other",
+		NewSaga started = new NewSaga(SagaOwner.first(this.id), "checkout", SagaStatus.STARTED, "other",
 				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10));
 		assertThat(this.store.insert(started, List.of())).isTrue();
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));

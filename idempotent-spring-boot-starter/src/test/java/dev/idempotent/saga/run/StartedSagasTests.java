@@ -104,7 +104,7 @@ class StartedSagasTests {
 	}
 
 	private static NewSaga saga() {
-		return new NewSaga(SagaStore.Owner.first(Samples.key()), "checkout", SagaStatus.STARTED, "process",
+		return new NewSaga(SagaOwner.first(Samples.key()), "checkout", SagaStatus.STARTED, "process",
 				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ofMinutes(1), Duration.ofMinutes(10));
 	}
 
