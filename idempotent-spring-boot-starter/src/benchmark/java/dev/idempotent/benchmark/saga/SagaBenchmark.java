@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import dev.idempotent.benchmark.Contender;
@@ -62,7 +63,7 @@ class SagaBenchmark {
 				() -> new DbosWorkflows(servers));
 		List<SagaContender> contenders = new ArrayList<>(List.of(own));
 		for (String name : settings.names("contenders", "hand," + DbosWorkflows.NAME)) {
-			contenders.add((SagaContender) opened(peers.get(name).get()));
+			contenders.add((SagaContender) opened(Objects.requireNonNull(peers.get(name)).get()));
 		}
 		List<Scenario> scenarios = new ArrayList<>();
 		for (String name : settings.names("scenarios", "transactions,calls,ended,take-over")) {
