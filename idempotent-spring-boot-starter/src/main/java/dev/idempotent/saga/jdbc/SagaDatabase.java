@@ -1,6 +1,9 @@
 package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -23,7 +26,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class SagaDatabase {
 
-	private static final int ATTEMPTS = 10;
+	private static final int ATTEMPTS = 20;
+
+	private static final int MOST_DOUBLINGS = 6;
 
 	private final DataSource dataSource;
 
@@ -112,11 +117,21 @@ final class SagaDatabase {
 				throw ex;
 			}
 			catch (PessimisticLockingFailureException ex) {
-				if (attempt++ == ATTEMPTS) {
+				if (attempt == ATTEMPTS) {
 					throw ex;
 				}
+				pause(attempt++);
 			}
 		}
+	}
+
+	/**
+	 * Waits for a random time of up to 64 ms, so that those that conflict do not meet
+	 * again.
+	 */
+	private static void pause(int attempt) {
+		long longest = TimeUnit.MILLISECONDS.toNanos(1L << Math.min(attempt, MOST_DOUBLINGS));
+		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(longest));
 	}
 
 	/**
