@@ -2,6 +2,7 @@ package dev.idempotent.stream;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -118,10 +119,22 @@ class StreamObserverIntegrationTests {
 		this.stream.add("waiting");
 		CountDownLatch stopped = new CountDownLatch(1);
 		instance.getBean(RedisStreamListenerContainer.class).stop(stopped::countDown);
+		await().until(StreamObserverIntegrationTests::waitsForTheWorkers);
 		ready.countDown();
 		stopped.await();
 		instance.close();
 		assertThat(recorder.entries).extracting(ProcessedEntry::outcome).containsExactly(Outcome.ACKNOWLEDGED);
+	}
+
+	/**
+	 * The thread that stops the container has told the workers so.
+	 */
+	private static boolean waitsForTheWorkers() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.anyMatch((thread) -> thread.getName().equals("stream-stop")
+					&& EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING).contains(thread.getState()));
 	}
 
 	private ConfigurableApplicationContext start(Class<?> listeners, String... properties) {
