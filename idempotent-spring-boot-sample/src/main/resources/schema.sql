@@ -64,3 +64,47 @@ create table if not exists delivery (
   handled_before boolean     not null,
   created_at     timestamptz not null default now()
 );
+
+-- The flash sale. A unit is taken if and only if the row of a live reservation says so: both
+-- change in one transaction, and the check keeps the count within the stock.
+create table if not exists flash_sale (
+  item       text        primary key,
+  stock      integer     not null check (stock > 0),
+  per_user   integer     not null check (per_user between 1 and 10),
+  created_at timestamptz not null default now()
+);
+
+-- The stock of a sale, spread over several rows, so that buyers do not wait for one another.
+create table if not exists stock_shelf (
+  item    text    not null references flash_sale,
+  shelf   integer not null,
+  total   integer not null,
+  taken   integer not null default 0,
+  version bigint  not null default 1,
+  primary key (item, shelf),
+  check (taken between 0 and total)
+) with (fillfactor = 50);
+
+-- The live reservations of each user.
+create table if not exists stock_owner (
+  item       text        not null references flash_sale,
+  owner      text        not null,
+  ids        text[]      not null,
+  version    bigint      not null default 1,
+  changed_at timestamptz not null default now(),
+  primary key (item, owner)
+);
+create index if not exists stock_owner_by_change on stock_owner (item, changed_at);
+
+create table if not exists reservation (
+  reservation_id text        primary key,
+  item           text        not null,
+  owner          text        not null,
+  shelf          integer     not null,
+  state          text        not null default 'HELD' check (state in ('HELD', 'CONFIRMED', 'ENDED')),
+  expires_at     timestamptz not null,
+  order_id       uuid        unique references orders,
+  foreign key (item, shelf) references stock_shelf,
+  check ((state = 'CONFIRMED') = (order_id is not null))
+);
+create index if not exists reservation_by_expiry on reservation (expires_at) where state = 'HELD';

@@ -1,0 +1,7 @@
+/**
+ * The flash sale over HTTP: opening it, reserving, ordering, and refusing in time.
+ */
+@NullMarked
+package dev.idempotent.sample.sale;
+
+import org.jspecify.annotations.NullMarked;
