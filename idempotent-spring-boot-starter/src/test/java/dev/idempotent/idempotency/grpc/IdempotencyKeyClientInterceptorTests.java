@@ -148,7 +148,8 @@ class IdempotencyKeyClientInterceptorTests {
 			.extracting(Status::getCode)
 			.isEqualTo(Status.Code.CANCELLED);
 		call("one");
-		// The server may see the cancelled call, which has no key, before or after the other one.
+		// The server may see the cancelled call, which has no key, before or after the
+		// other one.
 		assertThat(this.charges.keys()).filteredOn((sent) -> !sent.equals("none"))
 			.containsExactly(derive(new IdempotencyContext(this.key, "token"), Charges.CHARGE));
 	}
