@@ -49,6 +49,8 @@ class ArchitectureTests {
 
 	private static final String SAGA = "dev.idempotent.saga";
 
+	private static final String STATE = "dev.idempotent.state";
+
 	private static final String CLAIM = ROOT + ".claim";
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
@@ -84,7 +86,7 @@ class ArchitectureTests {
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE,
 				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA,
-				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run");
+				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE, STATE + ".jdbc");
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -127,6 +129,15 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, OUTAGE, "java..", "javax.sql..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.transaction.support..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule transitionsKnowTheJdkAlone = room(STATE, "java..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule guardedTablesKnowTheTransactionOfTheCallerAlone = room(STATE + ".jdbc", STATE, DATABASE,
+			"java..", "javax.sql..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.transaction", "org.springframework.transaction.support..",
 			"org.springframework.util..");
 
 	@ArchTest
