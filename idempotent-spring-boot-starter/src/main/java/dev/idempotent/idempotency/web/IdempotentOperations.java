@@ -77,6 +77,16 @@ public final class IdempotentOperations {
 	}
 
 	/**
+	 * Returns whether an operation takes its key from a one-time token.
+	 * @return {@code false} without annotated handlers
+	 */
+	public boolean useTokens() {
+		OperationTable loaded = this.table;
+		Assert.state(loaded != null, "The operations must be loaded first");
+		return loaded.annotated().values().stream().anyMatch((operation) -> operation.keySource() == KeySource.TOKEN);
+	}
+
+	/**
 	 * Requires known callers of handlers that cancel others or can be cancelled, for
 	 * applications that can distinguish callers: the keys of a cancellation and of its
 	 * action must be in one scope.

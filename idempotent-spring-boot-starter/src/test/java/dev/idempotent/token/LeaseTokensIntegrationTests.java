@@ -1,0 +1,9 @@
+package dev.idempotent.token;
+
+class LeaseTokensIntegrationTests extends TokenRules {
+
+	LeaseTokensIntegrationTests() {
+		super();
+	}
+
+}
