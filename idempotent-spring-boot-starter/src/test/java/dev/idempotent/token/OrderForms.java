@@ -16,6 +16,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.multipart.MultipartFile;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * Forms with a one-time token, and the handlers that process them.
@@ -73,6 +74,12 @@ class OrderForms {
 		return ResponseEntity.ok("run " + run());
 	}
 
+	@PostMapping("/refunds")
+	@Idempotent(from = KeySource.TOKEN, name = "refund-order")
+	String refund() throws InterruptedException {
+		return "redirect:/refunds/" + run();
+	}
+
 	@PostMapping("/receipts")
 	@Idempotent(from = KeySource.TOKEN, name = "place-order")
 	ResponseEntity<String> upload(@RequestParam MultipartFile file) throws InterruptedException {
@@ -86,7 +93,7 @@ class OrderForms {
 			closed.pass();
 		}
 		if (this.failing) {
-			throw new org.springframework.web.server.ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE);
+			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE);
 		}
 		return run;
 	}

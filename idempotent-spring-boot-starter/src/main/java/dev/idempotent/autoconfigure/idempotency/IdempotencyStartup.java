@@ -52,8 +52,8 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 				RequestMappingHandlerMapping.class);
 		new AsyncAdvice(this.beanFactory).check(mapping);
 		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource));
-		if (this.operations.useTokens()) {
-			this.beanFactory.getBean(OneTimeTokens.class);
+		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
+			this.operations.rejectTokenKeys();
 		}
 		if (this.tellsCallersApart) {
 			this.operations.requireCallersOfCancels();

@@ -23,7 +23,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("idempotent.token")
 record TokenProperties(@DefaultValue List<String> secrets, @DefaultValue("2h") Duration validity) {
 
-	private static final String SECRETS = "idempotent.token.secrets";
+	static final String SECRETS = "idempotent.token.secrets";
 
 	private static final String GENERATE = "List secrets as id:base64, such as k1: followed by the output of: openssl rand -base64 32";
 
@@ -38,17 +38,7 @@ record TokenProperties(@DefaultValue List<String> secrets, @DefaultValue("2h") D
 		}
 	}
 
-	/**
-	 * Creates the secrets.
-	 * @throws IdempotentConfigurationException if there are none
-	 */
 	List<TokenSecret> decoded() {
-		if (this.secrets.isEmpty()) {
-			throw new IdempotentConfigurationException(
-					SECRETS + " is empty, and one-time tokens are used: OneTimeTokens is injected, or an @Idempotent "
-							+ "method has from = KeySource.TOKEN.",
-					GENERATE + ". All instances need the same.", null);
-		}
 		List<TokenSecret> decoded = new ArrayList<>();
 		decode(this.secrets).forEach((id, bytes) -> decoded.add(new TokenSecret(id, bytes)));
 		return decoded;
