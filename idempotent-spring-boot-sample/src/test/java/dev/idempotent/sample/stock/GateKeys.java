@@ -57,6 +57,22 @@ class GateKeys {
 		return this.redis.opsForHash().entries(shelves());
 	}
 
+	/**
+	 * Returns all that Redis has under the keys.
+	 */
+	List<Object> contents() {
+		return names().stream().<Object>map(this::content).toList();
+	}
+
+	private Object content(String key) {
+		return switch (this.redis.type(key)) {
+			case NONE -> "";
+			case HASH -> this.redis.opsForHash().entries(key);
+			case ZSET -> this.redis.opsForZSet().rangeWithScores(key, 0, -1);
+			default -> this.redis.opsForValue().get(key);
+		};
+	}
+
 	void wipe() {
 		this.redis.delete(names());
 	}
