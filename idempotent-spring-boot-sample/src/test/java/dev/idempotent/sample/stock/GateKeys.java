@@ -1,7 +1,9 @@
 package dev.idempotent.sample.stock;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
@@ -71,6 +73,20 @@ class GateKeys {
 			case ZSET -> this.redis.opsForZSet().rangeWithScores(key, 0, -1);
 			default -> this.redis.opsForValue().get(key);
 		};
+	}
+
+	/**
+	 * Returns a copy, which {@link #restore} writes back.
+	 */
+	Map<String, byte[]> dump() {
+		Map<String, byte[]> copy = new HashMap<>();
+		names().stream().filter(this.redis::hasKey).forEach((key) -> copy.put(key, this.redis.dump(key)));
+		return copy;
+	}
+
+	void restore(Map<String, byte[]> copy) {
+		wipe();
+		copy.forEach((key, value) -> this.redis.restore(key, value, 1, TimeUnit.DAYS, true));
 	}
 
 	void wipe() {
