@@ -70,6 +70,10 @@ final class ClusterRedis implements AutoCloseable {
 		}
 	}
 
+	int port() {
+		return this.port;
+	}
+
 	StringRedisTemplate template() {
 		return new StringRedisTemplate(this.connections);
 	}

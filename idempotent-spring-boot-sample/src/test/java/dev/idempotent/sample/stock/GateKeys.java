@@ -3,10 +3,10 @@ package dev.idempotent.sample.stock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
+import org.springframework.data.redis.core.types.Expiration;
 
 /**
  * The keys of a gate.
@@ -86,7 +86,7 @@ class GateKeys {
 
 	void restore(Map<String, byte[]> copy) {
 		wipe();
-		copy.forEach((key, value) -> this.redis.restore(key, value, 1, TimeUnit.DAYS, true));
+		copy.forEach((key, value) -> this.redis.restore(key, value, Expiration.persistent(), true));
 	}
 
 	void wipe() {
