@@ -2,7 +2,7 @@
 -- KEYS: shelves, tickets, owners. ARGV: mode, reservation id or '', facts (the record StockFacts as JSON).
 -- Mode 'tell' does nothing without a gate. 'load' makes a gate as soon as it has facts about shelves. 'reset' does the
 -- same after it has removed the known facts. It keeps the tickets, because the facts may be older than their requests.
--- All that can fail comes before the first write.
+-- All that can fail comes before the first write or is the first write: ending tickets of a key of another type.
 local shelves, tickets, owners = unpack(KEYS)
 local mode, id, facts = ARGV[1], ARGV[2], cjson.decode(ARGV[3])
 
@@ -21,10 +21,6 @@ if mode == 'tell' and not units then
   return
 end
 units = units or 0
-if mode ~= 'reset' then
-  -- Fails for a key of another type.
-  redis.call('ZCARD', tickets)
-end
 
 -- A shelf counts if its version is newer than the known one.
 local shelf_fields = {}

@@ -93,6 +93,20 @@ class ReconcilerIntegrationTests {
 		assertThat(reserve(item, "cid").outcome()).isEqualTo(Outcome.SOLD_OUT);
 	}
 
+	@Test
+	void rebuildsAGateThatWasWipedBetweenAdmissionAndCommit() {
+		String item = this.sales.open(1, 1);
+		this.reconciler.warm(item);
+		String id = id();
+		assertThat(this.gate.admit(item, id, "ann")).isEqualTo(Admission.GO);
+		keys(item).wipe();
+		Attempt attempt = this.transaction.execute((status) -> this.movements.take(id, item, "ann"));
+		this.reservations.tell(attempt.change());
+		assertThat(reserve(item, "bob").outcome()).isEqualTo(Outcome.SOLD_OUT);
+		assertThat(this.reservations.reserve(id, item, "ann").outcome()).isEqualTo(Outcome.ALREADY_RESERVED);
+		assertRight(item);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void correctsADamagedGateInOnePass(GateDamage damage) {
