@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,14 +39,17 @@ public class Reservations {
 
 	private final StockMovements movements;
 
+	private final Chaos chaos;
+
 	private final TransactionTemplate transaction;
 
-	Reservations(StockGate gate, Reconciler reconciler, StockLedger ledger, StockMovements movements,
+	Reservations(StockGate gate, Reconciler reconciler, StockLedger ledger, StockMovements movements, Chaos chaos,
 			PlatformTransactionManager transactions) {
 		this.gate = gate;
 		this.reconciler = reconciler;
 		this.ledger = ledger;
 		this.movements = movements;
+		this.chaos = chaos;
 		this.transaction = new TransactionTemplate(transactions);
 		this.transaction.setTimeout(2);
 	}
@@ -162,6 +166,9 @@ public class Reservations {
 				Attempt attempt = this.movements.take(reservationId, item, owner);
 				if (attempt.change() == null) {
 					status.setRollbackOnly();
+				}
+				else {
+					this.chaos.strike();
 				}
 				return attempt;
 			});
