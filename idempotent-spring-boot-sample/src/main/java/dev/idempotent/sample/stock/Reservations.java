@@ -2,7 +2,6 @@ package dev.idempotent.sample.stock;
 
 import java.util.Optional;
 import java.util.UUID;
-import java.util.regex.Pattern;
 
 import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
@@ -28,8 +27,6 @@ import org.springframework.util.Assert;
 public class Reservations {
 
 	private static final Logger logger = LoggerFactory.getLogger(Reservations.class);
-
-	private static final Pattern TEXT = Pattern.compile("[^\\p{Cc}\\p{Cs}]{1,200}");
 
 	private final StockGate gate;
 
@@ -70,7 +67,7 @@ public class Reservations {
 	@Retryable(includes = PessimisticLockingFailureException.class, maxRetries = 2, delay = 10)
 	public ReserveResult reserve(String reservationId, String item, String owner) {
 		requireNoTransaction();
-		Assert.isTrue(isText(reservationId) && isText(item) && isText(owner),
+		Assert.isTrue(FlashSale.isText(reservationId) && FlashSale.isText(item) && FlashSale.isText(owner),
 				"The id of a reservation, its item and its owner must have 1 to 200 characters, no control characters");
 		return switch (admit(reservationId, item, owner)) {
 			case GO -> take(reservationId, item, owner);
@@ -88,7 +85,7 @@ public class Reservations {
 	 */
 	@Transactional(propagation = Propagation.MANDATORY)
 	public boolean confirm(String reservationId, UUID orderId) {
-		return isText(reservationId) && this.movements.confirm(reservationId, orderId);
+		return FlashSale.isText(reservationId) && this.movements.confirm(reservationId, orderId);
 	}
 
 	/**
@@ -118,7 +115,7 @@ public class Reservations {
 	 * Returns the reservation with the given id.
 	 */
 	public Optional<Reservation> find(String reservationId) {
-		return isText(reservationId) ? this.ledger.find(reservationId) : Optional.empty();
+		return FlashSale.isText(reservationId) ? this.ledger.find(reservationId) : Optional.empty();
 	}
 
 	/**
@@ -127,8 +124,8 @@ public class Reservations {
 	 */
 	Optional<StockChange> end(String reservationId) {
 		requireNoTransaction();
-		return isText(reservationId) ? this.transaction.execute((status) -> this.movements.giveBack(reservationId))
-				: Optional.empty();
+		return FlashSale.isText(reservationId)
+				? this.transaction.execute((status) -> this.movements.giveBack(reservationId)) : Optional.empty();
 	}
 
 	/**
@@ -206,10 +203,6 @@ public class Reservations {
 					ex);
 			return false;
 		}
-	}
-
-	private static boolean isText(String text) {
-		return TEXT.matcher(text).matches();
 	}
 
 	private static void requireNoTransaction() {

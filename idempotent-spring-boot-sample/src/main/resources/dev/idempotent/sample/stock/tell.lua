@@ -5,19 +5,24 @@
 -- All that can fail comes before the first write.
 local shelves, tickets, owners = unpack(KEYS)
 local mode, id, facts = ARGV[1], ARGV[2], cjson.decode(ARGV[3])
-local limit = facts.perUser + 0
+
+local function count(number)
+  assert(type(number) == 'number' and number >= 0 and number == math.floor(number), 'not a count')
+  return number
+end
 
 local function known(key, field)
   return mode ~= 'reset' and redis.call('HGET', key, field)
 end
 
+local limit = count(facts.perUser)
 local units = tonumber(known(shelves, 'units'))
 if mode == 'tell' and not units then
   return
 end
 units = units or 0
-local damaged = redis.call('TYPE', tickets).ok ~= 'zset'
 if mode ~= 'reset' then
+  -- Fails for a key of another type.
   redis.call('ZCARD', tickets)
 end
 
@@ -25,8 +30,8 @@ end
 local shelf_fields = {}
 for _, shelf in ipairs(facts.shelves) do
   local version, free = 'v' .. shelf.number, 'f' .. shelf.number
-  if shelf.version > (tonumber(known(shelves, version)) or 0) then
-    units = units + shelf.free - (tonumber(known(shelves, free)) or 0)
+  if count(shelf.version) > (tonumber(known(shelves, version)) or 0) then
+    units = units + count(shelf.free) - (tonumber(known(shelves, free)) or 0)
     for _, value in ipairs({version, shelf.version, free, shelf.free}) do
       table.insert(shelf_fields, value)
     end
@@ -38,10 +43,11 @@ local owner_fields, ended = {}, {id}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for _, owner in ipairs(facts.owners) do
+  local version = count(owner.version)
   local readable, fact = pcall(cjson.decode, known(owners, owner.owner))
-  if not readable or type(fact) ~= 'table' or owner.version >= (tonumber(fact[1]) or 0) then
+  if not readable or type(fact) ~= 'table' or version >= (tonumber(fact[1]) or 0) then
     table.insert(owner_fields, owner.owner)
-    table.insert(owner_fields, cjson.encode({owner.version, now, unpack(owner.reservationIds)}))
+    table.insert(owner_fields, cjson.encode({version, now, unpack(owner.reservationIds)}))
     for _, told in ipairs(owner.reservationIds) do
       table.insert(ended, told)
     end
@@ -50,7 +56,7 @@ end
 
 if mode == 'reset' then
   redis.call('UNLINK', shelves, owners)
-  if damaged then
+  if redis.call('TYPE', tickets).ok ~= 'zset' then
     redis.call('UNLINK', tickets)
   end
 end
