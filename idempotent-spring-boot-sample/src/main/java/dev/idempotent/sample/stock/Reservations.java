@@ -149,7 +149,10 @@ public class Reservations {
 	}
 
 	private ReserveResult take(String reservationId, String item, String owner) {
-		Attempt attempt = attempt(reservationId, item, owner);
+		Attempt attempt = attempt(reservationId, item, owner, false);
+		if (attempt.outcome() == Outcome.SOLD_OUT) {
+			attempt = attempt(reservationId, item, owner, true);
+		}
 		if (attempt.change() == null) {
 			return refusal(attempt.outcome(), reservationId, item, owner);
 		}
@@ -157,10 +160,10 @@ public class Reservations {
 		return new ReserveResult(attempt.outcome(), attempt.change().reservation());
 	}
 
-	private Attempt attempt(String reservationId, String item, String owner) {
+	private Attempt attempt(String reservationId, String item, String owner, boolean wait) {
 		try {
 			return this.transaction.execute((status) -> {
-				Attempt attempt = this.movements.take(reservationId, item, owner);
+				Attempt attempt = this.movements.take(reservationId, item, owner, wait);
 				if (attempt.change() == null) {
 					status.setRollbackOnly();
 				}

@@ -6,6 +6,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopTest;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
@@ -31,6 +32,18 @@ class ReservationRacesIntegrationTests {
 
 	@Autowired
 	private StockMovements movements;
+
+	@Autowired
+	private StockGate gate;
+
+	@Autowired
+	private Reconciler reconciler;
+
+	@Autowired
+	private StockLedger ledger;
+
+	@Autowired
+	private PlatformTransactionManager transactions;
 
 	private final JdbcClient jdbc;
 
@@ -70,7 +83,7 @@ class ReservationRacesIntegrationTests {
 	void giveTheLastUnitToAnotherBuyerIfItsHolderRollsBack() {
 		String item = this.sales.open(1, 1);
 		CompletableFuture<ReserveResult> second = this.transaction.execute((status) -> {
-			assertThat(this.movements.take(id(), item, "ann").outcome()).isEqualTo(Outcome.RESERVED);
+			assertThat(this.movements.take(id(), item, "ann", false).outcome()).isEqualTo(Outcome.RESERVED);
 			CompletableFuture<ReserveResult> waiting = CompletableFuture
 				.supplyAsync(() -> this.reservations.reserve(id(), item, "bob"));
 			awaitOneThatWaitsForThisTransaction();
@@ -78,6 +91,21 @@ class ReservationRacesIntegrationTests {
 			return waiting;
 		});
 		assertThat(second.join().outcome()).isEqualTo(Outcome.RESERVED);
+	}
+
+	/**
+	 * The gate admits too many, and nothing retries after a deadlock.
+	 */
+	@RepeatedTest(5)
+	void takeTheLastUnitsOfAllShelvesWithoutADeadlock() {
+		String item = this.sales.open(32, 1);
+		this.reconciler.warm(item);
+		this.gate.tell(item, null, new StockFacts(1, List.of(new StockFacts.Shelf(1, 1000, 1000)), List.of()));
+		Reservations once = new Reservations(this.gate, this.reconciler, this.ledger, this.movements,
+				this.transactions);
+		Concurrently.run(10, () -> Stream.generate(() -> once.reserve(id(), item, id()).outcome())
+			.anyMatch(Outcome.SOLD_OUT::equals));
+		assertThat(this.sales.view(item).held()).isEqualTo(32);
 	}
 
 	@Test
