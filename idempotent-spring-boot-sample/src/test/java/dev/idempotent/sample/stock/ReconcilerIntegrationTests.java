@@ -127,7 +127,7 @@ class ReconcilerIntegrationTests {
 		this.reconciler.warm(item);
 		String id = id();
 		assertThat(this.gate.admit(item, id, "ann")).isEqualTo(Admission.GO);
-		this.transaction.execute((status) -> this.movements.take(id, item, "ann"));
+		this.transaction.execute((status) -> this.movements.take(id, item, "ann", false));
 		this.reconciler.reconcile(item);
 		assertRight(item);
 		assertThat(this.gate.admit(item, id(), "ann")).isEqualTo(Admission.LIMIT);
