@@ -52,5 +52,6 @@ function read(url) {
 rushId = decodeURIComponent(window.location.hash.slice(1)) || null;
 wireBuyer();
 wireRedis();
+Object.keys(FAULTS).forEach((action) => onClick('redis-' + action, () => noteFault(action)));
 onSubmit('rush', startRush);
 refresh();

@@ -5,6 +5,7 @@ const RUSHES = '/api/rushes';
 /** The answers that a rush counts, by the member of its JSON. */
 const ANSWERS = {
   reserved: { name: 'Reserved', status: '201', kind: 'ran' },
+  ended: { name: 'Reservation ended', status: '410', kind: 'mismatched' },
   soldOut: { name: 'Sold out', status: '409', kind: 'refused' },
   limitReached: { name: 'Limit of the user', status: '409', kind: 'refused' },
   shed: { name: 'Too many requests', status: '429', kind: 'waited' },
@@ -19,7 +20,10 @@ const STATES = {
   DONE: 'The rush is over.'
 };
 
+const FAULTS = { wipe: 'wiped', cut: 'cut off', restore: 'restored' };
+
 let rushId = null;
+let drawnSeries = [];
 
 function startRush() {
   byId('start').disabled = true;
@@ -29,6 +33,7 @@ function startRush() {
     const started = parsed(answer.body);
     if (answer.status === 202) {
       hideVerdict('Nothing to judge yet.');
+      faults = [];
       followRush(started.rushId, started.item);
     } else {
       byId('start').disabled = false;
@@ -72,19 +77,27 @@ function drawRush(rush) {
   byId('start').disabled = rush.state !== 'DONE';
   showText('rush-state', STATES[rush.state]);
   showText('finished', grouped(rush.finished) + ' of ' + grouped(rush.users) + ' users have finished');
-  showText('per-second', grouped(Math.round(rush.perSecond)) + ' answers per second');
-  drawSeries(rush.series);
+  showText('per-second', grouped(Math.round(rush.perSecond)) + ' per second, ' + grouped(busiest(rush.series)) + ' in the busiest');
+  drawnSeries = rush.series;
+  drawSeries(drawnSeries);
   drawKinds(rush);
   drawMillis('accepted', rush.acceptedMillis);
   drawMillis('refused', rush.refusedMillis);
 }
 
+/** Marks in the chart what the visitor does to Redis while a rush is shown. */
+function noteFault(action) {
+  if (rushId !== null) {
+    faults.push({ second: lastSecond(drawnSeries) + 1, name: FAULTS[action] });
+  }
+}
+
 function drawKinds(rush) {
   const list = byId('kinds');
   list.replaceChildren();
-  const most = Math.max.apply(null, Object.keys(ANSWERS).map((kind) => rush.answers[kind]).concat([1]));
+  const most = Math.max.apply(null, Object.values(rush.answers).concat([1]));
   Object.keys(ANSWERS).forEach((kind) => {
-    drawKind(list, ANSWERS[kind], rush.answers[kind], most);
+    drawKind(list, ANSWERS[kind], rush.answers[kind] || 0, most);
   });
   drawKind(list, { name: 'Replayed', status: 'of these', kind: 'replayed' }, rush.replayed, most);
 }
