@@ -66,7 +66,9 @@ create table if not exists delivery (
 );
 
 -- The flash sale. A unit is taken if and only if the row of a live reservation says so: both
--- change in one transaction, and the check keeps the count within the stock.
+-- change in one transaction, and the check keeps the count within the stock. Owners and
+-- reservations have no foreign keys into the sale: each insert would lock a row that all
+-- buyers share, to check what its own statement has just read there.
 create table if not exists flash_sale (
   item       text        primary key,
   stock      integer     not null check (stock > 0),
@@ -85,9 +87,9 @@ create table if not exists stock_shelf (
   check (taken between 0 and total)
 ) with (fillfactor = 50);
 
--- The live reservations of each user.
+-- The live reservations of each user. Rows stay when there are none, so that versions grow.
 create table if not exists stock_owner (
-  item       text        not null references flash_sale,
+  item       text        not null,
   owner      text        not null,
   ids        text[]      not null,
   version    bigint      not null default 1,
@@ -104,7 +106,13 @@ create table if not exists reservation (
   state          text        not null default 'HELD' check (state in ('HELD', 'CONFIRMED', 'ENDED')),
   expires_at     timestamptz not null,
   order_id       uuid        unique references orders,
-  foreign key (item, shelf) references stock_shelf,
   check ((state = 'CONFIRMED') = (order_id is not null))
 );
+create index if not exists reservation_by_item on reservation (item);
 create index if not exists reservation_by_expiry on reservation (expires_at) where state = 'HELD';
+
+-- The stock of the naive sale: one row that all buyers update.
+create table if not exists naive_stock (
+  item  text    primary key references flash_sale,
+  stock integer not null check (stock >= 0)
+);

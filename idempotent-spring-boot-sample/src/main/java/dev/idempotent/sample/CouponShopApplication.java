@@ -4,6 +4,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
  * The coupon shop.
@@ -11,6 +12,7 @@ import org.springframework.resilience.annotation.EnableResilientMethods;
 @SpringBootApplication
 @ConfigurationPropertiesScan
 @EnableResilientMethods
+@EnableScheduling
 public class CouponShopApplication {
 
 	public static void main(String[] args) {

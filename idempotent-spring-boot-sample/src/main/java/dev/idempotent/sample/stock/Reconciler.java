@@ -1,5 +1,12 @@
 package dev.idempotent.sample.stock;
 
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -8,13 +15,89 @@ import org.springframework.stereotype.Component;
 @Component
 public class Reconciler {
 
+	private static final Logger logger = LoggerFactory.getLogger(Reconciler.class);
+
+	private final StockGate gate;
+
+	private final StockLedger ledger;
+
+	Reconciler(StockGate gate, StockLedger ledger) {
+		this.gate = gate;
+		this.ledger = ledger;
+	}
+
 	/**
 	 * Loads the gate of a sale unless it knows the sale. Does nothing if the item has
 	 * none.
 	 * @return whether the item is on sale
 	 */
-	public boolean warm(String item) {
-		throw new UnsupportedOperationException();
+	public synchronized boolean warm(String item) {
+		return this.gate.view(item).isPresent() || reconcile(item) != Correction.NOT_ON_SALE;
+	}
+
+	/**
+	 * Corrects the gates of all sales: at the start, and every 5 s.
+	 */
+	@Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
+	void reconcile() {
+		for (String item : this.ledger.items()) {
+			try {
+				reconcile(item);
+			}
+			catch (DataAccessException ex) {
+				logger.warn("A gate could not be compared with the ledger. The next attempt is in 5 s.", ex);
+			}
+		}
+	}
+
+	/**
+	 * Corrects the gate of a sale. Reads the gate first: so the ledger has committed all
+	 * that a right gate knows.
+	 */
+	Correction reconcile(String item) {
+		Optional<GateState> state = this.gate.read(item);
+		StockFacts facts = this.ledger.facts(item, state.isEmpty()).orElse(null);
+		if (facts == null) {
+			return Correction.NOT_ON_SALE;
+		}
+		if (state.isEmpty()) {
+			this.gate.load(item, facts);
+			return Correction.LOADED;
+		}
+		if (state.get().contradicts(facts)) {
+			logger.warn("The gate {} contradicts the ledger and is replaced.", StockGate.keys(item).get(0));
+			this.ledger.facts(item, true).ifPresent((all) -> this.gate.reset(item, all));
+			return Correction.RESET;
+		}
+		this.gate.tell(item, null, facts);
+		return Correction.TOLD;
+	}
+
+	/**
+	 * What {@link #reconcile(String)} has done to a gate.
+	 */
+	enum Correction {
+
+		/**
+		 * Nothing, because the item has no sale.
+		 */
+		NOT_ON_SALE,
+
+		/**
+		 * It has loaded the gate, which did not know the sale.
+		 */
+		LOADED,
+
+		/**
+		 * It has told the gate what is committed.
+		 */
+		TOLD,
+
+		/**
+		 * It has replaced a gate that contradicted the ledger.
+		 */
+		RESET
+
 	}
 
 }
