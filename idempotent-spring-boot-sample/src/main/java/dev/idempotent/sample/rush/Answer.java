@@ -17,8 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 record Answer(int status, String body, boolean replayed, Duration retryAfter, Duration took) {
 
 	static Answer of(HttpResponse<String> response, Duration took) {
-		Duration retryAfter = Duration
-			.ofSeconds(response.headers().firstValueAsLong("Retry-After").orElse(0));
+		Duration retryAfter = Duration.ofSeconds(response.headers().firstValueAsLong("Retry-After").orElse(0));
 		return new Answer(response.statusCode(), response.body(),
 				response.headers().firstValue("Idempotent-Replayed").isPresent(), retryAfter, took);
 	}

@@ -1,13 +1,17 @@
 package dev.idempotent.sample.rush;
 
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
+import dev.idempotent.sample.rush.RushTally.Figures;
 
 /**
- * Compares the sale with a naive one that updates one row. Both are measured in turn, so
- * that other load of the machine affects both.
+ * Compares the sale with the naive one. Both are measured in turn, so that other load of
+ * the machine affects both.
  */
 final class Comparison {
 
@@ -24,52 +28,46 @@ final class Comparison {
 	/**
 	 * Measures both and returns a line for each figure.
 	 */
-	List<String> run() {
-		List<Sample> sale = new ArrayList<>();
-		List<Sample> naive = new ArrayList<>();
+	Stream<String> run() {
+		Pair reserve = measure(() -> rush(USERS, false, Behaviour.RESERVE), () -> rush(USERS, true, Behaviour.RESERVE));
+		Pair buy = measure(() -> rush(USERS, false, Behaviour.BUY), () -> rush(USERS, true, Behaviour.RESERVE));
+		Pair refuse = measure(() -> rush(1, false, Behaviour.RESERVE), () -> rush(1, true, Behaviour.RESERVE));
+		Pair look = measure(() -> rush(1, false, Behaviour.LOOK), () -> rush(1, true, Behaviour.RESERVE));
+		return Stream.of(reserve.line("accepted/s: reserved, or ordered by the naive sale", Figures::perSecond),
+				reserve.line("99th percentile of accepted, ms", (figures) -> figures.acceptedMillis().p99()),
+				buy.line("sold/s: reserved and ordered, or ordered by the naive sale", Figures::perSecond),
+				refuse.line("refused/s: requests for a unit", Figures::perSecond),
+				look.line("refused/s: looks at the door, or requests to the naive sale", Figures::perSecond));
+	}
+
+	private static Pair measure(Supplier<Figures> sale, Supplier<Figures> naive) {
 		// The first round warms up.
-		for (int round = 0; round <= ROUNDS; round++) {
-			sale.add(measure(false));
-			naive.add(measure(true));
-		}
-		sale.remove(0);
-		naive.remove(0);
-		return List.of(line("accepted per second, %d users and as many units", sale, naive, Sample::acceptedPerSecond),
-				line("refused per second, %d users and one unit", sale, naive, Sample::refusedPerSecond),
-				line("99th percentile of accepted, ms", sale, naive, Sample::acceptedMillis));
+		List<Pair> rounds = IntStream.rangeClosed(0, ROUNDS)
+			.mapToObj((round) -> new Pair(List.of(sale.get()), List.of(naive.get())))
+			.skip(1)
+			.toList();
+		return new Pair(rounds.stream().flatMap((round) -> round.sale.stream()).toList(),
+				rounds.stream().flatMap((round) -> round.naive.stream()).toList());
 	}
 
-	private Sample measure(boolean naive) {
-		Rush accepted = rush(USERS, naive);
-		Rush refused = rush(1, naive);
-		return new Sample(accepted.figures().perSecond(), refused.figures().perSecond(),
-				accepted.figures().acceptedMillis().p99());
-	}
-
-	private Rush rush(int stock, boolean naive) {
-		Rush rush = this.rushes.of(RushPlan.plain(USERS, stock, naive));
+	private Figures rush(int stock, boolean naive, Behaviour behaviour) {
+		Rush rush = this.rushes.of(RushPlan.measured(USERS, stock, naive, behaviour));
 		rush.open();
 		rush.run();
-		return rush;
+		return rush.figures();
 	}
 
-	private static String line(String name, List<Sample> sale, List<Sample> naive, ToDoubleFunction<Sample> figure) {
-		double ours = median(sale, figure);
-		double theirs = median(naive, figure);
-		return "%-52s sale %8.1f   naive %8.1f   ratio %.2f".formatted(name.formatted(USERS), ours, theirs,
-				ours / theirs);
-	}
+	private record Pair(List<Figures> sale, List<Figures> naive) {
 
-	private static double median(List<Sample> samples, ToDoubleFunction<Sample> figure) {
-		return samples.stream()
-			.sorted(Comparator.comparingDouble(figure))
-			.mapToDouble(figure)
-			.skip(samples.size() / 2)
-			.findFirst()
-			.orElseThrow();
-	}
+		String line(String name, ToDoubleFunction<Figures> figure) {
+			double ours = median(this.sale, figure);
+			double theirs = median(this.naive, figure);
+			return "%-60s sale %7.1f   naive %7.1f   ratio %.2f".formatted(name, ours, theirs, ours / theirs);
+		}
 
-	private record Sample(double acceptedPerSecond, double refusedPerSecond, double acceptedMillis) {
+		private static double median(List<Figures> rounds, ToDoubleFunction<Figures> figure) {
+			return rounds.stream().mapToDouble(figure).sorted().skip(rounds.size() / 2).findFirst().orElseThrow();
+		}
 
 	}
 

@@ -55,8 +55,8 @@ final class Repetition {
 			this.problems.add("a request got 201, and no answer when it was repeated");
 		}
 		else if (answer.status() != 201 || !answer.body().equals(promise.body())) {
-			this.problems.add("a request got 201, and another answer with status " + answer.status()
-					+ " when it was repeated");
+			this.problems
+				.add("a request got 201, and another answer with status " + answer.status() + " when it was repeated");
 		}
 	}
 

@@ -72,8 +72,7 @@ final class Rush implements AutoCloseable {
 	}
 
 	/**
-	 * Runs until all users have finished, and there is a verdict unless the users are
-	 * plain.
+	 * Runs until all users have finished and, if they are people, there is a verdict.
 	 */
 	void run() {
 		this.tally.start();
@@ -81,7 +80,7 @@ final class Rush implements AutoCloseable {
 		try {
 			buy(threads);
 			this.tally.end();
-			if (!this.plan.plain()) {
+			if (this.plan.hasVerdict()) {
 				this.state = State.SETTLING;
 				settle(threads);
 			}
@@ -153,7 +152,7 @@ final class Rush implements AutoCloseable {
 		Figures figures = figures();
 		return new RushView(this.id, this.item, this.state, this.plan.users(), figures.finished(), figures.answers(),
 				figures.replayed(), figures.perSecond(), figures.series(), figures.acceptedMillis(),
-				figures.refusedMillis(), (isDone() && !this.plan.plain()) ? verdict() : null);
+				figures.refusedMillis(), (isDone() && this.plan.hasVerdict()) ? verdict() : null);
 	}
 
 	/**

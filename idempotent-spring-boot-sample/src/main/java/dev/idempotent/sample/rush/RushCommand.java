@@ -2,7 +2,8 @@ package dev.idempotent.sample.rush;
 
 import java.io.PrintStream;
 
-import org.springframework.boot.ExitCodeGenerator;
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
+import dev.idempotent.sample.rush.RushTally.Figures;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -27,34 +28,44 @@ class RushCommand {
 	}
 
 	@EventListener
-	void onReady(ApplicationReadyEvent event) {
-		ExitCodeGenerator outcome = () -> run(System.out) ? 0 : 1;
-		int code = outcome.getExitCode();
+	void run(ApplicationReadyEvent event) {
+		int code = run(System.out) ? 0 : 1;
 		System.exit(SpringApplication.exit(event.getApplicationContext(), () -> code));
 	}
 
 	/**
-	 * Runs the rush and prints its figures and the verdict.
+	 * Runs the rush, and prints its figures and the verdict.
 	 * @return whether every promise was kept
 	 */
 	boolean run(PrintStream out) {
-		Rush rush = this.rushes.of(this.properties.users(), this.properties.stock(), this.properties.perUser(), false);
-		out.printf("%d users want %d units of %s, %d for each user at most%n", this.properties.users(),
-				this.properties.stock(), rush.item(), this.properties.perUser());
+		int users = this.properties.users();
+		int stock = this.properties.stock();
+		int perUser = this.properties.perUser();
+		warmUp();
+		Rush rush = this.rushes.of(users, stock, perUser, false);
+		out.printf("%d users want %d units of %s, %d for each user%n", users, stock, rush.item(), perUser);
 		rush.open();
 		rush.run();
-		RushView view = rush.view();
-		out.printf("answers           %s, %d of them replayed%n", view.answers(), view.replayed());
-		out.printf("decided           %d per second%n", view.perSecond());
-		out.printf("accepted, ms      p50 %.1f, p99 %.1f%n", view.acceptedMillis().p50(), view.acceptedMillis().p99());
-		out.printf("refused, ms       p50 %.1f, p99 %.1f%n", view.refusedMillis().p50(), view.refusedMillis().p99());
+		print(rush.figures(), out);
 		Verdict verdict = rush.verdict();
-		verdict.lines()
-			.forEach((line) -> out.printf("%d %-7s %s%s%n", line.number(), line.state(), line.rule(),
-					line.detail().isEmpty() ? "" : ": " + line.detail()));
-		out.println("Compared with a sale that updates one row for each unit, medians of rounds in turn:");
+		verdict.lines().forEach(out::println);
+		out.println("Compared with the naive sale: medians of rounds in turn");
 		new Comparison(this.rushes).run().forEach(out::println);
 		return verdict.holds();
+	}
+
+	private void warmUp() {
+		Rush rush = this.rushes.of(RushPlan.measured(500, 100, false, Behaviour.RESERVE));
+		rush.open();
+		rush.run();
+	}
+
+	private static void print(Figures figures, PrintStream out) {
+		out.printf("answers       %s, %d of them replayed%n", figures.answers(), figures.replayed());
+		out.printf("decided       %d per second%n", figures.perSecond());
+		out.printf("accepted, ms  p50 %.1f, p99 %.1f%n", figures.acceptedMillis().p50(),
+				figures.acceptedMillis().p99());
+		out.printf("refused, ms   p50 %.1f, p99 %.1f%n", figures.refusedMillis().p50(), figures.refusedMillis().p99());
 	}
 
 }

@@ -42,7 +42,8 @@ class RushController {
 		if (this.rush != null && !this.rush.isDone()) {
 			throw new ResponseStatusException(HttpStatus.CONFLICT, "A rush is running. Wait for its end.");
 		}
-		Rush started = this.rushes.of(command.users(), command.stock(), command.perUser(), command.naive());
+		Rush started = this.rushes.of(command.users(), command.stock(), command.perUser(),
+				Boolean.TRUE.equals(command.naive()));
 		started.open();
 		this.rush = started;
 		Thread thread = new Thread(started::run, "rush");
@@ -83,7 +84,7 @@ class RushController {
 	 * A request that starts a rush.
 	 */
 	record StartRush(@Min(1) @Max(100_000) int users, @Min(1) @Max(100_000) int stock, @Min(1) @Max(10) int perUser,
-			boolean naive) {
+			@Nullable Boolean naive) {
 
 	}
 

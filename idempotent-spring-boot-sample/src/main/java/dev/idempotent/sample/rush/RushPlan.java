@@ -8,17 +8,36 @@ import java.util.UUID;
  * @param users the number of users
  * @param stock the number of units
  * @param perUser how many units a user may have
- * @param naive whether the users ask for the naive sale, which updates one row
- * @param plain whether each user requests one unit and does nothing else
- * @param chaos whether some requests fail on purpose
+ * @param naive whether they request units of the naive sale, in which all update one row
+ * @param behaviour what each user does
+ * @param chaos whether some requests of people fail on purpose
  */
-record RushPlan(int users, int stock, int perUser, boolean naive, boolean plain, boolean chaos) {
+record RushPlan(int users, int stock, int perUser, boolean naive, Behaviour behaviour, boolean chaos) {
 
 	/**
-	 * A rush that measures how fast requests are decided.
+	 * A rush of people, which has a verdict.
 	 */
-	static RushPlan plain(int users, int stock, boolean naive) {
-		return new RushPlan(users, stock, 1, naive, true, false);
+	static RushPlan people(int users, int stock, int perUser, boolean chaos) {
+		return new RushPlan(users, stock, perUser, false, Behaviour.PEOPLE, chaos);
+	}
+
+	/**
+	 * A rush that is measured.
+	 */
+	static RushPlan measured(int users, int stock, boolean naive, Behaviour behaviour) {
+		return new RushPlan(users, stock, 1, naive, behaviour, false);
+	}
+
+	boolean hasVerdict() {
+		return this.behaviour == Behaviour.PEOPLE;
+	}
+
+	/**
+	 * Returns a request that opens the sale.
+	 */
+	Ask opening(String item) {
+		return new Ask("/api/flash-sales", UUID.randomUUID().toString(),
+				"{\"item\":\"%s\",\"stock\":%d,\"perUser\":%d}".formatted(item, this.stock, this.perUser));
 	}
 
 	/**
@@ -30,11 +49,31 @@ record RushPlan(int users, int stock, int perUser, boolean naive, boolean plain,
 	}
 
 	/**
-	 * Returns a request that opens the sale.
+	 * What each user of a rush does.
 	 */
-	Ask opening(String item) {
-		return new Ask("/api/flash-sales", UUID.randomUUID().toString(),
-				"{\"item\":\"%s\",\"stock\":%d,\"perUser\":%d}".formatted(item, this.stock, this.perUser));
+	enum Behaviour {
+
+		/**
+		 * Looks at the door, reserves, clicks twice, tries a second key, and orders,
+		 * cancels or forgets.
+		 */
+		PEOPLE,
+
+		/**
+		 * Looks at the door.
+		 */
+		LOOK,
+
+		/**
+		 * Requests one unit.
+		 */
+		RESERVE,
+
+		/**
+		 * Requests one unit and orders it.
+		 */
+		BUY
+
 	}
 
 }

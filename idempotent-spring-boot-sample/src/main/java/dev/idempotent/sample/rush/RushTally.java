@@ -120,7 +120,9 @@ final class RushTally {
 	 * Returns how many keys each user has used to request units.
 	 */
 	Map<String, Integer> keys() {
-		return this.keys.entrySet().stream().collect(Collectors.toMap(Map.Entry::getKey, (keys) -> keys.getValue().get()));
+		return this.keys.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (keys) -> keys.getValue().get()));
 	}
 
 	Figures figures() {

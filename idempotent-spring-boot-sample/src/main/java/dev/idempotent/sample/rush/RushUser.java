@@ -33,26 +33,50 @@ final class RushUser {
 	}
 
 	/**
-	 * Requests a unit, and orders it, cancels it or forgets it.
+	 * Does what the plan says.
 	 */
 	void run() {
-		if (this.plan.plain()) {
-			reserve(1);
-			return;
+		switch (this.plan.behaviour()) {
+			case PEOPLE -> goShopping();
+			case LOOK -> isTurnedAway();
+			case RESERVE -> reserve(1);
+			case BUY -> {
+				Answer answer = reserve(1);
+				if (answer.status() == 201) {
+					order(answer);
+				}
+			}
 		}
-		Answer door = this.shop.get("/api/flash-sales/" + this.item + "/door").join();
+	}
+
+	private void goShopping() {
 		// Some try in spite of a closed door.
-		if (door.body().contains("true") && !oneOf(10)) {
-			this.tally.turnedAway(door);
+		if (isTurnedAway() && !oneOf(10)) {
 			return;
 		}
 		Answer answer = reserve(oneOf(10) ? 2 : 1);
 		if (oneOf(20)) {
+			// With another key, perhaps beyond the limit.
 			reserve(1);
 		}
 		if (answer.status() == 201) {
-			decide(answer.text("reservationId"));
+			int dice = this.random.nextInt(10);
+			if (dice < 6) {
+				order(answer);
+			}
+			else if (dice < 8) {
+				cancel(answer);
+			}
 		}
+	}
+
+	private boolean isTurnedAway() {
+		Answer door = this.shop.get("/api/flash-sales/" + this.item + "/door").join();
+		boolean closed = door.body().contains("true");
+		if (closed) {
+			this.tally.turnedAway(door);
+		}
+		return closed;
 	}
 
 	private boolean oneOf(int number) {
@@ -60,34 +84,37 @@ final class RushUser {
 	}
 
 	/**
-	 * Requests a unit with a new key, and repeats that key.
+	 * Requests a unit with a new key, and repeats that key until there is an answer, or
+	 * even after it.
 	 * @param copies how many equal requests to send at once
 	 */
 	private Answer reserve(int copies) {
 		Ask ask = this.plan.ask(this.item, this.name);
 		this.tally.asks(this.name);
-		String chaos = chaos();
-		return this.shop.insist(
-				(attempt) -> Collections.nCopies(copies, ask)
-					.stream()
-					.map((copy) -> this.shop.post(copy, (attempt == 0) ? chaos : null))
-					.toList(),
-				(answer) -> this.tally.note(ask, answer));
+		Answer answer = this.shop.insist((attempt) -> Collections.nCopies(copies, ask)
+			.stream()
+			.map((copy) -> this.shop.post(copy, null))
+			.toList(), (noted) -> this.tally.note(ask, noted));
+		if (this.plan.hasVerdict() && oneOf(10)) {
+			this.tally.note(ask, this.shop.insist(ask));
+		}
+		return answer;
 	}
 
-	private void decide(String reservation) {
-		String path = "/api/reservations/" + reservation;
-		int dice = this.random.nextInt(10);
-		if (dice < 6) {
-			Ask order = new Ask(path + "/order", null, "{}");
-			String chaos = chaos();
-			this.shop.insist((attempt) -> List.of(this.shop.post(order, (attempt == 0) ? chaos : null)),
-					(answer) -> this.tally.promised(order, answer));
-		}
-		else if (dice < 8) {
-			this.shop.insist((attempt) -> List.of(this.shop.delete(path)), (answer) -> {
-			});
-		}
+	private void order(Answer reserved) {
+		Ask order = new Ask(path(reserved) + "/order", null, "{}");
+		String chaos = chaos();
+		this.shop.insist((attempt) -> List.of(this.shop.post(order, (attempt == 0) ? chaos : null)),
+				(answer) -> this.tally.promised(order, answer));
+	}
+
+	private void cancel(Answer reserved) {
+		this.shop.insist((attempt) -> List.of(this.shop.delete(path(reserved))), (answer) -> {
+		});
+	}
+
+	private static String path(Answer reserved) {
+		return "/api/reservations/" + reserved.text("reservationId");
 	}
 
 	/**

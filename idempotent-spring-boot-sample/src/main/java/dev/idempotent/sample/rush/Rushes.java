@@ -3,6 +3,7 @@ package dev.idempotent.sample.rush;
 import java.net.URI;
 import java.util.List;
 
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
@@ -22,11 +23,12 @@ class Rushes {
 	}
 
 	/**
-	 * Returns a rush of users who behave like people, or of plain ones for a naive sale.
+	 * Returns a rush of people, or one that is measured on the naive sale.
 	 */
 	Rush of(int users, int stock, int perUser, boolean naive) {
 		boolean chaos = this.environment.getProperty("sample.chaos.enabled", Boolean.class, true);
-		return of(new RushPlan(users, stock, perUser, naive, naive, chaos));
+		return of(naive ? RushPlan.measured(users, stock, true, Behaviour.RESERVE)
+				: RushPlan.people(users, stock, perUser, chaos));
 	}
 
 	Rush of(RushPlan plan) {

@@ -42,7 +42,8 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 				atRest(4, "Each request that got 201 gets it again, or 410 after the end; one reservation for each key",
 						answerProblems()),
 				atRest(5, "Each order has one notification", this.findings.notifications()),
-				atRest(6, "No hold is left, the gate knows the free units, and one more buyer gets a unit if one is free",
+				atRest(6,
+						"No hold is left, the gate knows the free units, and one more buyer gets a unit if one is free",
 						saleProblems())));
 	}
 
@@ -105,9 +106,8 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 		if (sold == null) {
 			return List.of("one more buyer got no answer");
 		}
-		return (sold == this.findings.free() > 0) ? List.of()
-				: List.of("one more buyer got %s unit, and %d are free".formatted(sold ? "a" : "no",
-						this.findings.free()));
+		return (sold == this.findings.free() > 0) ? List.of() : List
+			.of("one more buyer got %s unit, and %d are free".formatted(sold ? "a" : "no", this.findings.free()));
 	}
 
 	private List<String> stockProblems() {
@@ -116,12 +116,11 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 		if (held > 0) {
 			problems.add(held + " units are held");
 		}
-		this.gate.map(GateView::units)
-			.ifPresentOrElse((units) -> {
-				if (units != this.findings.free()) {
-					problems.add("the gate has %d free units, the database %d".formatted(units, this.findings.free()));
-				}
-			}, () -> problems.add("the gate does not know the sale"));
+		this.gate.map(GateView::units).ifPresentOrElse((units) -> {
+			if (units != this.findings.free()) {
+				problems.add("the gate has %d free units, the database %d".formatted(units, this.findings.free()));
+			}
+		}, () -> problems.add("the gate does not know the sale"));
 		return problems;
 	}
 

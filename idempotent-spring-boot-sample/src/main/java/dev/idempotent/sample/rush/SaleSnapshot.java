@@ -114,8 +114,8 @@ class SaleSnapshot {
 	}
 
 	/**
-	 * An expired hold is gone after a second, the gate is right after five, and an event is
-	 * handled after a few.
+	 * An expired hold is gone after a second, the gate is right after five, and an event
+	 * is handled after a few.
 	 */
 	private boolean settled(String item) {
 		return this.jdbc.sql("""

@@ -27,6 +27,12 @@ record Verdict(String item, boolean settled, boolean holds, List<Line> lines) {
 	 */
 	record Line(int number, String rule, State state, String detail) {
 
+		@Override
+		public String toString() {
+			return "%d %-7s %s%s".formatted(this.number, this.state, this.rule,
+					this.detail.isEmpty() ? "" : ": " + this.detail);
+		}
+
 	}
 
 	/**

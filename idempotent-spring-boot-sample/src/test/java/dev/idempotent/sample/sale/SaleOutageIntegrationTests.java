@@ -47,9 +47,7 @@ class SaleOutageIntegrationTests {
 		assertThat(this.sale.isSoldOutAtTheDoor()).isFalse();
 		assertThat(JsonPath.<Object>read(this.sale.view().body(), "$.gate")).isNull();
 		chaos("restore");
-		Awaitility.await()
-			.atMost(1, TimeUnit.MINUTES)
-			.until(() -> this.sale.reserve("ann", key).statusCode() == 201);
+		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> this.sale.reserve("ann", key).statusCode() == 201);
 		assertThat(JsonPath.<Integer>read(this.sale.view().body(), "$.free")).isEqualTo(2);
 	}
 
@@ -59,9 +57,7 @@ class SaleOutageIntegrationTests {
 		this.sale.open(1, 1);
 		chaos("restore");
 		String key = ShopClient.newKey();
-		Awaitility.await()
-			.atMost(1, TimeUnit.MINUTES)
-			.until(() -> this.sale.reserve("ann", key).statusCode() == 201);
+		Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> this.sale.reserve("ann", key).statusCode() == 201);
 	}
 
 	private void chaos(String action) {
