@@ -53,6 +53,7 @@ class TransitionsWithJpaTests {
 			assertThatExceptionOfType(OptimisticLockingFailureException.class)
 				.isThrownBy(() -> tickets.move("key", TicketStatus.CHECKED));
 			assertThat(tickets.status()).isSameAs(TicketStatus.SOLD);
+			assertThat(tickets.owner()).isEqualTo("Ada");
 			tickets.letHappenMeanwhile(() -> {
 			});
 			assertThat(tickets.move("key", TicketStatus.CHECKED)).isEqualTo("CHECKED");
@@ -152,6 +153,11 @@ class TransitionsWithJpaTests {
 		@Transactional
 		public void rename(String owner) {
 			ticket().owner = owner;
+		}
+
+		@Transactional(readOnly = true)
+		public String owner() {
+			return ticket().owner;
 		}
 
 		@Transactional(readOnly = true)
