@@ -75,7 +75,7 @@ class OrderForms {
 	}
 
 	@PostMapping("/refunds")
-	@Idempotent(from = KeySource.TOKEN, name = "refund-order")
+	@Idempotent(from = KeySource.TOKEN, name = "refund-order", retention = "1m")
 	String refund() throws InterruptedException {
 		return "redirect:/refunds/" + run();
 	}

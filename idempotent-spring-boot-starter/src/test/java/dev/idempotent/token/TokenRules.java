@@ -4,9 +4,13 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.claim.FoundKey;
+import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
@@ -227,6 +231,16 @@ abstract class TokenRules {
 		String foreign = TokenApplication.tokens("other", this.clock).issue("place-order", null);
 		assertRefused(Submission.of(this.application, foreign).send(), 403, "token-refused");
 		assertThat(this.forms.runs()).isZero();
+	}
+
+	@Test
+	void keepsAResponseLongerThanItsTokenIsValid() {
+		String token = this.application.bean(OneTimeTokens.class).issue("refund-order", null);
+		assertThat(Submission.of(this.application, token).to("/refunds").send().statusCode()).isEqualTo(302);
+		IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.TOKEN, "test", "", "refund-order",
+				Objects.requireNonNull(OneTimeTokens.serialOf(token)));
+		FoundKey found = Objects.requireNonNull(this.application.bean(KeyAdministration.class).find(key));
+		assertThat(found.deciding().remaining()).isGreaterThan(TokenApplication.VALIDITY.plusMinutes(2));
 	}
 
 	@Test
