@@ -6,6 +6,7 @@ import java.net.Socket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -94,7 +95,7 @@ class EmbeddedServersIntegrationTests {
 				.toList();
 			for (int outage = 0; outage < 10; outage++) {
 				int before = confirmed.get();
-				Awaitility.await().until(() -> confirmed.get() > before);
+				Awaitility.await().atMost(1, TimeUnit.MINUTES).until(() -> confirmed.get() > before);
 				server.cut();
 				server.restore();
 			}

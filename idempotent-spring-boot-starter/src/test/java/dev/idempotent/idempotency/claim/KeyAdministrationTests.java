@@ -23,6 +23,7 @@ import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.FaultyStore.Call;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Gate;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import org.junit.jupiter.api.Test;
 
@@ -226,8 +227,10 @@ class KeyAdministrationTests {
 	void releasesTheKeyOfALiveRunUntilItsNextRenewal() {
 		Duration lease = Duration.ofMillis(300);
 		try (IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, MINUTE)) {
+			Gate renewal = this.store.gateBefore(Verb.RENEW);
 			guard.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
 			assertThat(this.leases.release(this.key).now()).isNull();
+			renewal.open();
 			await().until(() -> this.leases.find(this.key) != null);
 		}
 	}

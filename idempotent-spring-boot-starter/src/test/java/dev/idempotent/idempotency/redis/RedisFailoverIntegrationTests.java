@@ -94,8 +94,8 @@ class RedisFailoverIntegrationTests {
 
 	private Map<IdempotencyKey, String> completeOnReplicasToo() {
 		Map<IdempotencyKey, String> confirmed = new ConcurrentHashMap<>();
-		try (IdempotencyRedisConnection exclusive = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT)) {
-			IdempotencyStore replicated = new RedisIdempotencyStore(exclusive, "failover:", 1, TIMEOUT.dividedBy(2));
+		try (IdempotencyRedisConnection exclusive = IdempotencyRedisConnection.exclusive(redis.client(), LEASE)) {
+			IdempotencyStore replicated = new RedisIdempotencyStore(exclusive, "failover:", 1, LEASE.dividedBy(2));
 			for (int i = 0; i < 100; i++) {
 				IdempotencyKey key = Samples.key();
 				confirmed.put(key, "confirmed " + i);
