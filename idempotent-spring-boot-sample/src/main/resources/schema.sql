@@ -110,3 +110,9 @@ create table if not exists reservation (
 );
 create index if not exists reservation_by_item on reservation (item);
 create index if not exists reservation_by_expiry on reservation (expires_at) where state = 'HELD';
+
+-- The stock of the naive sale: one row that all buyers update.
+create table if not exists naive_stock (
+  item  text    primary key references flash_sale,
+  stock integer not null check (stock >= 0)
+);

@@ -28,6 +28,14 @@ public final class ShopClient {
 		return this.http.sendAsync(request(path).build(), BodyHandlers.ofString()).join();
 	}
 
+	public HttpResponse<String> delete(String path) {
+		return deleteAsync(path).join();
+	}
+
+	public CompletableFuture<HttpResponse<String>> deleteAsync(String path) {
+		return this.http.sendAsync(request(path).DELETE().build(), BodyHandlers.ofString());
+	}
+
 	public HttpResponse<String> post(String path, String json, String... headers) {
 		return postAsync(path, json, headers).join();
 	}

@@ -15,7 +15,8 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "idempotent.redis.timeout=10s")
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+		properties = { "idempotent.redis.timeout=10s", "spring.data.redis.timeout=10s" })
 public @interface ShopTest {
 
 }

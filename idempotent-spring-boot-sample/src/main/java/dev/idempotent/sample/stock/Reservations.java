@@ -3,6 +3,7 @@ package dev.idempotent.sample.stock;
 import java.util.Optional;
 import java.util.UUID;
 
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,14 +36,17 @@ public class Reservations {
 
 	private final StockMovements movements;
 
+	private final Chaos chaos;
+
 	private final TransactionTemplate transaction;
 
-	Reservations(StockGate gate, Reconciler reconciler, StockLedger ledger, StockMovements movements,
+	Reservations(StockGate gate, Reconciler reconciler, StockLedger ledger, StockMovements movements, Chaos chaos,
 			PlatformTransactionManager transactions) {
 		this.gate = gate;
 		this.reconciler = reconciler;
 		this.ledger = ledger;
 		this.movements = movements;
+		this.chaos = chaos;
 		this.transaction = new TransactionTemplate(transactions);
 		this.transaction.setTimeout(2);
 	}
@@ -162,6 +166,9 @@ public class Reservations {
 				Attempt attempt = this.movements.take(reservationId, item, owner, wait);
 				if (attempt.change() == null) {
 					status.setRollbackOnly();
+				}
+				else {
+					this.chaos.strike();
 				}
 				return attempt;
 			});

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
+import javax.sql.DataSource;
+
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import io.zonky.test.db.postgres.util.LinuxUtils;
 import org.awaitility.Awaitility;
@@ -91,13 +93,20 @@ public final class KillablePostgres implements AutoCloseable {
 	 * A client of its own for the caller, which does not use the wire.
 	 */
 	public JdbcClient jdbc() {
+		return JdbcClient.create(dataSource());
+	}
+
+	/**
+	 * Connections of its own for the caller, which do not use the wire.
+	 */
+	public DataSource dataSource() {
 		PGSimpleDataSource server = new PGSimpleDataSource();
 		server.setServerNames(new String[] { Ports.HOST });
 		server.setPortNumbers(new int[] { this.port });
 		server.setDatabaseName("postgres");
 		server.setUser("postgres");
 		server.setLoginTimeout(LOGIN_SECONDS);
-		return JdbcClient.create(server);
+		return server;
 	}
 
 	/**

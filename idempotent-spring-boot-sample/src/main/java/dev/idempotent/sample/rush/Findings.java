@@ -1,0 +1,26 @@
+package dev.idempotent.sample.rush;
+
+import java.util.List;
+
+/**
+ * What one snapshot of the database says about a sale.
+ *
+ * @param shelves what is wrong with the count of taken units
+ * @param orders what is wrong with confirmed reservations and orders
+ * @param owners what is wrong with the lists of live reservations
+ * @param notifications orders without exactly one notification
+ * @param reservations all reservations that were ever made
+ * @param free the units that nothing holds
+ * @param settled whether all holds have ended some time ago
+ */
+record Findings(List<String> shelves, List<String> orders, List<String> owners, List<String> notifications,
+		List<Reserved> reservations, int free, boolean settled) {
+
+	/**
+	 * A reservation in the database.
+	 */
+	record Reserved(String reservationId, String owner, String state) {
+
+	}
+
+}

@@ -1,0 +1,131 @@
+package dev.idempotent.sample.rush;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A user who wants a unit: impatient, forgetful, and sometimes dishonest.
+ */
+final class RushUser {
+
+	private final ShopHttp shop;
+
+	private final RushPlan plan;
+
+	private final String item;
+
+	private final String name;
+
+	private final RushTally tally;
+
+	private final Random random;
+
+	RushUser(ShopHttp shop, RushPlan plan, String item, int number, RushTally tally) {
+		this.shop = shop;
+		this.plan = plan;
+		this.item = item;
+		this.name = "user-" + number;
+		this.tally = tally;
+		this.random = new Random(number);
+	}
+
+	/**
+	 * Does what the plan says.
+	 */
+	void run() {
+		switch (this.plan.behaviour()) {
+			case PEOPLE -> goShopping();
+			case LOOK -> isTurnedAway();
+			case RESERVE -> reserve(1);
+			case BUY -> {
+				Answer answer = reserve(1);
+				if (answer.status() == 201) {
+					order(answer);
+				}
+			}
+		}
+	}
+
+	private void goShopping() {
+		// Some try in spite of a closed door.
+		if (isTurnedAway() && !oneOf(10)) {
+			return;
+		}
+		Answer answer = reserve(oneOf(10) ? 2 : 1);
+		if (oneOf(20)) {
+			// With another key, perhaps beyond the limit.
+			reserve(1);
+		}
+		if (answer.status() == 201) {
+			int dice = this.random.nextInt(10);
+			if (dice < 6) {
+				order(answer);
+			}
+			else if (dice < 8) {
+				cancel(answer);
+			}
+		}
+	}
+
+	private boolean isTurnedAway() {
+		Answer door = this.shop.get("/api/flash-sales/" + this.item + "/door").join();
+		boolean closed = door.body().contains("true");
+		if (closed) {
+			this.tally.turnedAway(door);
+		}
+		return closed;
+	}
+
+	private boolean oneOf(int number) {
+		return this.random.nextInt(number) == 0;
+	}
+
+	/**
+	 * Requests a unit with a new key, and repeats that key until there is an answer, or
+	 * even after it.
+	 * @param copies how many equal requests to send at once
+	 */
+	private Answer reserve(int copies) {
+		Ask ask = this.plan.ask(this.item, this.name);
+		this.tally.asks(this.name);
+		Answer answer = this.shop.insist((attempt) -> Collections.nCopies(copies, ask)
+			.stream()
+			.map((copy) -> this.shop.post(copy, null))
+			.toList(), (noted) -> this.tally.note(ask, noted));
+		if (this.plan.behaviour() == Behaviour.PEOPLE && oneOf(10)) {
+			this.tally.note(ask, this.shop.insist(ask));
+		}
+		return answer;
+	}
+
+	private void order(Answer reserved) {
+		Ask order = new Ask(path(reserved) + "/order", null, "{}");
+		String chaos = chaos();
+		this.shop.insist((attempt) -> List.of(this.shop.post(order, (attempt == 0) ? chaos : null)),
+				(answer) -> this.tally.promised(order, answer));
+	}
+
+	private void cancel(Answer reserved) {
+		this.shop.insist((attempt) -> List.of(this.shop.delete(path(reserved))), (answer) -> {
+		});
+	}
+
+	private static String path(Answer reserved) {
+		return "/api/reservations/" + reserved.text("reservationId");
+	}
+
+	/**
+	 * Chaos for the first attempt only, so that it has an end.
+	 */
+	private @Nullable String chaos() {
+		if (!this.plan.chaos() || !oneOf(20)) {
+			return null;
+		}
+		return this.random.nextBoolean() ? "fail=before-commit" : "fail=after-commit";
+	}
+
+}
