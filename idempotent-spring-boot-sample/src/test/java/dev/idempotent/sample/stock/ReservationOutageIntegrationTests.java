@@ -1,56 +1,55 @@
 package dev.idempotent.sample.stock;
 
-import java.time.Duration;
 import java.util.UUID;
 
-import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.test.context.TestPropertySource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @ShopTest
-@TestPropertySource(properties = "spring.application.name=shop-with-outages")
 class ReservationOutageIntegrationTests {
 
-	private final ShopClient shop;
+	private final LettuceConnectionFactory away = new LettuceConnectionFactory("127.0.0.1", 1);
+
+	private final StockLedger ledger;
+
+	private final Reservations reservations;
+
+	private final Reservations withoutRedis;
 
 	private final Sales sales;
 
-	@Autowired
-	private Reservations reservations;
+	private final String item;
 
-	@Autowired
-	private StockGate gate;
-
-	private String item = "";
-
-	ReservationOutageIntegrationTests(@LocalServerPort int port, @Autowired StockLedger ledger,
+	ReservationOutageIntegrationTests(@Autowired StockLedger ledger, @Autowired Reservations reservations,
+			@Autowired Reconciler reconciler, @Autowired StockMovements movements, @Autowired JsonMapper json,
 			@Autowired JdbcClient jdbc, @Autowired PlatformTransactionManager transactions) {
-		this.shop = new ShopClient(port);
+		this.away.afterPropertiesSet();
+		this.away.start();
+		this.ledger = ledger;
+		this.reservations = reservations;
+		this.withoutRedis = new Reservations(new StockGate(new StringRedisTemplate(this.away), json), reconciler,
+				ledger, movements, new Chaos(), transactions);
 		this.sales = new Sales(ledger, jdbc, new TransactionTemplate(transactions));
-	}
-
-	@BeforeEach
-	void open() {
 		this.item = this.sales.open(3, 3);
 	}
 
 	@AfterEach
 	void countEachUnitOnce() {
-		redis("restore");
+		this.away.destroy();
 		this.sales.assertSound();
 	}
 
@@ -59,24 +58,20 @@ class ReservationOutageIntegrationTests {
 		String confirmed = reserve();
 		String cancelled = reserve();
 		String expired = reserve();
-		redis("cut");
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(this::reserve);
-		assertThat(this.sales.confirm(this.reservations, confirmed)).isTrue();
-		assertThat(this.reservations.cancel(cancelled)).isEqualTo(CancelOutcome.CANCELLED);
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> this.withoutRedis.reserve(id(), this.item, "ann"));
+		assertThat(this.sales.confirm(this.withoutRedis, confirmed)).isTrue();
+		assertThat(this.withoutRedis.cancel(cancelled)).isEqualTo(CancelOutcome.CANCELLED);
 		this.sales.expire(expired);
-		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> this.sales.view(this.item).free() == 2);
-		redis("restore");
-		Awaitility.await()
-			.atMost(Duration.ofSeconds(60))
-			.ignoreExceptions()
-			.until(() -> this.gate.view(this.item).get().units() == 2);
+		new ExpirySweeper(this.ledger, this.withoutRedis).sweep();
+		assertThat(this.sales.view(this.item).free()).isEqualTo(2);
 	}
 
 	@Test
-	void repeatAReservationAfterAWipe() {
+	void outliveAWipeOfRedis(@Autowired StringRedisTemplate redis) {
 		String id = reserve();
 		reserve();
-		redis("wipe");
+		redis.delete(StockGate.keys(this.item));
 		assertThat(this.reservations.reserve(id, this.item, "ann").outcome()).isEqualTo(Outcome.ALREADY_RESERVED);
 		reserve();
 		assertThat(this.reservations.reserve(id(), this.item, "bob").outcome()).isEqualTo(Outcome.SOLD_OUT);
@@ -84,10 +79,6 @@ class ReservationOutageIntegrationTests {
 
 	private String reserve() {
 		return this.reservations.reserve(id(), this.item, "ann").reservation().reservationId();
-	}
-
-	private void redis(String action) {
-		assertThat(this.shop.post("/api/chaos/redis", "{\"action\": \"" + action + "\"}").statusCode()).isEqualTo(200);
 	}
 
 	private static String id() {
