@@ -1,0 +1,88 @@
+package dev.idempotent.sample.stock;
+
+import java.util.UUID;
+
+import dev.idempotent.sample.ShopTest;
+import dev.idempotent.sample.chaos.Chaos;
+import dev.idempotent.sample.stock.ReserveResult.Outcome;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@ShopTest
+class ReservationOutageIntegrationTests {
+
+	private final LettuceConnectionFactory away = new LettuceConnectionFactory("127.0.0.1", 1);
+
+	private final StockLedger ledger;
+
+	private final Reservations reservations;
+
+	private final Reservations withoutRedis;
+
+	private final Sales sales;
+
+	private final String item;
+
+	ReservationOutageIntegrationTests(@Autowired StockLedger ledger, @Autowired Reservations reservations,
+			@Autowired Reconciler reconciler, @Autowired StockMovements movements, @Autowired JsonMapper json,
+			@Autowired JdbcClient jdbc, @Autowired PlatformTransactionManager transactions) {
+		this.away.afterPropertiesSet();
+		this.away.start();
+		this.ledger = ledger;
+		this.reservations = reservations;
+		this.withoutRedis = new Reservations(new StockGate(new StringRedisTemplate(this.away), json), reconciler,
+				ledger, movements, new Chaos(), transactions);
+		this.sales = new Sales(ledger, jdbc, new TransactionTemplate(transactions));
+		this.item = this.sales.open(3, 3);
+	}
+
+	@AfterEach
+	void countEachUnitOnce() {
+		this.away.destroy();
+		this.sales.assertSound();
+	}
+
+	@Test
+	void endWithoutRedis() {
+		String confirmed = reserve();
+		String cancelled = reserve();
+		String expired = reserve();
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> this.withoutRedis.reserve(id(), this.item, "ann"));
+		assertThat(this.sales.confirm(this.withoutRedis, confirmed)).isTrue();
+		assertThat(this.withoutRedis.cancel(cancelled)).isEqualTo(CancelOutcome.CANCELLED);
+		this.sales.expire(expired);
+		new ExpirySweeper(this.ledger, this.withoutRedis).sweep();
+		assertThat(this.sales.view(this.item).free()).isEqualTo(2);
+	}
+
+	@Test
+	void outliveAWipeOfRedis(@Autowired StringRedisTemplate redis) {
+		String id = reserve();
+		reserve();
+		redis.delete(StockGate.keys(this.item));
+		assertThat(this.reservations.reserve(id, this.item, "ann").outcome()).isEqualTo(Outcome.ALREADY_RESERVED);
+		reserve();
+		assertThat(this.reservations.reserve(id(), this.item, "bob").outcome()).isEqualTo(Outcome.SOLD_OUT);
+	}
+
+	private String reserve() {
+		return this.reservations.reserve(id(), this.item, "ann").reservation().reservationId();
+	}
+
+	private static String id() {
+		return UUID.randomUUID().toString();
+	}
+
+}
