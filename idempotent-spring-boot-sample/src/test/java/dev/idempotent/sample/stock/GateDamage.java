@@ -12,7 +12,7 @@ enum GateDamage {
 	NO_VERSION, NO_FREE_UNITS, NO_SHELF, FREE_UNITS_NOT_A_NUMBER, OLDER, NEWER, EQUAL_BUT_DIFFERENT, UNKNOWN_SHELF,
 	UNKNOWN_FIELD, SHELVES_OF_ANOTHER_TYPE, TICKETS_OF_ANOTHER_TYPE, OWNERS_OF_ANOTHER_TYPE;
 
-	void inflictOn(GateKeys keys, StringRedisTemplate redis) {
+	void applyTo(GateKeys keys, StringRedisTemplate redis) {
 		BoundHashOperations<String, String, String> shelves = redis.boundHashOps(keys.shelves());
 		switch (this) {
 			case NONE -> {

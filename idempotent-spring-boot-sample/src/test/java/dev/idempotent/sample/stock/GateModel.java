@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A gate that is right because it is simple.
+ * A simple model of the gate.
  */
 class GateModel {
 

@@ -108,12 +108,24 @@ class ReconcilerIntegrationTests {
 	}
 
 	@ParameterizedTest
+	@EnumSource(names = { "NO_SHELVES", "NEWER" })
+	void buildsAGateWithOwnersWhoseLastChangeIsLongAgo(GateDamage damage) {
+		String item = this.sales.open(3, 1);
+		reserve(item, "ann");
+		this.sales.age(item);
+		keys(item).age();
+		damage.applyTo(keys(item), this.redis);
+		this.reconciler.reconcile(item);
+		assertThat(this.gate.admit(item, id(), "ann")).isEqualTo(Admission.LIMIT);
+	}
+
+	@ParameterizedTest
 	@EnumSource
 	void correctsADamagedGateInOnePass(GateDamage damage) {
 		String item = this.sales.open(3, 2);
 		String id = reserve(item, "ann").reservation().reservationId();
 		reserve(item, "bob");
-		damage.inflictOn(keys(item), this.redis);
+		damage.applyTo(keys(item), this.redis);
 		this.reconciler.reconcile(item);
 		assertRight(item);
 		assertThat(this.gate.admit(item, id, "ann")).isEqualTo(Admission.GO);

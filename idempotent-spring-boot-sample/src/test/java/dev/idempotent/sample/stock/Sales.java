@@ -70,6 +70,15 @@ final class Sales {
 	}
 
 	/**
+	 * Lets a minute pass since the last change of each owner.
+	 */
+	void age(String item) {
+		this.jdbc.sql("update stock_owner set changed_at = changed_at - interval '1 minute' where item = ?")
+			.param(item)
+			.update();
+	}
+
+	/**
 	 * Asserts that each unit that is taken has one live reservation, which its owner has
 	 * too.
 	 */

@@ -26,7 +26,7 @@ class StockGateFaultsIntegrationTests extends ClusterGate {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "limit", "units" })
-	void admitsNobodyWithoutAField(String field) {
+	void isAbsentWithoutAField(String field) {
 		load(1);
 		this.redis.opsForHash().delete(this.keys.shelves(), field);
 		assertThat(admit("a", "ann")).isEqualTo(Admission.ABSENT);
