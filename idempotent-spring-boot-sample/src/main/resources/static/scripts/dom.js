@@ -45,3 +45,8 @@ function chosen(name) {
 function counted(number, noun) {
   return number + ' ' + noun + (number === 1 ? '' : 's');
 }
+
+/** Returns a number with its digits in groups of three. */
+function grouped(number) {
+  return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}

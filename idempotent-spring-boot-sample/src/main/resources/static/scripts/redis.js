@@ -15,7 +15,7 @@ function refreshRedis() {
       byId('redis-wipe').disabled = false;
       byId('redis-restore').disabled = state.available;
     }
-    showText('redis-state', known ? stateText(state) : 'Cannot be switched here');
+    showText('redis-state', known ? stateText(state) : 'Cannot be switched here. ' + (state.detail || ''));
     byId('redis').className = 'choices' + (known ? (state.available ? ' up' : ' down') : '');
   });
 }

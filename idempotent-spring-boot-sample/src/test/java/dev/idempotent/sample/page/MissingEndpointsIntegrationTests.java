@@ -35,7 +35,8 @@ class MissingEndpointsIntegrationTests {
 
 	@Test
 	void saysThatRedisCannotBeSwitched() {
-		this.page.awaitTexts("#redis-state", "Cannot be switched here");
+		this.page.awaitTexts("#redis-state",
+				"Cannot be switched here. Failures on request are disabled by sample.chaos.enabled.");
 		assertThat(List.of("redis-cut", "redis-restore", "redis-wipe")).allMatch(this.page::isDisabled);
 	}
 

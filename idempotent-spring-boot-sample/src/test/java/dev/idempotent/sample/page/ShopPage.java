@@ -15,7 +15,7 @@ import org.htmlunit.html.HtmlPage;
 import org.htmlunit.html.HtmlSelect;
 
 /**
- * The page of the shop in a browser. Each instance is a new visitor.
+ * A page of the shop in a browser. Each instance is a new visitor.
  */
 class ShopPage implements AutoCloseable {
 
@@ -26,7 +26,11 @@ class ShopPage implements AutoCloseable {
 	private final HtmlPage page;
 
 	ShopPage(int port) throws IOException {
-		this.page = this.browser.getPage("http://127.0.0.1:" + port + "/");
+		this(port, "");
+	}
+
+	ShopPage(int port, String path) throws IOException {
+		this.page = this.browser.getPage("http://127.0.0.1:" + port + "/" + path);
 	}
 
 	void click(String id) throws IOException {

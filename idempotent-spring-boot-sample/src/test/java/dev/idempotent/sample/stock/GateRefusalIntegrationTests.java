@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.UUID;
 
 import dev.idempotent.sample.ShopTest;
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ class GateRefusalIntegrationTests {
 		JdbcClient jdbc = JdbcClient.create(away);
 		StockLedger ledger = new StockLedger(jdbc);
 		this.reservations = new Reservations(gate, new Reconciler(gate, ledger), ledger,
-				new StockMovements(jdbc, new ReservationProperties(Duration.ofMinutes(1))),
+				new StockMovements(jdbc, new ReservationProperties(Duration.ofMinutes(1))), new Chaos(),
 				new JdbcTransactionManager(away));
 	}
 

@@ -100,7 +100,7 @@ class ReconcilerIntegrationTests {
 		String id = id();
 		assertThat(this.gate.admit(item, id, "ann")).isEqualTo(Admission.GO);
 		keys(item).wipe();
-		Attempt attempt = this.transaction.execute((status) -> this.movements.take(id, item, "ann"));
+		Attempt attempt = this.transaction.execute((status) -> this.movements.take(id, item, "ann", false));
 		this.reservations.tell(attempt.change());
 		assertThat(reserve(item, "bob").outcome()).isEqualTo(Outcome.SOLD_OUT);
 		assertThat(this.reservations.reserve(id, item, "ann").outcome()).isEqualTo(Outcome.ALREADY_RESERVED);
@@ -127,7 +127,7 @@ class ReconcilerIntegrationTests {
 		this.reconciler.warm(item);
 		String id = id();
 		assertThat(this.gate.admit(item, id, "ann")).isEqualTo(Admission.GO);
-		this.transaction.execute((status) -> this.movements.take(id, item, "ann"));
+		this.transaction.execute((status) -> this.movements.take(id, item, "ann", false));
 		this.reconciler.reconcile(item);
 		assertRight(item);
 		assertThat(this.gate.admit(item, id(), "ann")).isEqualTo(Admission.LIMIT);

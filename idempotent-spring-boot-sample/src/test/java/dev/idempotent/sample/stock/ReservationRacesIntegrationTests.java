@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopTest;
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -101,7 +102,7 @@ class ReservationRacesIntegrationTests {
 		String item = this.sales.open(32, 1);
 		this.reconciler.warm(item);
 		this.gate.tell(item, null, new StockFacts(1, List.of(new StockFacts.Shelf(1, 1000, 1000)), List.of()));
-		Reservations once = new Reservations(this.gate, this.reconciler, this.ledger, this.movements,
+		Reservations once = new Reservations(this.gate, this.reconciler, this.ledger, this.movements, new Chaos(),
 				this.transactions);
 		Concurrently.run(10, () -> Stream.generate(() -> once.reserve(id(), item, id()).outcome())
 			.anyMatch(Outcome.SOLD_OUT::equals));

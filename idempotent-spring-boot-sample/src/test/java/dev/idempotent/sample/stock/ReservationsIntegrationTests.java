@@ -5,6 +5,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopTest;
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -215,7 +216,7 @@ class ReservationsIntegrationTests {
 	 * The same reservations with a database whose answers to commits are lost.
 	 */
 	private Reservations losingAnswers() {
-		return new Reservations(this.gate, this.reconciler, this.ledger, this.movements,
+		return new Reservations(this.gate, this.reconciler, this.ledger, this.movements, new Chaos(),
 				new JdbcTransactionManager(this.transactions.getDataSource()) {
 
 					@Override
