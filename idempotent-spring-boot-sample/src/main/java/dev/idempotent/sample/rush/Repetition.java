@@ -49,7 +49,8 @@ final class Repetition {
 		String other = this.keys.put(reservation, ask.key());
 		check(other == null || other.equals(ask.key()), "the reservation of another key", answer);
 		switch (answer.kind()) {
-			// If Redis has lost the response, the gate may refuse before the ledger is asked.
+			// If Redis has lost the response, the gate may refuse before the ledger is
+			// asked.
 			case ENDED, SOLD_OUT, LIMIT_REACHED -> this.ended.add(reservation);
 			default -> check(same, "a reservation", answer);
 		}
@@ -57,8 +58,8 @@ final class Repetition {
 
 	private void check(boolean right, String promised, Answer answer) {
 		if (!right) {
-			this.problems.add("a request was promised %s, and got %d when it was repeated".formatted(promised,
-					answer.status()));
+			this.problems
+				.add("a request was promised %s, and got %d when it was repeated".formatted(promised, answer.status()));
 		}
 	}
 
