@@ -16,27 +16,25 @@ final class Comparison {
 
 	private static final int ROUNDS = 5;
 
-	private static final int USERS = 1_000;
-
 	private final List<Figures> sale = new ArrayList<>();
 
 	private final List<Figures> naive = new ArrayList<>();
 
-	private Comparison(Rushes rushes, int stock, Behaviour behaviour) {
+	private Comparison(Rushes rushes, int users, int stock, Behaviour behaviour) {
 		for (int round = 0; round < ROUNDS; round++) {
-			this.sale.add(rushes.measure(USERS, stock, behaviour, false));
-			this.naive.add(rushes.measure(USERS, stock, Behaviour.RESERVE, true));
+			this.sale.add(rushes.measure(users, stock, behaviour, false));
+			this.naive.add(rushes.measure(users, stock, Behaviour.RESERVE, true));
 		}
 	}
 
 	/**
 	 * Measures both and returns a line for each figure.
 	 */
-	static Stream<String> of(Rushes rushes) {
-		Comparison reserve = new Comparison(rushes, USERS, Behaviour.RESERVE);
-		Comparison buy = new Comparison(rushes, USERS, Behaviour.BUY);
-		Comparison refuse = new Comparison(rushes, 1, Behaviour.RESERVE);
-		Comparison look = new Comparison(rushes, 1, Behaviour.LOOK);
+	static Stream<String> of(Rushes rushes, int users) {
+		Comparison reserve = new Comparison(rushes, users, users, Behaviour.RESERVE);
+		Comparison buy = new Comparison(rushes, users, users, Behaviour.BUY);
+		Comparison refuse = new Comparison(rushes, users, 1, Behaviour.RESERVE);
+		Comparison look = new Comparison(rushes, users, 1, Behaviour.LOOK);
 		return Stream.of(reserve.line("accepted/s: reserved, or ordered by the naive sale", Figures::perSecond),
 				reserve.line("99th percentile of accepted, ms", (figures) -> figures.acceptedMillis().p99()),
 				buy.line("sold/s: reserved and ordered, or ordered by the naive sale", Figures::perSecond),

@@ -41,8 +41,9 @@ class RushCommand {
 		int users = this.properties.users();
 		int stock = this.properties.stock();
 		int perUser = this.properties.perUser();
+		int measured = Math.min(users, 1_000);
 		// Warms up.
-		this.rushes.measure(500, 100, Behaviour.RESERVE, false);
+		this.rushes.measure(measured, measured, Behaviour.RESERVE, false);
 		Rush rush = this.rushes.ofPeople(users, stock, perUser);
 		out.printf("%d users want %d units of %s, %d for each user%n", users, stock, rush.item(), perUser);
 		rush.open();
@@ -50,8 +51,8 @@ class RushCommand {
 		print(rush.figures(), out);
 		Verdict verdict = rush.verdict();
 		verdict.lines().forEach(out::println);
-		out.println("Compared with the naive sale, medians of rounds in turn:");
-		Comparison.of(this.rushes).forEach(out::println);
+		out.printf("Compared with the naive sale, medians of rounds in turn, each of %d users:%n", measured);
+		Comparison.of(this.rushes, measured).forEach(out::println);
 		return verdict.holds();
 	}
 

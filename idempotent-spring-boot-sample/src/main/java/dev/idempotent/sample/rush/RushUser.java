@@ -1,8 +1,8 @@
 package dev.idempotent.sample.rush;
 
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 
 import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import org.jspecify.annotations.Nullable;
@@ -40,9 +40,9 @@ final class RushUser {
 		switch (this.plan.behaviour()) {
 			case PEOPLE -> goShopping();
 			case LOOK -> isTurnedAway();
-			case RESERVE -> reserve(1);
+			case RESERVE -> reserve(false);
 			case BUY -> {
-				Answer answer = reserve(1);
+				Answer answer = reserve(false);
 				if (answer.status() == 201) {
 					order(answer);
 				}
@@ -55,10 +55,10 @@ final class RushUser {
 		if (isTurnedAway() && !oneOf(10)) {
 			return;
 		}
-		Answer answer = reserve(oneOf(10) ? 2 : 1);
+		Answer answer = reserve(oneOf(10));
 		if (oneOf(20)) {
 			// With another key, perhaps beyond the limit.
-			reserve(1);
+			reserve(false);
 		}
 		if (answer.status() == 201) {
 			int dice = this.random.nextInt(10);
@@ -87,15 +87,16 @@ final class RushUser {
 	/**
 	 * Requests a unit with a new key, and repeats that key until there is an answer, or
 	 * even after it.
-	 * @param copies how many equal requests to send at once
+	 * @param twice whether to send two equal requests at once
 	 */
-	private Answer reserve(int copies) {
+	private Answer reserve(boolean twice) {
 		Ask ask = this.plan.ask(this.item, this.name);
 		this.tally.asks(this.name);
-		Answer answer = this.shop.insist((attempt) -> Collections.nCopies(copies, ask)
-			.stream()
-			.map((copy) -> this.shop.post(copy, null))
-			.toList(), (noted) -> this.tally.note(ask, noted));
+		String chaos = chaos();
+		Answer answer = this.shop.insist((attempt) -> {
+			CompletableFuture<Answer> first = this.shop.post(ask, (attempt == 0) ? chaos : null);
+			return twice ? List.of(first, this.shop.post(ask, null)) : List.of(first);
+		}, (noted) -> this.tally.note(ask, noted));
 		if (this.plan.behaviour() == Behaviour.PEOPLE && oneOf(10)) {
 			this.tally.note(ask, this.shop.insist(ask));
 		}

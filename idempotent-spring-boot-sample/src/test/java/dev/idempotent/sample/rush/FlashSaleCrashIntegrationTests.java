@@ -53,12 +53,10 @@ class FlashSaleCrashIntegrationTests {
 			for (Map.Entry<String, Runnable> fault : faults().entrySet()) {
 				// Each fault falls into the sale, however fast the machine is.
 				await(rush, sale, STOCK * ++done / 8);
-				System.out.println(rush.view());
 				this.site.journal().during(fault.getKey(), fault.getValue());
 			}
 			this.site.awaitReady();
 			sale.join();
-			System.out.println(rush.view());
 			assertThat(rush.verdict().lines().stream().filter(this::isBroken)).as(rush.view().toString()).isEmpty();
 		}
 		finally {

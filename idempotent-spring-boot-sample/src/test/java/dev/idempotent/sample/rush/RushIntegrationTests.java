@@ -1,5 +1,7 @@
 package dev.idempotent.sample.rush;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -53,6 +56,14 @@ class RushIntegrationTests {
 		assertThat(JsonPath.<Integer>read(done, "$.answers.reserved")).isEqualTo(5);
 		assertThat(JsonPath.<Integer>read(done, "$.answers.soldOut")).isEqualTo(25);
 		assertThat(JsonPath.<Object>read(done, "$.verdict")).isNull();
+	}
+
+	@Test
+	void runsFromTheCommandLine(@Autowired Rushes rushes) {
+		ByteArrayOutputStream out = new ByteArrayOutputStream();
+		boolean holds = new RushCommand(rushes, new RushProperties(40, 5, 1)).run(new PrintStream(out, true));
+		assertThat(holds).as(out.toString()).isTrue();
+		assertThat(out.toString()).contains("1 HOLDS", "6 HOLDS").containsPattern("refused/s.* naive .* ratio [0-9.]+");
 	}
 
 	@ParameterizedTest
