@@ -26,7 +26,8 @@ function drawSeries(series) {
   svgElement(picture, 'line', { class: 'axis', x1: 0, y1: CHART.height - 0.5, x2: CHART.width, y2: CHART.height - 0.5 });
   parent.classList.toggle('with-faults', faults.length > 0);
   faults.filter((fault) => fault.second >= first).forEach((fault, i) => {
-    const mark = element(parent, 'span', 'fault', fault.name);
+    const mark = element(parent, 'span', 'fault', '');
+    element(mark, 'span', 'fault-name', fault.name);
     mark.style.left = (fault.second - first) / seconds * 100 + '%';
     mark.style.paddingTop = i % FAULT_ROWS + 'rem';
   });
