@@ -2,6 +2,7 @@ package dev.idempotent;
 
 import java.time.Clock;
 import java.time.Instant;
+import java.time.InstantSource;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
@@ -49,6 +50,10 @@ class ArchitectureTests {
 
 	private static final String SAGA = "dev.idempotent.saga";
 
+	private static final String STATE = "dev.idempotent.state";
+
+	private static final String TOKEN = "dev.idempotent.token";
+
 	private static final String CLAIM = ROOT + ".claim";
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
@@ -84,7 +89,7 @@ class ArchitectureTests {
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE,
 				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA,
-				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run");
+				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE, STATE + ".jdbc", TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -94,6 +99,9 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule encryptionKnowsTheJdkAlone = room(ENCRYPTION, "java..", "javax.crypto..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule tokensKnowTheJdkAlone = room(TOKEN, "java..", "javax.crypto..", "org.jspecify..");
 
 	@ArchTest
 	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, OUTAGE, "java..",
@@ -127,6 +135,15 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, OUTAGE, "java..", "javax.sql..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.transaction.support..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule transitionsKnowTheJdkAlone = room(STATE, "java..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule guardedTablesKnowTheTransactionOfTheCallerAlone = room(STATE + ".jdbc", STATE, DATABASE,
+			"java..", "javax.sql..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
+			"org.springframework.transaction", "org.springframework.transaction.support..",
 			"org.springframework.util..");
 
 	@ArchTest
@@ -172,11 +189,11 @@ class ArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, OUTAGE, "java..",
-			"org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..", "org.springframework.aop..",
-			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",
-			"org.springframework.http..", "org.springframework.stereotype..", "org.springframework.util..",
-			"org.springframework.web..", "tools.jackson..");
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, OUTAGE, TOKEN,
+			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
+			"org.springframework.aop..", "org.springframework.core..", "org.springframework.expression..",
+			"org.springframework.format..", "org.springframework.http..", "org.springframework.stereotype..",
+			"org.springframework.util..", "org.springframework.web..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule securityKnowsPrincipalsAlone = room(SECURITY, "java..", "org.jspecify..",
@@ -200,10 +217,18 @@ class ArchitectureTests {
 	static final ArchRule noClassDecidesByTheClockOfThisMachine = noClasses().that()
 		// Its time is for operators.
 		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
+		.and()
+		// Its time is for the consumers of events.
+		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
+		.and()
+		// The one that decides: a token has no store, and so no other clock.
+		.doNotHaveFullyQualifiedName("dev.idempotent.token.OneTimeTokens")
 		.should()
 		.callMethod(System.class, "currentTimeMillis")
 		.orShould()
 		.callMethod(Instant.class, "now")
+		.orShould()
+		.callMethod(InstantSource.class, "system")
 		.orShould()
 		.dependOnClassesThat()
 		.areAssignableTo(Clock.class);

@@ -53,6 +53,12 @@ public record IdempotencyKey(String digest) {
 		EXPRESSION,
 
 		/**
+		 * The serial of a one-time token, which binds its caller by itself: without a
+		 * scope.
+		 */
+		TOKEN,
+
+		/**
 		 * The arguments of a method, or a key stated in code.
 		 */
 		METHOD,

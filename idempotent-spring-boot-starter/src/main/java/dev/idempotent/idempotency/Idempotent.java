@@ -35,7 +35,8 @@ public @interface Idempotent {
 	String EVERYTHING = "*";
 
 	/**
-	 * The source of a web handler's key. Ignored if {@link #key()} is set.
+	 * The source of a web handler's key. Ignored if {@link #key()} is set, which
+	 * {@link KeySource#TOKEN} excludes.
 	 * @return the source of the key
 	 */
 	KeySource from() default KeySource.HEADER;
@@ -54,7 +55,7 @@ public @interface Idempotent {
 	/**
 	 * The operation name, part of every key that is not a client header, so that two
 	 * operations never share a key. Set it before you rename a method whose keys must
-	 * stay valid.
+	 * stay valid. Required with {@link KeySource#TOKEN}, as the purpose of the tokens.
 	 * @return the name, or an empty string for class, method and parameter types
 	 */
 	String name() default "";
@@ -82,7 +83,8 @@ public @interface Idempotent {
 	/**
 	 * How long a stored response is replayed, such as {@code 24h}; no shorter than the
 	 * lease. Required with {@link KeySource#FINGERPRINT}, which treats equal requests as
-	 * retries for that long, even where both were intended.
+	 * retries for that long, even where both were intended. With {@link KeySource#TOKEN}
+	 * the response is kept until the token has expired, if that is later.
 	 * @return a duration, or an empty string for {@code idempotent.retention}
 	 */
 	String retention() default "";

@@ -19,6 +19,14 @@ public enum KeySource {
 	 * The fingerprint of the request: equal requests are retries for the whole retention,
 	 * even where both were intended. For double clicks on forms without keys.
 	 */
-	FINGERPRINT
+	FINGERPRINT,
+
+	/**
+	 * A one-time token that {@code OneTimeTokens} has issued for
+	 * {@link Idempotent#name()}, in the header or in the form field {@code _idempotency}:
+	 * what a page that was rendered once sends is processed once. Requires a name and
+	 * {@code idempotent.token.secrets}.
+	 */
+	TOKEN
 
 }

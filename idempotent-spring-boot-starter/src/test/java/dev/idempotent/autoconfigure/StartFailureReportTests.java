@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.token.OneTimeTokens;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,6 +79,14 @@ class StartFailureReportTests {
 	}
 
 	@Test
+	void reportsThatTokensNeedASecret(CapturedOutput output) {
+		fail(Forms.class, "spring.application.name=shop");
+		assertThat(report(output)).element(1)
+			.asString()
+			.startsWith("OneTimeTokens is injected, and there is no such bean: idempotent.token.secrets is empty");
+	}
+
+	@Test
 	void leavesAMalformedPropertyToBoot(CapturedOutput output) {
 		fail(Application.class, "spring.application.name=shop", "idempotent.lease=abc");
 		assertThat(report(output)).contains("Property: idempotent.lease", "Value: \"abc\"");
@@ -138,6 +147,15 @@ class StartFailureReportTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+	}
+
+	@RestController
+	@EnableAutoConfiguration
+	static class Forms {
+
+		Forms(OneTimeTokens tokens) {
+		}
 
 	}
 

@@ -3,6 +3,7 @@ package dev.idempotent.sample.rush;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -17,9 +18,9 @@ import tools.jackson.databind.json.JsonMapper;
 record Answer(int status, String body, boolean replayed, Duration retryAfter, Duration took) {
 
 	static Answer of(HttpResponse<String> response, Duration took) {
-		Duration retryAfter = Duration.ofSeconds(response.headers().firstValueAsLong("Retry-After").orElse(0));
 		return new Answer(response.statusCode(), response.body(),
-				response.headers().firstValue("Idempotent-Replayed").isPresent(), retryAfter, took);
+				response.headers().firstValue("Idempotent-Replayed").isPresent(),
+				Duration.ofSeconds(response.headers().firstValueAsLong("Retry-After").orElse(0)), took);
 	}
 
 	static Answer none(Duration took) {
@@ -37,10 +38,13 @@ record Answer(int status, String body, boolean replayed, Duration retryAfter, Du
 		};
 	}
 
+	/**
+	 * What the answer to a request for a unit says.
+	 */
 	Kind kind() {
 		return switch (this.status) {
 			case 0 -> Kind.UNANSWERED;
-			case 200, 201 -> Kind.RESERVED;
+			case 201 -> Kind.RESERVED;
 			case 409 -> conflict();
 			case 410 -> Kind.ENDED;
 			case 429 -> Kind.SHED;
@@ -50,13 +54,12 @@ record Answer(int status, String body, boolean replayed, Duration retryAfter, Du
 
 	private Kind conflict() {
 		String type = text("type");
-		if (type.endsWith("in-progress")) {
-			return Kind.IN_PROGRESS;
-		}
-		if (type.endsWith("limit-reached")) {
-			return Kind.LIMIT_REACHED;
-		}
-		return type.endsWith("sold-out") ? Kind.SOLD_OUT : Kind.FAILED;
+		return switch (type.substring(type.lastIndexOf(':') + 1)) {
+			case "in-progress" -> Kind.IN_PROGRESS;
+			case "limit-reached" -> Kind.LIMIT_REACHED;
+			case "sold-out" -> Kind.SOLD_OUT;
+			default -> Kind.FAILED;
+		};
 	}
 
 	/**
@@ -67,62 +70,33 @@ record Answer(int status, String body, boolean replayed, Duration retryAfter, Du
 	}
 
 	/**
-	 * What an answer to a request for a unit says.
+	 * What the shop says to a request for a unit.
 	 */
 	enum Kind {
 
-		/**
-		 * The user has a unit.
-		 */
-		RESERVED("reserved"),
+		@JsonProperty("reserved")
+		RESERVED,
 
-		/**
-		 * The user had a unit, which was given back.
-		 */
-		ENDED("ended"),
+		@JsonProperty("ended")
+		ENDED,
 
-		/**
-		 * All units are taken.
-		 */
-		SOLD_OUT("soldOut"),
+		@JsonProperty("soldOut")
+		SOLD_OUT,
 
-		/**
-		 * The user has as many units as the sale allows.
-		 */
-		LIMIT_REACHED("limitReached"),
+		@JsonProperty("limitReached")
+		LIMIT_REACHED,
 
-		/**
-		 * The shop has too many requests.
-		 */
-		SHED("shed"),
+		@JsonProperty("shed")
+		SHED,
 
-		/**
-		 * An equal request is being processed.
-		 */
-		IN_PROGRESS("inProgress"),
+		@JsonProperty("inProgress")
+		IN_PROGRESS,
 
-		/**
-		 * No response came.
-		 */
-		UNANSWERED("unanswered"),
+		@JsonProperty("unanswered")
+		UNANSWERED,
 
-		/**
-		 * Any other response.
-		 */
-		FAILED("failed");
-
-		private final String member;
-
-		Kind(String member) {
-			this.member = member;
-		}
-
-		/**
-		 * The name of this kind in JSON.
-		 */
-		String member() {
-			return this.member;
-		}
+		@JsonProperty("failed")
+		FAILED
 
 	}
 

@@ -1,9 +1,8 @@
 package dev.idempotent.sample.rush;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import dev.idempotent.sample.rush.RushPlan.Behaviour;
@@ -19,20 +18,25 @@ final class Comparison {
 
 	private static final int USERS = 1_000;
 
-	private final Rushes rushes;
+	private final List<Figures> sale = new ArrayList<>();
 
-	Comparison(Rushes rushes) {
-		this.rushes = rushes;
+	private final List<Figures> naive = new ArrayList<>();
+
+	private Comparison(Rushes rushes, int stock, Behaviour behaviour) {
+		for (int round = 0; round < ROUNDS; round++) {
+			this.sale.add(rushes.measure(USERS, stock, behaviour, false));
+			this.naive.add(rushes.measure(USERS, stock, Behaviour.RESERVE, true));
+		}
 	}
 
 	/**
 	 * Measures both and returns a line for each figure.
 	 */
-	Stream<String> run() {
-		Pair reserve = measure(() -> rush(USERS, false, Behaviour.RESERVE), () -> rush(USERS, true, Behaviour.RESERVE));
-		Pair buy = measure(() -> rush(USERS, false, Behaviour.BUY), () -> rush(USERS, true, Behaviour.RESERVE));
-		Pair refuse = measure(() -> rush(1, false, Behaviour.RESERVE), () -> rush(1, true, Behaviour.RESERVE));
-		Pair look = measure(() -> rush(1, false, Behaviour.LOOK), () -> rush(1, true, Behaviour.RESERVE));
+	static Stream<String> of(Rushes rushes) {
+		Comparison reserve = new Comparison(rushes, USERS, Behaviour.RESERVE);
+		Comparison buy = new Comparison(rushes, USERS, Behaviour.BUY);
+		Comparison refuse = new Comparison(rushes, 1, Behaviour.RESERVE);
+		Comparison look = new Comparison(rushes, 1, Behaviour.LOOK);
 		return Stream.of(reserve.line("accepted/s: reserved, or ordered by the naive sale", Figures::perSecond),
 				reserve.line("99th percentile of accepted, ms", (figures) -> figures.acceptedMillis().p99()),
 				buy.line("sold/s: reserved and ordered, or ordered by the naive sale", Figures::perSecond),
@@ -40,35 +44,14 @@ final class Comparison {
 				look.line("refused/s: looks at the door, or requests to the naive sale", Figures::perSecond));
 	}
 
-	private static Pair measure(Supplier<Figures> sale, Supplier<Figures> naive) {
-		// The first round warms up.
-		List<Pair> rounds = IntStream.rangeClosed(0, ROUNDS)
-			.mapToObj((round) -> new Pair(List.of(sale.get()), List.of(naive.get())))
-			.skip(1)
-			.toList();
-		return new Pair(rounds.stream().flatMap((round) -> round.sale.stream()).toList(),
-				rounds.stream().flatMap((round) -> round.naive.stream()).toList());
+	private String line(String name, ToDoubleFunction<Figures> figure) {
+		double sale = median(this.sale, figure);
+		double naive = median(this.naive, figure);
+		return "%-60s sale %7.1f   naive %7.1f   ratio %.2f".formatted(name, sale, naive, sale / naive);
 	}
 
-	private Figures rush(int stock, boolean naive, Behaviour behaviour) {
-		Rush rush = this.rushes.of(RushPlan.measured(USERS, stock, naive, behaviour));
-		rush.open();
-		rush.run();
-		return rush.figures();
-	}
-
-	private record Pair(List<Figures> sale, List<Figures> naive) {
-
-		String line(String name, ToDoubleFunction<Figures> figure) {
-			double ours = median(this.sale, figure);
-			double theirs = median(this.naive, figure);
-			return "%-60s sale %7.1f   naive %7.1f   ratio %.2f".formatted(name, ours, theirs, ours / theirs);
-		}
-
-		private static double median(List<Figures> rounds, ToDoubleFunction<Figures> figure) {
-			return rounds.stream().mapToDouble(figure).sorted().skip(rounds.size() / 2).findFirst().orElseThrow();
-		}
-
+	private static double median(List<Figures> rounds, ToDoubleFunction<Figures> figure) {
+		return rounds.stream().mapToDouble(figure).sorted().skip(rounds.size() / 2).findFirst().orElseThrow();
 	}
 
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param problems answers that differed or did not come
  * @param told the users of the reservations that were promised, by the reservations' ids
- * @param ended the ids of the reservations that the shop says have ended
+ * @param ended the ids of the reservations that the shop says the user does not have
  * @param keys how many keys each user has used
  * @param sold whether one more buyer got a unit, or {@code null} without a final answer
  */

@@ -38,25 +38,27 @@ final class Repetition {
 	void repeat(Promise promise) {
 		Ask ask = promise.ask();
 		Answer answer = this.shop.insist(ask);
-		JsonNode body = JsonMapper.shared().readTree(promise.body());
-		if (ask.key() != null) {
-			String reservation = body.path("reservationId").asString();
-			this.told.put(reservation, body.path("userId").asString());
-			String other = this.keys.put(reservation, ask.key());
-			if (other != null && !other.equals(ask.key())) {
-				this.problems.add("two keys have the same reservation");
-			}
-			if (answer.kind() == Kind.ENDED) {
-				this.ended.add(reservation);
-				return;
-			}
+		boolean same = answer.status() == 201 && answer.body().equals(promise.body());
+		if (ask.key() == null) {
+			check(same, "an order", answer);
+			return;
 		}
-		if (!answer.isFinal()) {
-			this.problems.add("a request got 201, and no answer when it was repeated");
+		JsonNode unit = JsonMapper.shared().readTree(promise.body());
+		String reservation = unit.path("reservationId").asString();
+		this.told.put(reservation, unit.path("userId").asString());
+		String other = this.keys.put(reservation, ask.key());
+		check(other == null || other.equals(ask.key()), "the reservation of another key", answer);
+		switch (answer.kind()) {
+			// If Redis has lost the response, the gate may refuse before the ledger is asked.
+			case ENDED, SOLD_OUT, LIMIT_REACHED -> this.ended.add(reservation);
+			default -> check(same, "a reservation", answer);
 		}
-		else if (answer.status() != 201 || !answer.body().equals(promise.body())) {
-			this.problems
-				.add("a request got 201, and another answer with status " + answer.status() + " when it was repeated");
+	}
+
+	private void check(boolean right, String promised, Answer answer) {
+		if (!right) {
+			this.problems.add("a request was promised %s, and got %d when it was repeated".formatted(promised,
+					answer.status()));
 		}
 	}
 

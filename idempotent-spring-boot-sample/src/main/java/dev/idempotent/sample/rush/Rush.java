@@ -10,6 +10,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import dev.idempotent.sample.rush.RushTally.Figures;
 import dev.idempotent.sample.rush.RushView.State;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,7 @@ final class Rush implements AutoCloseable {
 		try {
 			buy(threads);
 			this.tally.end();
-			if (this.plan.hasVerdict()) {
+			if (this.plan.behaviour() == Behaviour.PEOPLE) {
 				this.state = State.SETTLING;
 				settle(threads);
 			}
@@ -149,10 +150,8 @@ final class Rush implements AutoCloseable {
 	}
 
 	RushView view() {
-		Figures figures = figures();
-		return new RushView(this.id, this.item, this.state, this.plan.users(), figures.finished(), figures.answers(),
-				figures.replayed(), figures.perSecond(), figures.series(), figures.acceptedMillis(),
-				figures.refusedMillis(), (isDone() && this.plan.hasVerdict()) ? verdict() : null);
+		boolean decided = isDone() && this.plan.behaviour() == Behaviour.PEOPLE;
+		return new RushView(this.id, this.item, this.state, this.plan.users(), figures(), decided ? verdict() : null);
 	}
 
 	/**

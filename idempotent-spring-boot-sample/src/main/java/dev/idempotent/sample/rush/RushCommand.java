@@ -41,23 +41,18 @@ class RushCommand {
 		int users = this.properties.users();
 		int stock = this.properties.stock();
 		int perUser = this.properties.perUser();
-		warmUp();
-		Rush rush = this.rushes.of(users, stock, perUser, false);
+		// Warms up.
+		this.rushes.measure(500, 100, Behaviour.RESERVE, false);
+		Rush rush = this.rushes.ofPeople(users, stock, perUser);
 		out.printf("%d users want %d units of %s, %d for each user%n", users, stock, rush.item(), perUser);
 		rush.open();
 		rush.run();
 		print(rush.figures(), out);
 		Verdict verdict = rush.verdict();
 		verdict.lines().forEach(out::println);
-		out.println("Compared with the naive sale: medians of rounds in turn");
-		new Comparison(this.rushes).run().forEach(out::println);
+		out.println("Compared with the naive sale, medians of rounds in turn:");
+		Comparison.of(this.rushes).forEach(out::println);
 		return verdict.holds();
-	}
-
-	private void warmUp() {
-		Rush rush = this.rushes.of(RushPlan.measured(500, 100, false, Behaviour.RESERVE));
-		rush.open();
-		rush.run();
 	}
 
 	private static void print(Figures figures, PrintStream out) {

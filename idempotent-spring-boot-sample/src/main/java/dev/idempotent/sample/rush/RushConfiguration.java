@@ -7,6 +7,8 @@ import org.springframework.boot.web.server.ConfigurableWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Configures rushes on this instance.
@@ -15,8 +17,8 @@ import org.springframework.context.annotation.Configuration;
 class RushConfiguration {
 
 	@Bean
-	SaleAuditor saleAuditor(SaleSnapshot snapshot, StockGate gate) {
-		return new SaleAuditor(snapshot, gate::view);
+	SaleAuditor saleAuditor(JdbcClient jdbc, PlatformTransactionManager transactions, StockGate gate) {
+		return new SaleAuditor(jdbc, transactions, gate::view);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package dev.idempotent.sample.rush;
 import java.net.URI;
 import java.util.Optional;
 
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import jakarta.annotation.PreDestroy;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
@@ -25,15 +26,12 @@ class RushController {
 
 	private final Rushes rushes;
 
-	private final SaleSnapshot snapshot;
-
 	private final SaleAuditor auditor;
 
 	private volatile @Nullable Rush rush;
 
-	RushController(Rushes rushes, SaleSnapshot snapshot, SaleAuditor auditor) {
+	RushController(Rushes rushes, SaleAuditor auditor) {
 		this.rushes = rushes;
-		this.snapshot = snapshot;
 		this.auditor = auditor;
 	}
 
@@ -42,8 +40,9 @@ class RushController {
 		if (this.rush != null && !this.rush.isDone()) {
 			throw new ResponseStatusException(HttpStatus.CONFLICT, "A rush is running. Wait for its end.");
 		}
-		Rush started = this.rushes.of(command.users(), command.stock(), command.perUser(),
-				Boolean.TRUE.equals(command.naive()));
+		Rush started = Boolean.TRUE.equals(command.naive())
+				? this.rushes.of(command.users(), command.stock(), Behaviour.RESERVE, true)
+				: this.rushes.ofPeople(command.users(), command.stock(), command.perUser());
 		started.open();
 		this.rush = started;
 		Thread thread = new Thread(started::run, "rush");
@@ -63,7 +62,7 @@ class RushController {
 
 	@GetMapping("/api/flash-sales/{item}/verdict")
 	Verdict verdict(@PathVariable String item) {
-		if (!this.snapshot.exists(item)) {
+		if (!this.auditor.knows(item)) {
 			throw new ResponseStatusException(HttpStatus.NOT_FOUND, "The item has no sale. Open one first.");
 		}
 		return current().filter((rush) -> rush.item().equals(item))

@@ -8,29 +8,11 @@ import java.util.UUID;
  * @param users the number of users
  * @param stock the number of units
  * @param perUser how many units a user may have
- * @param naive whether they request units of the naive sale, in which all update one row
  * @param behaviour what each user does
+ * @param naive whether they request units of the naive sale
  * @param chaos whether some requests of people fail on purpose
  */
-record RushPlan(int users, int stock, int perUser, boolean naive, Behaviour behaviour, boolean chaos) {
-
-	/**
-	 * A rush of people, which has a verdict.
-	 */
-	static RushPlan people(int users, int stock, int perUser, boolean chaos) {
-		return new RushPlan(users, stock, perUser, false, Behaviour.PEOPLE, chaos);
-	}
-
-	/**
-	 * A rush that is measured.
-	 */
-	static RushPlan measured(int users, int stock, boolean naive, Behaviour behaviour) {
-		return new RushPlan(users, stock, 1, naive, behaviour, false);
-	}
-
-	boolean hasVerdict() {
-		return this.behaviour == Behaviour.PEOPLE;
-	}
+record RushPlan(int users, int stock, int perUser, Behaviour behaviour, boolean naive, boolean chaos) {
 
 	/**
 	 * Returns a request that opens the sale.
@@ -49,7 +31,7 @@ record RushPlan(int users, int stock, int perUser, boolean naive, Behaviour beha
 	}
 
 	/**
-	 * What each user of a rush does.
+	 * What each user of a rush does. Only a sale to people has a verdict.
 	 */
 	enum Behaviour {
 

@@ -1,93 +1,51 @@
 package dev.idempotent.sample.rush;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.sample.rush.Answer.Kind;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 
 /**
  * What the users of a rush were told.
  */
 final class RushTally {
 
-	private final Map<Kind, LongAdder> answers = new ConcurrentHashMap<>();
+	private final Map<Kind, Long> answers = new ConcurrentHashMap<>();
 
-	private final LongAdder replayed = new LongAdder();
+	private final AtomicInteger replayed = new AtomicInteger();
 
 	private final AtomicInteger finished = new AtomicInteger();
 
-	private final Map<Integer, Second> seconds = new ConcurrentSkipListMap<>();
+	private final Map<Long, Point> series = new ConcurrentSkipListMap<>();
 
-	private final Latencies accepted = new Latencies();
+	private final Timer accepted = timer();
 
-	private final Latencies refused = new Latencies();
+	private final Timer refused = timer();
 
 	private final Set<Promise> promises = ConcurrentHashMap.newKeySet();
 
-	private final Map<String, AtomicInteger> keys = new ConcurrentHashMap<>();
+	private final Map<String, Integer> keys = new ConcurrentHashMap<>();
 
 	private volatile long start;
 
 	private volatile long end;
 
-	/**
-	 * Notes that a user sends a request for a unit with a new key.
-	 */
-	void asks(String user) {
-		this.keys.computeIfAbsent(user, (unseen) -> new AtomicInteger()).incrementAndGet();
-	}
-
-	/**
-	 * Notes an answer to a request for a unit.
-	 */
-	void note(Ask ask, Answer answer) {
-		promised(ask, answer);
-		this.answers.computeIfAbsent(answer.kind(), (unseen) -> new LongAdder()).increment();
-		if (answer.replayed()) {
-			this.replayed.increment();
-		}
-		switch (answer.kind()) {
-			case RESERVED -> {
-				this.accepted.add(answer.took());
-				second().accepted.increment();
-			}
-			case SOLD_OUT, LIMIT_REACHED -> {
-				this.refused.add(answer.took());
-				second().refused.increment();
-			}
-			default -> {
-			}
-		}
-	}
-
-	/**
-	 * Notes an answer that must be the same if the request is repeated.
-	 */
-	void promised(Ask ask, Answer answer) {
-		if (answer.status() == 201) {
-			this.promises.add(new Promise(ask, answer.body()));
-		}
-	}
-
-	/**
-	 * Notes that a user found the door closed.
-	 */
-	void turnedAway(Answer door) {
-		this.answers.computeIfAbsent(Kind.SOLD_OUT, (unseen) -> new LongAdder()).increment();
-		this.refused.add(door.took());
-		second().refused.increment();
-	}
-
-	void finished() {
-		this.finished.incrementAndGet();
+	private static Timer timer() {
+		return Timer.builder("answers")
+			.publishPercentiles(0.5, 0.99)
+			.percentilePrecision(3)
+			.distributionStatisticExpiry(Duration.ofDays(1))
+			.register(new SimpleMeterRegistry());
 	}
 
 	void start() {
@@ -98,15 +56,70 @@ final class RushTally {
 		this.end = System.nanoTime();
 	}
 
-	private Second second() {
-		return this.seconds.computeIfAbsent((int) elapsed().toSeconds(), (unseen) -> new Second());
+	/**
+	 * Notes that a user has nothing more to do.
+	 */
+	void finished() {
+		this.finished.incrementAndGet();
 	}
 
 	/**
-	 * Returns the time until now, or until the last user had finished.
+	 * Notes that a user is about to request a unit with a new key.
 	 */
-	Duration elapsed() {
-		return Duration.ofNanos(((this.end != 0) ? this.end : System.nanoTime()) - this.start);
+	void asks(String user) {
+		this.keys.merge(user, 1, Integer::sum);
+	}
+
+	/**
+	 * Notes an answer to a request for a unit.
+	 */
+	void note(Ask ask, Answer answer) {
+		promised(ask, answer);
+		if (answer.replayed()) {
+			this.replayed.incrementAndGet();
+		}
+		count(answer.kind(), answer.took());
+	}
+
+	/**
+	 * Notes that a user has found the door closed.
+	 */
+	void turnedAway(Answer door) {
+		count(Kind.SOLD_OUT, door.took());
+	}
+
+	/**
+	 * Notes an answer that must be the same when the request is repeated.
+	 */
+	void promised(Ask ask, Answer answer) {
+		if (answer.status() == 201) {
+			this.promises.add(new Promise(ask, answer.body()));
+		}
+	}
+
+	private void count(Kind kind, Duration took) {
+		this.answers.merge(kind, 1L, Long::sum);
+		switch (kind) {
+			case RESERVED -> {
+				this.accepted.record(took);
+				count(1, 0);
+			}
+			case SOLD_OUT, LIMIT_REACHED -> {
+				this.refused.record(took);
+				count(0, 1);
+			}
+			default -> {
+			}
+		}
+	}
+
+	private void count(long accepted, long refused) {
+		long second = TimeUnit.NANOSECONDS.toSeconds(nanos());
+		this.series.merge(second, new Point(second, accepted, refused), Point::plus);
+	}
+
+	private long nanos() {
+		return ((this.end != 0) ? this.end : System.nanoTime()) - this.start;
 	}
 
 	/**
@@ -120,30 +133,19 @@ final class RushTally {
 	 * Returns how many keys each user has used to request units.
 	 */
 	Map<String, Integer> keys() {
-		return this.keys.entrySet()
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, (keys) -> keys.getValue().get()));
+		return Map.copyOf(this.keys);
 	}
 
 	Figures figures() {
-		Map<String, Long> answers = new LinkedHashMap<>();
+		Map<Kind, Long> answers = new EnumMap<>(Kind.class);
 		for (Kind kind : Kind.values()) {
-			answers.put(kind.member(), count(kind));
+			answers.put(kind, this.answers.getOrDefault(kind, 0L));
 		}
-		double seconds = Math.max(elapsed().toMillis(), 1) / 1_000.0;
-		long decided = count(Kind.RESERVED) + count(Kind.SOLD_OUT) + count(Kind.LIMIT_REACHED);
-		return new Figures(this.finished.get(), answers, this.replayed.sum(), Math.round(decided / seconds),
-				this.seconds.entrySet()
-					.stream()
-					.map((second) -> new Point(second.getKey(), second.getValue().accepted.sum(),
-							second.getValue().refused.sum()))
-					.toList(),
-				Percentiles.of(this.accepted), Percentiles.of(this.refused));
-	}
-
-	private long count(Kind kind) {
-		LongAdder count = this.answers.get(kind);
-		return (count != null) ? count.sum() : 0;
+		List<Point> series = List.copyOf(this.series.values());
+		long decided = series.stream().mapToLong((point) -> point.accepted() + point.refused()).sum();
+		return new Figures(this.finished.get(), answers, this.replayed.get(),
+				TimeUnit.SECONDS.toNanos(decided) / Math.max(nanos(), 1), series, Percentiles.of(this.accepted),
+				Percentiles.of(this.refused));
 	}
 
 	/**
@@ -160,12 +162,12 @@ final class RushTally {
 	 * The figures of a rush.
 	 *
 	 * @param finished the number of users who have finished
-	 * @param answers the number of answers by kind
-	 * @param replayed the number of answers that were stored by an earlier request
+	 * @param answers the number of answers to requests for a unit, by kind
+	 * @param replayed how many of them were stored by an earlier request
 	 * @param perSecond how many requests were accepted or refused per second
 	 * @param series the same, second by second
 	 */
-	record Figures(int finished, Map<String, Long> answers, long replayed, long perSecond, List<Point> series,
+	record Figures(int finished, Map<Kind, Long> answers, int replayed, long perSecond, List<Point> series,
 			Percentiles acceptedMillis, Percentiles refusedMillis) {
 
 	}
@@ -173,7 +175,11 @@ final class RushTally {
 	/**
 	 * The answers of one second.
 	 */
-	record Point(int second, long accepted, long refused) {
+	record Point(long second, long accepted, long refused) {
+
+		Point plus(Point more) {
+			return new Point(this.second, this.accepted + more.accepted, this.refused + more.refused);
+		}
 
 	}
 
@@ -182,17 +188,12 @@ final class RushTally {
 	 */
 	record Percentiles(double p50, double p99) {
 
-		static Percentiles of(Latencies latencies) {
-			return new Percentiles(latencies.percentile(50), latencies.percentile(99));
+		static Percentiles of(Timer timer) {
+			double[] millis = Stream.of(timer.takeSnapshot().percentileValues())
+				.mapToDouble((percentile) -> percentile.value(TimeUnit.MILLISECONDS))
+				.toArray();
+			return new Percentiles(millis[0], millis[1]);
 		}
-
-	}
-
-	private static final class Second {
-
-		private final LongAdder accepted = new LongAdder();
-
-		private final LongAdder refused = new LongAdder();
 
 	}
 

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,7 +96,7 @@ final class RushUser {
 			.stream()
 			.map((copy) -> this.shop.post(copy, null))
 			.toList(), (noted) -> this.tally.note(ask, noted));
-		if (this.plan.hasVerdict() && oneOf(10)) {
+		if (this.plan.behaviour() == Behaviour.PEOPLE && oneOf(10)) {
 			this.tally.note(ask, this.shop.insist(ask));
 		}
 		return answer;

@@ -1,10 +1,7 @@
 package dev.idempotent.sample.rush;
 
-import java.util.List;
-import java.util.Map;
-
-import dev.idempotent.sample.rush.RushTally.Percentiles;
-import dev.idempotent.sample.rush.RushTally.Point;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.idempotent.sample.rush.RushTally.Figures;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,36 +11,19 @@ import org.jspecify.annotations.Nullable;
  * @param item the item on sale
  * @param state how far it is
  * @param users the number of users
- * @param finished the number of users who have finished
- * @param answers the number of answers to requests for a unit, by kind
- * @param replayed the number of answers that were stored by an earlier request
- * @param perSecond how many requests were accepted or refused per second
- * @param series the same, second by second
+ * @param figures what they were told
  * @param verdict the verdict, or {@code null} until the rush is done and for naive sales
  */
-record RushView(String rushId, String item, State state, int users, int finished, Map<String, Long> answers,
-		long replayed, long perSecond, List<Point> series, Percentiles acceptedMillis, Percentiles refusedMillis,
+record RushView(String rushId, String item, State state, int users, @JsonUnwrapped Figures figures,
 		@Nullable Verdict verdict) {
 
 	/**
-	 * How far a rush is.
+	 * How far a rush is: users buy, then holds expire and events arrive, then there is a
+	 * verdict.
 	 */
 	enum State {
 
-		/**
-		 * Users are buying.
-		 */
-		RUNNING,
-
-		/**
-		 * All users have finished, and holds expire.
-		 */
-		SETTLING,
-
-		/**
-		 * There is a verdict, or none is to come.
-		 */
-		DONE
+		RUNNING, SETTLING, DONE
 
 	}
 

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.util.List;
 
 import dev.idempotent.sample.rush.RushPlan.Behaviour;
+import dev.idempotent.sample.rush.RushTally.Figures;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
@@ -23,15 +24,31 @@ class Rushes {
 	}
 
 	/**
-	 * Returns a rush of people, or one that is measured on the naive sale.
+	 * Returns a rush of people, some of whose requests fail on purpose.
 	 */
-	Rush of(int users, int stock, int perUser, boolean naive) {
+	Rush ofPeople(int users, int stock, int perUser) {
 		boolean chaos = this.environment.getProperty("sample.chaos.enabled", Boolean.class, true);
-		return of(naive ? RushPlan.measured(users, stock, true, Behaviour.RESERVE)
-				: RushPlan.people(users, stock, perUser, chaos));
+		return of(new RushPlan(users, stock, perUser, Behaviour.PEOPLE, false, chaos));
 	}
 
-	Rush of(RushPlan plan) {
+	/**
+	 * Returns a rush of users who behave equally.
+	 */
+	Rush of(int users, int stock, Behaviour behaviour, boolean naive) {
+		return of(new RushPlan(users, stock, 1, behaviour, naive, false));
+	}
+
+	/**
+	 * Runs a rush of users who behave equally.
+	 */
+	Figures measure(int users, int stock, Behaviour behaviour, boolean naive) {
+		Rush rush = of(users, stock, behaviour, naive);
+		rush.open();
+		rush.run();
+		return rush.figures();
+	}
+
+	private Rush of(RushPlan plan) {
 		URI self = URI.create("http://127.0.0.1:" + this.environment.getRequiredProperty("local.server.port"));
 		return new Rush(plan, new ShopHttp(List.of(self)), this.auditor);
 	}

@@ -39,7 +39,7 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 				line(1, "Each shelf counts its live reservations as taken, within its total", this.findings.shelves()),
 				line(2, "Confirmed reservations and orders pair one to one", this.findings.orders()),
 				line(3, "Each user's list has the user's live reservations, within the limit", this.findings.owners()),
-				atRest(4, "Each request that got 201 gets it again, or 410 after the end; one reservation for each key",
+				atRest(4, "Each request that got 201 gets it again, or a refusal after the end; one reservation for each key",
 						answerProblems()),
 				atRest(5, "Each order has one notification", this.findings.notifications()),
 				atRest(6,
@@ -79,7 +79,7 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 				problems.add(owner + " was told of a reservation that does not exist");
 			}
 			else if (this.recheck.ended().contains(id) && !row.state().equals("ENDED")) {
-				problems.add("a reservation of " + owner + " was reported as ended and is " + row.state());
+				problems.add("a reservation of " + owner + " is " + row.state() + ", and the shop denies it");
 			}
 		});
 		this.findings.reservations()

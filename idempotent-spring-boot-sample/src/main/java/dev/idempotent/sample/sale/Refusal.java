@@ -16,7 +16,7 @@ enum Refusal {
 
 	NOT_ON_SALE(HttpStatus.CONFLICT, "This item is not on sale."),
 
-	SOLD_OUT(HttpStatus.CONFLICT, "All units are taken. One may be given back: try again later."),
+	SOLD_OUT(HttpStatus.CONFLICT, "All units are taken. One may be released: try again later."),
 
 	LIMIT_REACHED(HttpStatus.CONFLICT, "You have as many units as the sale allows for one user."),
 

@@ -10,7 +10,6 @@ import java.util.function.LongSupplier;
 
 import dev.idempotent.sample.stock.GateView;
 import dev.idempotent.sample.stock.StockGate;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
@@ -51,7 +50,8 @@ class SoldOutMemory {
 	 */
 	boolean isSoldOut(String item) {
 		long now = this.nanoTime.getAsLong();
-		if (isOlder(this.looks.get(item), REFRESH_AFTER, now) && this.looking.tryLock()) {
+		Look last = this.looks.get(item);
+		if ((last == null || last.isOlder(REFRESH_AFTER, now)) && this.looking.tryLock()) {
 			try {
 				look(item, now);
 			}
@@ -59,8 +59,8 @@ class SoldOutMemory {
 				this.looking.unlock();
 			}
 		}
-		Look last = this.looks.get(item);
-		return !isOlder(last, MAX_AGE, now) && last.soldOut();
+		last = this.looks.get(item);
+		return last != null && last.soldOut() && !last.isOlder(MAX_AGE, now);
 	}
 
 	private void look(String item, long now) {
@@ -73,11 +73,11 @@ class SoldOutMemory {
 		}
 	}
 
-	private static boolean isOlder(@Nullable Look look, long age, long now) {
-		return look == null || now - look.at() > age;
-	}
-
 	private record Look(boolean soldOut, long at) {
+
+		boolean isOlder(long age, long now) {
+			return now - this.at > age;
+		}
 
 	}
 

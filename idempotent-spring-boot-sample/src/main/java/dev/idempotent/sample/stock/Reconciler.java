@@ -1,5 +1,8 @@
 package dev.idempotent.sample.stock;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -36,17 +39,19 @@ public class Reconciler {
 	}
 
 	/**
-	 * Corrects the gates of all sales: at the start, and every 5 s.
+	 * Corrects the gates of all sales: at the start, and every 5 s. A failure ends the
+	 * pass, because each attempt to reach an unavailable Redis takes time. The order is
+	 * random, so that one gate does not keep the others from being corrected.
 	 */
 	@Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
 	void reconcile() {
-		for (String item : this.ledger.items()) {
-			try {
-				reconcile(item);
-			}
-			catch (DataAccessException ex) {
-				logger.warn("A gate could not be compared with the ledger. The next attempt is in 5 s.", ex);
-			}
+		try {
+			List<String> items = new ArrayList<>(this.ledger.items());
+			Collections.shuffle(items);
+			items.forEach(this::reconcile);
+		}
+		catch (DataAccessException ex) {
+			logger.warn("The gates were not compared with the ledger. They are compared again in 5 s", ex);
 		}
 	}
 

@@ -2,8 +2,8 @@ package dev.idempotent.sample.stock;
 
 import java.util.Optional;
 import java.util.UUID;
-import java.util.regex.Pattern;
 
+import dev.idempotent.sample.chaos.Chaos;
 import dev.idempotent.sample.stock.ReserveResult.Outcome;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,8 +28,6 @@ public class Reservations {
 
 	private static final Logger logger = LoggerFactory.getLogger(Reservations.class);
 
-	private static final Pattern TEXT = Pattern.compile("[^\\p{Cc}\\p{Cs}]{1,200}");
-
 	private final StockGate gate;
 
 	private final Reconciler reconciler;
@@ -38,14 +36,17 @@ public class Reservations {
 
 	private final StockMovements movements;
 
+	private final Chaos chaos;
+
 	private final TransactionTemplate transaction;
 
-	Reservations(StockGate gate, Reconciler reconciler, StockLedger ledger, StockMovements movements,
+	Reservations(StockGate gate, Reconciler reconciler, StockLedger ledger, StockMovements movements, Chaos chaos,
 			PlatformTransactionManager transactions) {
 		this.gate = gate;
 		this.reconciler = reconciler;
 		this.ledger = ledger;
 		this.movements = movements;
+		this.chaos = chaos;
 		this.transaction = new TransactionTemplate(transactions);
 		this.transaction.setTimeout(2);
 	}
@@ -66,7 +67,7 @@ public class Reservations {
 	@Retryable(includes = PessimisticLockingFailureException.class, maxRetries = 2, delay = 10)
 	public ReserveResult reserve(String reservationId, String item, String owner) {
 		requireNoTransaction();
-		Assert.isTrue(isText(reservationId) && isText(item) && isText(owner),
+		Assert.isTrue(FlashSale.isText(reservationId) && FlashSale.isText(item) && FlashSale.isText(owner),
 				"The id of a reservation, its item and its owner must have 1 to 200 characters, no control characters");
 		return switch (admit(reservationId, item, owner)) {
 			case GO -> take(reservationId, item, owner);
@@ -84,7 +85,7 @@ public class Reservations {
 	 */
 	@Transactional(propagation = Propagation.MANDATORY)
 	public boolean confirm(String reservationId, UUID orderId) {
-		return isText(reservationId) && this.movements.confirm(reservationId, orderId);
+		return FlashSale.isText(reservationId) && this.movements.confirm(reservationId, orderId);
 	}
 
 	/**
@@ -114,7 +115,7 @@ public class Reservations {
 	 * Returns the reservation with the given id.
 	 */
 	public Optional<Reservation> find(String reservationId) {
-		return isText(reservationId) ? this.ledger.find(reservationId) : Optional.empty();
+		return FlashSale.isText(reservationId) ? this.ledger.find(reservationId) : Optional.empty();
 	}
 
 	/**
@@ -123,8 +124,8 @@ public class Reservations {
 	 */
 	Optional<StockChange> end(String reservationId) {
 		requireNoTransaction();
-		return isText(reservationId) ? this.transaction.execute((status) -> this.movements.giveBack(reservationId))
-				: Optional.empty();
+		return FlashSale.isText(reservationId)
+				? this.transaction.execute((status) -> this.movements.giveBack(reservationId)) : Optional.empty();
 	}
 
 	/**
@@ -148,7 +149,10 @@ public class Reservations {
 	}
 
 	private ReserveResult take(String reservationId, String item, String owner) {
-		Attempt attempt = attempt(reservationId, item, owner);
+		Attempt attempt = attempt(reservationId, item, owner, false);
+		if (attempt.outcome() == Outcome.SOLD_OUT) {
+			attempt = attempt(reservationId, item, owner, true);
+		}
 		if (attempt.change() == null) {
 			return refusal(attempt.outcome(), reservationId, item, owner);
 		}
@@ -156,12 +160,15 @@ public class Reservations {
 		return new ReserveResult(attempt.outcome(), attempt.change().reservation());
 	}
 
-	private Attempt attempt(String reservationId, String item, String owner) {
+	private Attempt attempt(String reservationId, String item, String owner, boolean wait) {
 		try {
 			return this.transaction.execute((status) -> {
-				Attempt attempt = this.movements.take(reservationId, item, owner);
+				Attempt attempt = this.movements.take(reservationId, item, owner, wait);
 				if (attempt.change() == null) {
 					status.setRollbackOnly();
+				}
+				else {
+					this.chaos.strike();
 				}
 				return attempt;
 			});
@@ -199,10 +206,6 @@ public class Reservations {
 					ex);
 			return false;
 		}
-	}
-
-	private static boolean isText(String text) {
-		return TEXT.matcher(text).matches();
 	}
 
 	private static void requireNoTransaction() {

@@ -26,7 +26,7 @@ public class StockGate {
 
 	private static final RedisScript<String> ADMIT = script("admit.lua");
 
-	private static final RedisScript<String> TELL = script("tell.lua");
+	static final RedisScript<String> TELL = script("tell.lua");
 
 	private static final RedisScript<String> READ = script("read.lua");
 

@@ -31,20 +31,21 @@ class StockMovements {
 
 	/**
 	 * Takes a unit. The transaction must be rolled back if none was taken.
+	 * @param wait whether to wait for transactions that have locked the last units and
+	 * may roll back. Needs a new transaction, because an attempt that has not waited may
+	 * have locked shelves in any order
 	 * @throws org.springframework.dao.DuplicateKeyException if the id is known
 	 */
-	Attempt take(String reservationId, String item, String owner) {
+	Attempt take(String reservationId, String item, String owner, boolean wait) {
 		Optional<Listing> listing = addToOwner(reservationId, item, owner);
 		if (listing.isEmpty()) {
 			return Attempt.refused(Outcome.LIMIT_REACHED);
 		}
-		Optional<Unit> unit = takeUnit(reservationId, item, owner);
-		if (unit.isEmpty()) {
-			// The transactions that have locked the last units may roll back.
+		if (wait) {
 			lockShelves(item);
-			unit = takeUnit(reservationId, item, owner);
 		}
-		return unit.map((taken) -> new Attempt(Outcome.RESERVED, taken.changeOf(listing.get())))
+		return takeUnit(reservationId, item, owner)
+			.map((unit) -> new Attempt(Outcome.RESERVED, unit.changeOf(listing.get())))
 			.orElseGet(() -> Attempt.refused(Outcome.SOLD_OUT));
 	}
 

@@ -12,7 +12,8 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The first owner of each checkout is a second JVM, which crashes.
+ * The first owner of each checkout is a second JVM, which crashes. The page's tests have
+ * the crash during the refund.
  */
 @ShopTest
 class CheckoutCrashIntegrationTests {
@@ -24,8 +25,8 @@ class CheckoutCrashIntegrationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "after-start", "before-commit", "after-commit", "before-call", "after-call",
-			"after-credit", "before-complete", "after-complete" })
+	@ValueSource(strings = { "after-start", "before-commit", "after-commit", "before-call", "after-credit",
+			"before-complete", "after-complete" })
 	void isFinishedByThisJvm(String moment) {
 		CheckoutClient customer = new CheckoutClient(this.shop, 10, "card", moment);
 		crash(customer, moment);
@@ -33,11 +34,10 @@ class CheckoutCrashIntegrationTests {
 		assertThat(customer.effects()).isEqualTo(CheckoutIntegrationTests.ALL);
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "after-call", "in-compensation" })
-	void isUndoneByThisJvm(String moment) {
-		CheckoutClient customer = new CheckoutClient(this.shop, 500, "card", moment);
-		crash(customer, moment);
+	@Test
+	void isUndoneByThisJvm() {
+		CheckoutClient customer = new CheckoutClient(this.shop, 500, "card", "after-call");
+		crash(customer, "after-call");
 		customer.await(customer.start(), "COMPENSATED");
 		assertThat(customer.effects()).isEqualTo(CheckoutIntegrationTests.UNDONE);
 	}

@@ -38,7 +38,7 @@ class CrashIntegrationTests {
 
 	private static final int LEASE_RUNS = 10;
 
-	private final CrashSettings transaction = CrashSettings.read("transaction", Duration.ofSeconds(25), Faults.NAMES);
+	private final CrashSettings transaction = CrashSettings.read("transaction", Duration.ofSeconds(15), Faults.NAMES);
 
 	/**
 	 * Those of which a lease knows nothing, so that a short run finds what it looks for.

@@ -18,6 +18,8 @@ class CheckoutPageIntegrationTests {
 
 	private static final String HALTED = "Halted: an operator must decide.";
 
+	private static final String EFFECTS = "In the services: 1 order, 1 charge, 10 points.";
+
 	private static final String NOTHING_LEFT = "In the services: 0 orders, 1 rejected order, 1 charge, 1 refund, 0 points.";
 
 	private final ShopPage page;
@@ -44,7 +46,7 @@ class CheckoutPageIntegrationTests {
 		awaitStates("Done", "Acting", "Not begun");
 		awaitStates("Done", "Done", "Done");
 		this.page.awaitTexts("#saga-sentence", COMPLETE);
-		this.page.awaitTexts("#saga-effects", "In the services: 1 order, 1 charge, 10 points.");
+		this.page.awaitTexts("#saga-effects", EFFECTS);
 	}
 
 	@Test
@@ -64,6 +66,7 @@ class CheckoutPageIntegrationTests {
 		this.page.awaitTexts("#saga-reason", (texts) -> texts.get(0).endsWith("This JVM has finished it."));
 		this.page.awaitTexts("#saga-log span",
 				(texts) -> texts.stream().anyMatch((text) -> text.endsWith("crashes: after the charge")));
+		this.page.awaitTexts("#saga-effects", EFFECTS);
 	}
 
 	@Test

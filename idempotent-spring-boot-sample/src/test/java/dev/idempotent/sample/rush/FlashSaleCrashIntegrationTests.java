@@ -1,6 +1,7 @@
 package dev.idempotent.sample.rush;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,8 +9,12 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import javax.sql.DataSource;
+
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotent.sample.crash.site.CrashSite;
+import dev.idempotent.sample.rush.Answer.Kind;
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import dev.idempotent.sample.rush.Verdict.Line;
 import dev.idempotent.sample.rush.Verdict.State;
 import dev.idempotent.sample.stock.GateView;
@@ -48,12 +53,10 @@ class FlashSaleCrashIntegrationTests {
 			for (Map.Entry<String, Runnable> fault : faults().entrySet()) {
 				// Each fault falls into the sale, however fast the machine is.
 				await(rush, sale, STOCK * ++done / 8);
-				System.out.println(rush.view());
 				this.site.journal().during(fault.getKey(), fault.getValue());
 			}
 			this.site.awaitReady();
 			sale.join();
-			System.out.println(rush.view());
 			assertThat(rush.verdict().lines().stream().filter(this::isBroken)).as(rush.view().toString()).isEmpty();
 		}
 		finally {
@@ -63,8 +66,8 @@ class FlashSaleCrashIntegrationTests {
 
 	private static void await(Rush rush, CompletableFuture<Void> sale, int reserved) {
 		Awaitility.await()
-			.atMost(java.time.Duration.ofMinutes(2))
-			.until(() -> rush.view().answers().get("reserved") >= reserved || sale.isDone());
+			.atMost(Duration.ofMinutes(2))
+			.until(() -> rush.figures().answers().get(Kind.RESERVED) >= reserved || sale.isDone());
 	}
 
 	private Map<String, Runnable> faults() {
@@ -95,11 +98,10 @@ class FlashSaleCrashIntegrationTests {
 
 	private Rush rush() {
 		ShopHttp shop = new ShopHttp(this.site.instances().stream().map((instance) -> instance.uri("/")).toList());
-		JdbcTransactionManager transactions = new JdbcTransactionManager(this.site.postgres().dataSource());
-		SaleSnapshot snapshot = new SaleSnapshot(
-				JdbcClient.create(Objects.requireNonNull(transactions.getDataSource())), transactions);
-		return new Rush(RushPlan.people(USERS, STOCK, 2, true), shop,
-				new SaleAuditor(snapshot, (item) -> gate(shop, item)));
+		DataSource database = this.site.postgres().dataSource();
+		SaleAuditor auditor = new SaleAuditor(JdbcClient.create(database), new JdbcTransactionManager(database),
+				(item) -> gate(shop, item));
+		return new Rush(new RushPlan(USERS, STOCK, 2, Behaviour.PEOPLE, false, true), shop, auditor);
 	}
 
 	private static Optional<GateView> gate(ShopHttp shop, String item) {

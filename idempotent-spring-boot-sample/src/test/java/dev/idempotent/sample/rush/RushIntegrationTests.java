@@ -1,12 +1,19 @@
 package dev.idempotent.sample.rush;
 
+import java.net.URI;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotent.sample.ShopClient;
+import dev.idempotent.sample.rush.RushPlan.Behaviour;
+import dev.idempotent.sample.rush.RushTally.Promise;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -37,6 +44,43 @@ class RushIntegrationTests {
 		String item = JsonPath.read(done, "$.item");
 		String verdict = this.shop.get("/api/flash-sales/" + item + "/verdict").body();
 		assertThat(JsonPath.<Boolean>read(verdict, "$.holds")).as(verdict).isTrue();
+	}
+
+	@Test
+	void letsUsersOfTheNaiveSaleBuyEachUnitOnceWithoutAVerdict() {
+		HttpResponse<String> started = start(30, 5, 1, ",\"naive\":true");
+		String done = awaitDone(started.headers().firstValue("Location").orElseThrow());
+		assertThat(JsonPath.<Integer>read(done, "$.answers.reserved")).isEqualTo(5);
+		assertThat(JsonPath.<Integer>read(done, "$.answers.soldOut")).isEqualTo(25);
+		assertThat(JsonPath.<Object>read(done, "$.verdict")).isNull();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0, 1, 1", "100001, 1, 1", "1, 0, 1", "1, 100001, 1", "1, 1, 0", "1, 1, 11" })
+	void isNotStartedOutOfBounds(int users, int stock, int perUser) {
+		assertThat(start(users, stock, perUser, "").statusCode()).isEqualTo(400);
+	}
+
+	@Test
+	void findsAnswersThatDifferWhenTheirRequestsAreRepeated(@LocalServerPort int port) {
+		ShopHttp users = new ShopHttp(List.of(URI.create("http://127.0.0.1:" + port)));
+		RushPlan plan = new RushPlan(1, 2, 1, Behaviour.RESERVE, false, false);
+		assertThat(users.insist(plan.opening("repeated")).status()).isEqualTo(201);
+		Ask ask = plan.ask("repeated", "ann");
+		Answer answer = users.insist(ask);
+		Repetition truth = new Repetition(users);
+		truth.repeat(new Promise(ask, answer.body()));
+		assertThat(truth.result(Map.of(), true).problems()).isEmpty();
+		Repetition lie = new Repetition(users);
+		lie.repeat(new Promise(ask, answer.body().replace("T", " ")));
+		lie.repeat(new Promise(plan.ask("repeated", "bob"), answer.body()));
+		assertThat(lie.result(Map.of(), true).problems()).hasSize(3);
+	}
+
+	@Test
+	void isUnknownElsewhere() {
+		assertThat(this.shop.get("/api/rushes/unknown").statusCode()).isEqualTo(404);
+		assertThat(this.shop.get("/api/flash-sales/unknown/verdict").statusCode()).isEqualTo(404);
 	}
 
 	private HttpResponse<String> start(int users, int stock, int perUser, String more) {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,13 +35,13 @@ class VerdictIntegrationTests {
 
 	private final JdbcClient jdbc;
 
-	private final SaleSnapshot snapshot;
+	private final PlatformTransactionManager transactions;
 
 	private int gate = 2;
 
-	VerdictIntegrationTests(@Autowired JdbcClient jdbc, @Autowired SaleSnapshot snapshot) {
+	VerdictIntegrationTests(@Autowired JdbcClient jdbc, @Autowired PlatformTransactionManager transactions) {
 		this.jdbc = jdbc;
-		this.snapshot = snapshot;
+		this.transactions = transactions;
 	}
 
 	@BeforeEach
@@ -207,7 +208,7 @@ class VerdictIntegrationTests {
 
 	private Verdict verdict() {
 		Recheck recheck = new Recheck(List.of(), this.told, Set.of(), this.keys, true);
-		return new SaleAuditor(this.snapshot, (asked) -> Optional.of(new GateView(this.gate, 0)))
+		return new SaleAuditor(this.jdbc, this.transactions, (asked) -> Optional.of(new GateView(this.gate, 0)))
 			.audit(this.item, recheck)
 			.verdict();
 	}

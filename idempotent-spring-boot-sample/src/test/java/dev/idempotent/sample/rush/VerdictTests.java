@@ -32,7 +32,7 @@ class VerdictTests {
 	}
 
 	@Test
-	void findsALiveReservationThatWasReportedAsEnded() {
+	void findsALiveReservationThatTheShopDenies() {
 		assertThat(broken(audit(new Recheck(List.of(), told(), Set.of("one"), keys(), true)))).containsExactly(4);
 	}
 

@@ -9,7 +9,6 @@ import dev.idempotent.sample.ShopTest;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
@@ -98,14 +97,6 @@ class FlashSaleIntegrationTests {
 				{"item": "%s", "stock": 1, "perUser": 1}
 				""".formatted("a".repeat(10_000)), "Idempotency-Key", this.key);
 		assertThat(refused.statusCode()).isEqualTo(400);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "fail=before-commit, 500", "fail=after-commit, 201" })
-	void opensOnceIfItFails(String chaos, int status) {
-		assertThat(this.sale.open(1, 1, this.key, "X-Chaos", chaos).statusCode()).isEqualTo(status);
-		assertThat(this.sale.open(1, 1, this.key).statusCode()).isEqualTo(201);
-		assertThat(JsonPath.<Integer>read(this.sale.view().body(), "$.free")).isOne();
 	}
 
 	@Test

@@ -146,6 +146,18 @@ class ReservationIntegrationTests {
 		});
 	}
 
+	@Test
+	void reservesWithTheSameKeyWhenTheDatabaseRespondsAgain() {
+		this.sale.open(1, 1);
+		this.transaction.executeWithoutResult((status) -> {
+			this.jdbc.sql("lock table stock_owner in access exclusive mode").update();
+			HttpResponse<String> refused = this.sale.reserve("ann", this.key);
+			assertRefused(refused, 503, "unavailable");
+			assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
+		});
+		assertThat(this.sale.reserve("ann", this.key).statusCode()).isEqualTo(201);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "a b", "a\\u0000b", "\\ud800", "../x", "{x}" })
 	void refusesAnInvalidUser(String user) {

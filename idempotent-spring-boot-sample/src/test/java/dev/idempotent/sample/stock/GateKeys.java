@@ -1,10 +1,12 @@
 package dev.idempotent.sample.stock;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
+import org.springframework.data.redis.core.types.Expiration;
 
 /**
  * The keys of a gate.
@@ -55,6 +57,36 @@ class GateKeys {
 
 	Map<Object, Object> fields() {
 		return this.redis.opsForHash().entries(shelves());
+	}
+
+	/**
+	 * Returns all that Redis has under the keys.
+	 */
+	List<Object> contents() {
+		return names().stream().<Object>map(this::content).toList();
+	}
+
+	private Object content(String key) {
+		return switch (this.redis.type(key)) {
+			case NONE -> "";
+			case HASH -> this.redis.opsForHash().entries(key);
+			case ZSET -> this.redis.opsForZSet().rangeWithScores(key, 0, -1);
+			default -> this.redis.opsForValue().get(key);
+		};
+	}
+
+	/**
+	 * Returns a copy, which {@link #restore} writes back.
+	 */
+	Map<String, byte[]> dump() {
+		Map<String, byte[]> copy = new HashMap<>();
+		names().stream().filter(this.redis::hasKey).forEach((key) -> copy.put(key, this.redis.dump(key)));
+		return copy;
+	}
+
+	void restore(Map<String, byte[]> copy) {
+		wipe();
+		copy.forEach((key, value) -> this.redis.restore(key, value, Expiration.persistent(), true));
 	}
 
 	void wipe() {

@@ -34,7 +34,8 @@ import org.springframework.context.annotation.Import;
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({ IdempotencyProperties.class, ReplayCacheProperties.class })
-@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class })
+@Import({ EncryptionConfiguration.class, RedisStoreConfiguration.class, JdbcStoreConfiguration.class,
+		TokenConfiguration.class })
 public final class IdempotencyAutoConfiguration {
 
 	@Bean

@@ -4,6 +4,7 @@ import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -51,6 +52,9 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 				RequestMappingHandlerMapping.class);
 		new AsyncAdvice(this.beanFactory).check(mapping);
 		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource));
+		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
+			this.operations.rejectTokenKeys();
+		}
 		if (this.tellsCallersApart) {
 			this.operations.requireCallersOfCancels();
 		}

@@ -9,8 +9,10 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.RequestTokens;
 import dev.idempotent.idempotency.web.ResponseRedactor;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.token.OneTimeTokens;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import org.slf4j.Logger;
@@ -100,6 +102,11 @@ public final class IdempotencyWebAutoConfiguration {
 				defaults, withoutSecurity.getIfAvailable() == null);
 	}
 
+	@Bean
+	RequestTokens idempotencyRequestTokens(ObjectProvider<OneTimeTokens> tokens, TokenCallers callers) {
+		return new RequestTokens(tokens::getObject, callers.current());
+	}
+
 	/**
 	 * The last filter: filters that are mapped to servlets run after those that are
 	 * mapped to URL patterns. MockMvc applies the order of beans, in which a filter comes
@@ -110,8 +117,9 @@ public final class IdempotencyWebAutoConfiguration {
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
 	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings, BeanFactory beanFactory) {
-		return new IdempotencyFilter(guard, operations, scopeResolver, settings,
+			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
+			BeanFactory beanFactory) {
+		return new IdempotencyFilter(guard, operations, scopeResolver, tokens, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 

@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyKey.Kind;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.web.PrincipalScope;
+import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param principal the name of the caller, instead of a scope
  * @param issuer the issuer of that name
  * @param operation the name of the operation; none for a key from a header
- * @param key the key, as the client has sent it or as the application has derived it
+ * @param key the key, as the client has sent it or as the application has derived it or
+ * issued it
  */
 record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable String principal, @Nullable String issuer,
 		@Nullable String operation, @Nullable String key) {
@@ -61,7 +63,19 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 		if (origin == Kind.HEADER && this.key.startsWith("\"")) {
 			throw invalid("The key is in quotes", "Set 'key' to the value of the header without its quotes");
 		}
-		return IdempotencyKey.of(origin, namespace, owner(origin), operation(origin), this.key);
+		return IdempotencyKey.of(origin, namespace, owner(origin), operation(origin),
+				(origin == Kind.TOKEN) ? serialOf(this.key) : this.key);
+	}
+
+	/**
+	 * A token that is looked up may have expired, or belong to another secret by now.
+	 */
+	private static String serialOf(String token) {
+		String serial = OneTimeTokens.serialOf(token);
+		if (serial == null) {
+			throw invalid("The key is not a one-time token", "Set 'key' to the token as the page contains it");
+		}
+		return serial;
 	}
 
 	/**
@@ -102,8 +116,8 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 
 	private String owner(Kind origin) {
 		boolean named = this.principal != null || this.issuer != null;
-		if (origin == Kind.METHOD && (named || this.scope != null)) {
-			throw invalid("The key of a method has no scope", "Omit 'scope', 'principal' and 'issuer'");
+		if ((origin == Kind.METHOD || origin == Kind.TOKEN) && (named || this.scope != null)) {
+			throw invalid("A key of this kind has no scope", "Omit 'scope', 'principal' and 'issuer'");
 		}
 		if (named && this.scope != null) {
 			throw invalid("The request has both a 'scope' and a 'principal'",

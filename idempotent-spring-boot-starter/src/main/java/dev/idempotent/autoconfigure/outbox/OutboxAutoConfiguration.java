@@ -14,6 +14,7 @@ import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;

@@ -29,10 +29,10 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyWebProperties", "idempotency.ReplayCacheProperties",
 			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
 			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
-			"outbox.OutboxProperties", "outbox.OutboxRelayProperties", "outbox.OutboxRedisProperties",
-			"operations.OutboxHealthProperties", "operations.IdempotencyHealthProperties",
-			"operations.SagaHealthProperties", "stream.StreamProperties", "saga.SagaProperties",
-			"EncryptionProperties");
+			"idempotency.TokenProperties", "outbox.OutboxProperties", "outbox.OutboxRelayProperties",
+			"outbox.OutboxRedisProperties", "operations.OutboxHealthProperties",
+			"operations.IdempotencyHealthProperties", "operations.SagaHealthProperties", "stream.StreamProperties",
+			"saga.SagaProperties", "EncryptionProperties");
 
 	private static final String PREFIX = "value";
 

@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -47,7 +48,7 @@ record IdempotentMethod(String described, MethodOperation operation, KeyExpressi
 		MethodOperation.Participation participation = participation(method, asynchronous, transactions, settings);
 		return new IdempotentMethod(method.describe(),
 				new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation, transactions),
-				key(method, annotation.key(), names), arguments(method, names, annotation.ignore()));
+				key(method, annotation, names), arguments(method, names, annotation.ignore()));
 	}
 
 	/**
@@ -89,7 +90,14 @@ record IdempotentMethod(String described, MethodOperation operation, KeyExpressi
 		return this.arguments.fingerprint(values, settings.json());
 	}
 
-	private static KeyExpression key(AnnotatedMethod method, String text, List<String> names) {
+	private static KeyExpression key(AnnotatedMethod method, Idempotent annotation, List<String> names) {
+		String text = annotation.key();
+		if (annotation.from() == KeySource.TOKEN) {
+			throw method.invalid("takes its key from a one-time token, and is not a web handler",
+					"Move the annotation to the web handler that gets the token, or set the argument that is the key, "
+							+ "such as key = \"#event.id\", without from = KeySource.TOKEN.",
+					null);
+		}
 		if (text.isEmpty()) {
 			throw method.invalid("has no key, and is not a web handler",
 					"Set the argument that is the key, such as key = \"#event.id\".", null);

@@ -36,6 +36,15 @@ public final class AuthenticatedPrincipals {
 	}
 
 	/**
+	 * Returns whether a principal stands for any caller who has not logged in.
+	 * @param principal any
+	 * @return {@code true} for Spring Security's anonymous authentication
+	 */
+	public static boolean isAnonymous(Principal principal) {
+		return principal instanceof AnonymousAuthenticationToken;
+	}
+
+	/**
 	 * Finds the authority that a principal's name comes from: the registration of an
 	 * OAuth 2.0 login, or the issuer of a token.
 	 * @param principal any

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
 import tools.jackson.core.JsonPointer;
@@ -43,6 +44,15 @@ record FingerprintExclusions(Set<String> parameters, Set<JsonPointer> members) {
 					.filter(isPointer)
 					.map(JsonPointer::compile)
 					.collect(Collectors.toUnmodifiableSet()));
+	}
+
+	/**
+	 * Adds a parameter.
+	 */
+	FingerprintExclusions and(String parameter) {
+		return isEverything() ? this : new FingerprintExclusions(
+				Stream.concat(this.parameters.stream(), Stream.of(parameter)).collect(Collectors.toUnmodifiableSet()),
+				this.members);
 	}
 
 	/**

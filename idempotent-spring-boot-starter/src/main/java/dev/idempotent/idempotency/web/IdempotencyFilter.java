@@ -6,7 +6,6 @@ import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
@@ -62,15 +61,16 @@ public final class IdempotencyFilter implements Filter {
 	 * @param guard claims the keys
 	 * @param operations the operations of the annotated handlers
 	 * @param scopeResolver resolves the scope of a key
+	 * @param tokens reads one-time tokens
 	 * @param settings the settings
 	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
 	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
-			IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings,
+			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
 			Supplier<HandlerExceptionResolver> exceptionResolver) {
 		this.guard = guard;
 		this.operations = operations;
-		this.keys = new RequestKeys(settings.namespace(), settings.header(), scopeResolver);
+		this.keys = new RequestKeys(settings.namespace(), settings.header(), scopeResolver, tokens);
 		this.reader = new RequestReader(settings.maxRequestBody());
 		this.responsePolicy = settings.responsePolicy();
 		this.waitTimeout = settings.waitTimeout();
@@ -114,9 +114,9 @@ public final class IdempotencyFilter implements Filter {
 			Identity identity = identify(target, read);
 			Attempt attempt = attempt(target, identity);
 			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
-					(acquired) -> run(identity.cancels(), attempt, read.request(), response, chain, writer),
+					(acquired) -> run(identity, attempt, read.request(), response, chain, writer),
 					(pending) -> writer::refuseInProgress, (completed) -> () -> writer.replay(completed.response()),
-					(mismatched) -> () -> writer.refuseReusedKey(target.operation().keyExpression() != null));
+					(mismatched) -> () -> writer.refuseReusedKey(target.operation()));
 		}
 		catch (RefusedRequestException ex) {
 			this.guard.decided(target.operation().settings().observed(Kind.HTTP), null,
@@ -129,8 +129,13 @@ public final class IdempotencyFilter implements Filter {
 		outcome.apply();
 	}
 
-	private Outcome run(@Nullable Cancellation cancels, Attempt attempt, HttpServletRequest request,
-			HttpServletResponse response, FilterChain chain, ResponseWriter writer) {
+	private Outcome run(Identity identity, Attempt attempt, HttpServletRequest request, HttpServletResponse response,
+			FilterChain chain, ResponseWriter writer) {
+		if (identity.key().expired()) {
+			attempt.abandon().run();
+			return writer::refuseExpiredToken;
+		}
+		Cancellation cancels = identity.cancels();
 		Cancellation.Verdict verdict = (cancels != null) ? decide(cancels, attempt) : Cancellation.Verdict.RUN;
 		return switch (verdict) {
 			case RUN -> () -> attempt.run().get().begin(request, response, chain);
@@ -163,9 +168,9 @@ public final class IdempotencyFilter implements Filter {
 		Supplier<Identity> identity = () -> {
 			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
 					target.operation().exclusions());
-			IdempotencyKey key = this.keys.resolve(target.operation(), read, fingerprint);
+			RequestKey key = this.keys.resolve(target.operation(), read, fingerprint);
 			IdempotentOperation action = target.cancelled();
-			Cancellation cancels = (action != null) ? this.keys.resolve(action, read.request(), key) : null;
+			Cancellation cancels = (action != null) ? this.keys.resolve(action, read.request(), key.key()) : null;
 			return new Identity(key, (cancels != null) ? cancels.addTo(fingerprint) : fingerprint, cancels);
 		};
 		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();
@@ -174,15 +179,16 @@ public final class IdempotencyFilter implements Filter {
 	private Attempt attempt(Target target, Identity identity) {
 		OperationSettings settings = target.operation().settings();
 		Operation operation = settings.observed(Kind.HTTP);
+		RequestKey key = identity.key();
 		IdempotencyTransactions transactions = target.operation().transactions();
 		if (transactions == null) {
-			Claimant claimant = this.guard.claimant(operation, identity.key(), identity.fingerprint(), settings.lease(),
-					settings.retention());
+			Claimant claimant = this.guard.claimant(operation, key.key(), identity.fingerprint(), settings.lease(),
+					key.retention());
 			return new Attempt(claimant,
 					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy), claimant::release);
 		}
-		TransactionalClaimant claimant = this.guard.claimant(operation, identity.key(), identity.fingerprint(),
-				settings.lease(), settings.retention(), transactions);
+		TransactionalClaimant claimant = this.guard.claimant(operation, key.key(), identity.fingerprint(),
+				settings.lease(), key.retention(), transactions);
 		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
 				this.responsePolicy, this.commitFailures, target.cors()), () -> {
 					claimant.rollback();
@@ -194,7 +200,7 @@ public final class IdempotencyFilter implements Filter {
 		return operation.settings().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
 	}
 
-	private record Identity(IdempotencyKey key, Fingerprint fingerprint, @Nullable Cancellation cancels) {
+	private record Identity(RequestKey key, Fingerprint fingerprint, @Nullable Cancellation cancels) {
 	}
 
 	/**

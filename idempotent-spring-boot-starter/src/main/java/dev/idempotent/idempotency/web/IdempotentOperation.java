@@ -64,13 +64,18 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 			throw OperationSettings.mistake(described, "takes its key from the fingerprint and has no retention",
 					"Set how long equal requests count as one, such as retention = \"1m\".", null);
 		}
+		boolean token = annotation.from() == KeySource.TOKEN;
+		if (token) {
+			checkToken(described, annotation);
+		}
 		FingerprintExclusions exclusions = exclusions(described, annotation.ignore());
 		if (exclusions.isEverything() && annotation.key().isEmpty()) {
 			throw OperationSettings.mistake(described, "ignores everything and has no key",
 					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
-		return new IdempotentOperation(settings, annotation.from(), expression(described, annotation.key()), exclusions,
+		return new IdempotentOperation(settings, annotation.from(), expression(described, annotation.key()),
+				token ? exclusions.and(RequestTokens.FIELD) : exclusions,
 				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource)
 						: null);
 	}
@@ -104,6 +109,17 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 					"reads #path." + unknown + " in its key expression, and its URL patterns "
 							+ (known.isEmpty() ? "have no variables" : "have only the variables " + known),
 					"Correct the name, or add {" + unknown + "} to the URL pattern.", null);
+		}
+	}
+
+	private static void checkToken(String described, Idempotent annotation) {
+		if (!annotation.key().isEmpty()) {
+			throw OperationSettings.mistake(described, "takes its key from a one-time token and has a key expression",
+					"Remove key, or remove from = KeySource.TOKEN.", null);
+		}
+		if (annotation.name().isBlank()) {
+			throw OperationSettings.mistake(described, "takes its key from a one-time token and has no name",
+					"Set the purpose that the tokens are issued for, such as name = \"place-order\".", null);
 		}
 	}
 

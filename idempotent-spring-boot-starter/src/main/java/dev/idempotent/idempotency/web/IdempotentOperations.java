@@ -61,16 +61,31 @@ public final class IdempotentOperations {
 	 * @throws dev.idempotent.IdempotentConfigurationException if one does
 	 */
 	public void rejectFingerprintKeys() {
+		reject(KeySource.FINGERPRINT,
+				"takes its key from the fingerprint, and without Spring Security its callers cannot be "
+						+ "distinguished: equal requests of two callers would count as one",
+				"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "
+						+ "null, () -> null) if a filter sets the principal, or add Spring Security.");
+	}
+
+	/**
+	 * Checks that no operation takes its key from a one-time token, for applications
+	 * without a secret.
+	 * @throws dev.idempotent.IdempotentConfigurationException if one does
+	 */
+	public void rejectTokenKeys() {
+		reject(KeySource.TOKEN, "takes its key from a one-time token, and idempotent.token.secrets is empty",
+				"Set idempotent.token.secrets to an id and a secret, the same in all instances, such as k1: followed by the "
+						+ "output of: openssl rand -base64 32.");
+	}
+
+	private void reject(KeySource source, String mistake, String action) {
 		OperationTable loaded = this.table;
 		Assert.state(loaded != null, "The operations must be loaded first");
 		loaded.annotated().forEach((handler, operation) -> {
-			if (operation.keyExpression() == null && operation.keySource() == KeySource.FINGERPRINT) {
+			if (operation.keyExpression() == null && operation.keySource() == source) {
 				throw OperationSettings.mistake(
-						IdempotentConfigurationException.describe(handler.type(), handler.method()),
-						"takes its key from the fingerprint, and without Spring Security its callers cannot be "
-								+ "distinguished: equal requests of two callers would count as one",
-						"Declare a bean of type IdempotencyScopeResolver, such as new PrincipalScopeResolver((principal) -> "
-								+ "null, () -> null) if a filter sets the principal, or add Spring Security.",
+						IdempotentConfigurationException.describe(handler.type(), handler.method()), mistake, action,
 						null);
 			}
 		});

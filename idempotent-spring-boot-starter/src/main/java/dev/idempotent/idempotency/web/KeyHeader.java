@@ -21,6 +21,10 @@ final class KeyHeader {
 		this.name = name;
 	}
 
+	String name() {
+		return this.name;
+	}
+
 	/**
 	 * Reads the key, which is the same with and without quotes.
 	 * @return the key, or {@code null} if the header was not sent

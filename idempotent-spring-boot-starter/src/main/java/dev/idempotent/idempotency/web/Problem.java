@@ -41,6 +41,10 @@ enum Problem {
 
 	CALLER_REQUIRED(HttpStatus.FORBIDDEN, "Caller required"),
 
+	TOKEN_REFUSED(HttpStatus.FORBIDDEN, "Token refused"),
+
+	TOKEN_EXPIRED(HttpStatus.GONE, "Token expired"),
+
 	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests"),
 	CALLER_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "Caller unknown"),
 

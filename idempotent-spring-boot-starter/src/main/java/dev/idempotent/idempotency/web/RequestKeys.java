@@ -1,8 +1,11 @@
 package dev.idempotent.idempotency.web;
 
+import java.time.Duration;
+
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.token.TokenCheck;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -17,23 +20,39 @@ final class RequestKeys {
 
 	private final IdempotencyScopeResolver scopeResolver;
 
+	private final RequestTokens tokens;
+
 	/**
 	 * Creates the source of an application's keys.
 	 * @param namespace the application
 	 * @param headerName the header that carries the key
 	 * @param scopeResolver resolves the scope of a key
+	 * @param tokens reads one-time tokens
 	 */
-	RequestKeys(String namespace, String headerName, IdempotencyScopeResolver scopeResolver) {
+	RequestKeys(String namespace, String headerName, IdempotencyScopeResolver scopeResolver, RequestTokens tokens) {
 		this.namespace = namespace;
 		this.header = new KeyHeader(headerName);
 		this.scopeResolver = scopeResolver;
+		this.tokens = tokens;
 	}
 
 	/**
 	 * Resolves the key.
-	 * @throws RefusedRequestException if the key is missing or malformed
+	 * @throws RefusedRequestException if the key is missing, malformed or not accepted
 	 */
-	IdempotencyKey resolve(IdempotentOperation operation, ReadRequest read, Fingerprint fingerprint) {
+	RequestKey resolve(IdempotentOperation operation, ReadRequest read, Fingerprint fingerprint) {
+		Duration retention = operation.settings().retention();
+		if (operation.keySource() != KeySource.TOKEN) {
+			return new RequestKey(keyOf(operation, read, fingerprint), retention, false);
+		}
+		String purpose = operation.settings().name();
+		TokenCheck token = this.tokens.check(read, this.header, purpose);
+		return new RequestKey(IdempotencyKey.of(IdempotencyKey.Kind.TOKEN, this.namespace, "", purpose, token.serial()),
+				(token.retention().compareTo(retention) > 0) ? token.retention() : retention,
+				token.outcome() == TokenCheck.Outcome.EXPIRED);
+	}
+
+	private IdempotencyKey keyOf(IdempotentOperation operation, ReadRequest read, Fingerprint fingerprint) {
 		HttpServletRequest request = read.request();
 		RequestKeyExpression expression = operation.keyExpression();
 		if (expression != null) {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.WorkRolledBackException;
 import dev.idempotent.outage.RootCause;
@@ -72,16 +73,39 @@ final class ResponseWriter {
 	}
 
 	/**
-	 * Refuses a request whose key was used for a different request.
-	 * @param derived whether the key was derived from the request, so that the client
-	 * cannot choose another one
+	 * Refuses a request whose key was used for a different request. The client can choose
+	 * another one unless it was derived from the request or issued by the server.
 	 */
-	void refuseReusedKey(boolean derived) throws IOException {
-		refuse(Problem.KEY_REUSED, derived
-				? "This operation derives its idempotency key from the request, and an earlier request had the same "
-						+ "key but different content. Nothing was done. Do not send this request again."
-				: "This idempotency key was already used for a different request. Send a new key with each new "
+	void refuseReusedKey(IdempotentOperation operation) throws IOException {
+		if (operation.keyExpression() != null) {
+			refuse(Problem.KEY_REUSED,
+					"This operation derives its idempotency key from the request, and an earlier request had the same "
+							+ "key but different content. Nothing was done. Do not send this request again.");
+		}
+		else if (operation.keySource() == KeySource.TOKEN) {
+			refuse(Problem.KEY_REUSED,
+					"Nothing was done: this token was already used for a request with different content. Load the page "
+							+ "again.");
+		}
+		else {
+			refuseReusedKey();
+		}
+	}
+
+	/**
+	 * Refuses a request whose key was used for a different request.
+	 */
+	void refuseReusedKey() throws IOException {
+		refuse(Problem.KEY_REUSED,
+				"This idempotency key was already used for a different request. Send a new key with each new "
 						+ "request.");
+	}
+
+	/**
+	 * Refuses a request whose token has expired before its first use.
+	 */
+	void refuseExpiredToken() throws IOException {
+		refuse(Problem.TOKEN_EXPIRED, "Nothing was done: the token has expired. Load the page again.");
 	}
 
 	/**

@@ -199,7 +199,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			}, (pending) -> () -> respondInstead(request, buffered).refuseInProgress(),
 					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
 							: () -> respondInstead(request, buffered).replay(completed.response()),
-					(mismatched) -> () -> respondInstead(request, buffered).refuseReusedKey(false));
+					(mismatched) -> () -> respondInstead(request, buffered).refuseReusedKey());
 			toSend.send();
 		}
 		catch (WorkRolledBackException ex) {

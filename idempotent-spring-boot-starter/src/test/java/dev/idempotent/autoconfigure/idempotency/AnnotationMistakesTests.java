@@ -100,6 +100,31 @@ class AnnotationMistakesTests {
 	}
 
 	@Test
+	void includeATokenWithoutASecret() {
+		assertStops(MistakenHandlers.TokenWithoutSecret.class,
+				"takes its key from a one-time token, and idempotent.token.secrets is empty", "openssl rand");
+	}
+
+	@Test
+	void includeATokenWithoutAName() {
+		assertStops(MistakenHandlers.TokenWithoutName.class, "takes its key from a one-time token and has no name",
+				"name = \"place-order\"");
+	}
+
+	@Test
+	void includeATokenBesideAKeyExpression() {
+		assertStops(MistakenHandlers.TokenAndKey.class, "takes its key from a one-time token and has a key expression",
+				"Remove key");
+	}
+
+	@Test
+	void doNotIncludeATokenWithASecretAndAName() {
+		this.application.withUserConfiguration(MistakenHandlers.TokenWithoutSecret.class)
+			.withPropertyValues("idempotent.token.secrets=k1:" + "A".repeat(43) + "=")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void doNotIncludeValidHandlers() {
 		this.application.withUserConfiguration(MistakenHandlers.Sensible.class)
 			.run((context) -> assertThat(context).hasNotFailed());

@@ -40,6 +40,15 @@ class ConfigurationMistakesTests {
 					idempotent.jdbc.lock-timeout     | 0s          | at least 1 ms                 | 30s
 					idempotent.redis.timeout         | 0ms         | at least 1 ms                 | at least 1 ms
 					idempotent.redis.timeout         | -500ms      | at least 1 ms                 | at least 1 ms
+					idempotent.token.validity        | 999ms       | between 1 s and 365 days      | such as 2h
+					idempotent.token.validity        | 366d        | between 1 s and 365 days      | such as 2h
+					idempotent.token.secrets         | AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=          | [0] does not begin with an id | openssl rand -base64 32
+					idempotent.token.secrets         | K1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=       | [0] does not begin with an id | as id:base64
+					idempotent.token.secrets         | k1:%%       | [0] is not valid Base64       | as id:base64
+					idempotent.token.secrets         | k1:         | [0] has 0 bytes               | as id:base64
+					idempotent.token.secrets         | k1:AAAA     | [0] has 3 bytes, but must have at least 32 | openssl
+					idempotent.token.secrets         | k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,k1:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB= | [1] has the same id or the same secret as 'k1' | as id:base64
+					idempotent.token.secrets         | k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,k2:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= | [1] has the same id or the same secret as 'k1' | as id:base64
 					idempotent.web.header            | ' '         | not a valid header name       | name of the header
 					idempotent.web.header            | My Key      | not a valid header name       | name of the header
 					idempotent.web.max-request-body  | -1B         | buffered in memory            | between 0 and 512MB

@@ -23,6 +23,7 @@ import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.RequestTokens;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -198,8 +199,8 @@ class IdempotencyAutoConfigurationTests {
 
 		@Bean
 		IdempotencyFilter own(IdempotencyGuard guard, IdempotentOperations operations,
-				IdempotencyScopeResolver scopeResolver, IdempotencyWebSettings settings) {
-			return new IdempotencyFilter(guard, operations, scopeResolver, settings, () -> null);
+				IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings) {
+			return new IdempotencyFilter(guard, operations, scopeResolver, tokens, settings, () -> null);
 		}
 
 	}

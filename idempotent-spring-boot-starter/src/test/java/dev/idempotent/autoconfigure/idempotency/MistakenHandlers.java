@@ -186,6 +186,36 @@ final class MistakenHandlers {
 	}
 
 	@RestController
+	static class TokenWithoutSecret {
+
+		@Idempotent(from = KeySource.TOKEN, name = "order")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class TokenWithoutName {
+
+		@Idempotent(from = KeySource.TOKEN)
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
+	static class TokenAndKey {
+
+		@Idempotent(from = KeySource.TOKEN, name = "order", key = "#body.id")
+		@PostMapping("/orders")
+		void place(String order) {
+		}
+
+	}
+
+	@RestController
 	static class Sensible {
 
 		@Idempotent(key = "#headers['X'] + #query['x'] + #path['x'] + #body.x + #principal.name", lease = "PT1M",

@@ -264,6 +264,9 @@ class IdempotencyEndpointIntegrationTests {
 			{"key":"secret","scope":"a","principal":"b"}     | both
 			{"key":"secret","issuer":"a"}                    | without a 'principal'
 			{"kind":"method","operation":"a","key":"secret","scope":"a"} | no scope
+			{"kind":"token","operation":"a","key":"secret","principal":"a"} | no scope
+			{"kind":"token","operation":"a","key":"secret"}  | not a one-time token
+			{"kind":"token","key":"secret"}                  | no 'operation'
 			""")
 	void explainsInvalidRequests(String body, String problem) {
 		HttpResponse<byte[]> response = find(body);

@@ -57,6 +57,10 @@ class MethodMistakesTests {
 
 	private static Stream<Arguments> misstated() {
 		return Stream.of(arguments(UnfitMethods.NoKey.class, "has no key", "key = \"#event.id\""),
+				arguments(UnfitMethods.TokenWithKey.class, "one-time token, and is not a web handler",
+						"without from = KeySource.TOKEN"),
+				arguments(UnfitMethods.TokenOnListener.class, "one-time token, and is not a web handler",
+						"Move the annotation to the web handler"),
 				arguments(UnfitMethods.UnknownVariable.class, "no variable #order, only #id", "SpEL"),
 				arguments(UnfitMethods.Malformed.class, "key expression '#id['", "SpEL"),
 				arguments(UnfitMethods.UnknownIgnored.class, "no parameter 'sentAt', only [id]", "names of parameters"),

@@ -1,7 +1,9 @@
 package dev.idempotent.idempotency.method;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.testing.PackagePrivateMethod;
+import org.springframework.context.event.EventListener;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
@@ -112,6 +114,23 @@ final class UnfitMethods {
 		@Idempotent(key = "#id")
 		public String place(String id) {
 			return id;
+		}
+
+	}
+
+	static class TokenWithKey {
+
+		@Idempotent(from = KeySource.TOKEN, name = "order", key = "#id")
+		void place(String id) {
+		}
+
+	}
+
+	static class TokenOnListener {
+
+		@Idempotent(from = KeySource.TOKEN, name = "order")
+		@EventListener
+		void place(String id) {
 		}
 
 	}

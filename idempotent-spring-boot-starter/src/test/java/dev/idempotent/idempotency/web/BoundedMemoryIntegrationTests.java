@@ -8,13 +8,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 
 import dev.idempotent.testing.ForkedApplication;
 import dev.idempotent.testing.RealRedis;
@@ -41,11 +41,14 @@ class BoundedMemoryIntegrationTests {
 
 	private static final int CLIENTS = 50;
 
-	private static final int REQUESTS = Integer.getInteger("hostile.requests", 1_000);
+	private static final int REQUESTS = Integer.getInteger("hostile.requests", 500);
 
 	private static final List<String> PATHS = List.of("/merged", "/orders", "/derived/1", "/answers/200");
 
-	private static final int UPLOAD = 50 * 1024 * 1024;
+	/**
+	 * Together more than the application has.
+	 */
+	private static final int UPLOAD = 10 * 1024 * 1024;
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
@@ -58,8 +61,10 @@ class BoundedMemoryIntegrationTests {
 				WebApplication.WITH_SECURITY)) {
 			ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
 			try {
-				Callable<Void> attack = () -> attack(application);
-				for (Future<Void> attacked : clients.invokeAll(Collections.nCopies(CLIENTS, attack))) {
+				List<Callable<Void>> attacks = IntStream.range(0, CLIENTS)
+					.<Callable<Void>>mapToObj((client) -> () -> attack(application, client))
+					.toList();
+				for (Future<Void> attacked : clients.invokeAll(attacks)) {
 					attacked.get();
 				}
 			}
@@ -70,9 +75,9 @@ class BoundedMemoryIntegrationTests {
 		}
 	}
 
-	private Void attack(ForkedApplication application) throws IOException, InterruptedException {
+	private Void attack(ForkedApplication application, int client) throws IOException, InterruptedException {
 		List<byte[]> documents = List.copyOf(HostileJson.documents().values());
-		for (int i = 0; i < REQUESTS / CLIENTS; i++) {
+		for (int i = client; i < client + REQUESTS / CLIENTS; i++) {
 			BodyPublisher document = BodyPublishers.ofByteArray(documents.get(i % documents.size()));
 			// 503 if the machine is so slow that a document got no permit within ten
 			// seconds.

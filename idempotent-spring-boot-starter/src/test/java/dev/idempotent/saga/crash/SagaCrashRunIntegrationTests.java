@@ -40,7 +40,7 @@ class SagaCrashRunIntegrationTests {
 	 */
 	private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-	private final Duration duration = DurationStyle.detectAndParse(System.getProperty("saga.crash.duration", "25s"));
+	private final Duration duration = DurationStyle.detectAndParse(System.getProperty("saga.crash.duration", "15s"));
 
 	private final Tally tally = new Tally();
 

@@ -65,7 +65,7 @@ class KilledConsumerIntegrationTests {
 			Book book = new Book(dataSource);
 			book.open();
 			Kills kills = new Kills(kafka, topic, properties, seed);
-			int events = kills.run(Integer.getInteger(KILLS, 5));
+			int events = kills.run(Integer.getInteger(KILLS, 3));
 			System.out.printf(
 					"%s: deaths %s, %d events in %d records, %d deliveries, %d of them refused, "
 							+ "%d events without effect, %d with several (seed %d)%n",

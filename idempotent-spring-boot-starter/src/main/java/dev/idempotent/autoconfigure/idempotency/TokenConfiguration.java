@@ -1,0 +1,64 @@
+package dev.idempotent.autoconfigure.idempotency;
+
+import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
+import dev.idempotent.idempotency.web.PrincipalScope;
+import dev.idempotent.token.OneTimeTokens;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.OnPropertyListCondition;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.core.Authentication;
+
+/**
+ * One-time tokens, for applications with a secret.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(TokenProperties.class)
+class TokenConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(OnSecrets.class)
+	OneTimeTokens oneTimeTokens(IdempotencyNamespace namespace, TokenProperties properties, TokenCallers callers) {
+		return new OneTimeTokens(namespace.name(), properties.decoded(), properties.validity(), callers.identify());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Authentication.class)
+	static class WithSecurity {
+
+		@Bean
+		TokenCallers idempotencyTokenCallers() {
+			return new TokenCallers(
+					(principal) -> AuthenticatedPrincipals.isAnonymous(principal) ? null
+							: PrincipalScope.of(AuthenticatedPrincipals.issuerOf(principal), principal.getName()),
+					AuthenticatedPrincipals::current);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("org.springframework.security.core.Authentication")
+	static class WithoutSecurity {
+
+		@Bean
+		TokenCallers idempotencyTokenCallers() {
+			return new TokenCallers((principal) -> PrincipalScope.of(null, principal.getName()), () -> null);
+		}
+
+	}
+
+	static final class OnSecrets extends OnPropertyListCondition {
+
+		OnSecrets() {
+			super(TokenProperties.SECRETS, () -> ConditionMessage.forCondition("One-time tokens"));
+		}
+
+	}
+
+}

@@ -1,0 +1,96 @@
+package dev.idempotent.idempotency.web;
+
+import java.security.Principal;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import dev.idempotent.token.OneTimeTokens;
+import dev.idempotent.token.TokenCheck;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the one-time tokens of requests, from the header or a form field, and verifies
+ * them. A token in the URL is refused: it would get into logs.
+ */
+public final class RequestTokens {
+
+	/**
+	 * The form field that carries a token.
+	 */
+	static final String FIELD = "_idempotency";
+
+	private final Supplier<OneTimeTokens> tokens;
+
+	private final Supplier<@Nullable Principal> authenticated;
+
+	/**
+	 * Creates a reader.
+	 * @param tokens verifies the tokens; called if a request has one
+	 * @param authenticated returns the caller of the current thread, or {@code null};
+	 * used if the request has no principal
+	 */
+	public RequestTokens(Supplier<OneTimeTokens> tokens, Supplier<@Nullable Principal> authenticated) {
+		this.tokens = tokens;
+		this.authenticated = authenticated;
+	}
+
+	/**
+	 * Reads and verifies the token of a request.
+	 * @return the result: the token is valid or has expired
+	 * @throws RefusedRequestException if the token is missing, malformed, ambiguous or
+	 * not authentic
+	 */
+	TokenCheck check(ReadRequest read, KeyHeader header, String purpose) {
+		HttpServletRequest request = read.request();
+		TokenCheck check = this.tokens.get().verify(text(read, header), purpose, caller(request));
+		return switch (check.outcome()) {
+			case VALID, EXPIRED -> check;
+			case MALFORMED -> throw malformed("The value is not a one-time token. Load the page again.");
+			case REFUSED -> throw new RefusedRequestException(Problem.TOKEN_REFUSED,
+					"Nothing was done: the token was not issued for this operation and this caller. Load the page again.");
+		};
+	}
+
+	private @Nullable Principal caller(HttpServletRequest request) {
+		Principal principal = request.getUserPrincipal();
+		return (principal != null) ? principal : this.authenticated.get();
+	}
+
+	private static String text(ReadRequest read, KeyHeader header) {
+		if (QueryParameters.of(read.request()).containsKey(FIELD)) {
+			throw malformed("A token must not be in the URL. Send it in the form or in a header.");
+		}
+		Set<String> values = new LinkedHashSet<>(formValues(read));
+		String sent = header.read(read.request());
+		if (sent != null) {
+			values.add(sent);
+		}
+		if (values.isEmpty()) {
+			throw new RefusedRequestException(Problem.KEY_MISSING,
+					"This operation needs a one-time token in the form field " + FIELD + " or in the header "
+							+ header.name() + ". Load the page again.");
+		}
+		if (values.size() > 1) {
+			throw malformed("The request has two different tokens. Send one.");
+		}
+		return values.iterator().next();
+	}
+
+	/**
+	 * Reads the field of a form that the container has parsed. Its parameters include
+	 * those of the URL, which do not have this one.
+	 */
+	private static List<String> formValues(ReadRequest read) {
+		String[] values = (read.content() instanceof ReadRequest.Body) ? null
+				: read.request().getParameterValues(FIELD);
+		return (values != null) ? List.of(values) : List.of();
+	}
+
+	private static RefusedRequestException malformed(String detail) {
+		return new RefusedRequestException(Problem.KEY_MALFORMED, detail);
+	}
+
+}

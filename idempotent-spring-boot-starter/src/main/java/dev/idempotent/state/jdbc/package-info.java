@@ -1,0 +1,8 @@
+/**
+ * Guarded transitions of rows: of many callers that move a row along an edge, one
+ * succeeds.
+ */
+@NullMarked
+package dev.idempotent.state.jdbc;
+
+import org.jspecify.annotations.NullMarked;

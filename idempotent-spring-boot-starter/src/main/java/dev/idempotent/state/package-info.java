@@ -1,0 +1,8 @@
+/**
+ * Guarded transitions: which states may follow each other. Uses only the JDK, so that
+ * entities can use it.
+ */
+@NullMarked
+package dev.idempotent.state;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,19 @@
+package dev.idempotent.token;
+
+import java.util.List;
+
+import dev.idempotent.testing.WebApplication;
+
+/**
+ * Tokens under {@code Guarantee.TRANSACTION} on H2, without Redis.
+ */
+class H2TokensIntegrationTests extends TokenRules {
+
+	@Override
+	List<String> properties() {
+		return List.of(WebApplication.WITH_DATABASE, "idempotent.guarantee=transaction", "idempotent.store=jdbc",
+				"spring.datasource.url=jdbc:h2:mem:tokens", "spring.datasource.username=sa",
+				"spring.datasource.password=");
+	}
+
+}

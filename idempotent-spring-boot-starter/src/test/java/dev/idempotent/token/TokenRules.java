@@ -1,0 +1,288 @@
+package dev.idempotent.token;
+
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import dev.idempotent.testing.Gate;
+import dev.idempotent.testing.RealPostgres;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static dev.idempotent.testing.WebApplication.text;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the forms of an application with one-time tokens are answered.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class TokenRules {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.shared();
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@SuppressWarnings("NullAway.Init")
+	private WebApplication application;
+
+	@SuppressWarnings("NullAway.Init")
+	private OrderForms forms;
+
+	@SuppressWarnings("NullAway.Init")
+	private MovableClock clock;
+
+	/**
+	 * The properties of the application, as {@code name=value}.
+	 */
+	abstract List<String> properties();
+
+	@BeforeAll
+	void start() {
+		this.application = WebApplication.start(TokenApplication.class, redis, properties().toArray(String[]::new));
+		this.forms = this.application.bean(OrderForms.class);
+		this.clock = this.application.bean(MovableClock.class);
+	}
+
+	@AfterAll
+	void stop() {
+		this.application.close();
+	}
+
+	@BeforeEach
+	void reset() {
+		this.forms.reset();
+	}
+
+	@Test
+	void runsAFormOnceAndReplaysItsRedirect() {
+		Submission form = form();
+		HttpResponse<byte[]> first = form.send();
+		assertThat(first.statusCode()).isEqualTo(302);
+		assertReplay(first, form.send());
+		assertThat(this.forms.runs()).isOne();
+	}
+
+	@Test
+	void runsOneOf200AtOnce() {
+		String token = issue();
+		List<CompletableFuture<HttpResponse<byte[]>>> sent = Stream
+			.generate(() -> this.application.postAsync("/orders?item=book", "{}", "Idempotency-Key", token))
+			.limit(200)
+			.toList();
+		assertThat(sent).extracting((response) -> response.join().statusCode())
+			.contains(302)
+			.allSatisfy((status) -> assertThat(status).isIn(302, 409));
+		assertThat(this.forms.runs()).isOne();
+	}
+
+	@Test
+	void replaysAResponseThatWasLostAlsoAfterTheExpiry() {
+		Submission form = form();
+		HttpResponse<byte[]> lost = form.send();
+		assertReplay(lost, form.send());
+		this.clock.advance(Duration.ofHours(3));
+		assertReplay(lost, form.send());
+		assertThat(this.forms.runs()).isOne();
+	}
+
+	@Test
+	void runsAgainAfterAFailure() {
+		Submission form = form();
+		this.forms.fail(true);
+		assertThat(form.send().statusCode()).isEqualTo(503);
+		this.forms.fail(false);
+		assertThat(form.send().statusCode()).isEqualTo(302);
+		assertThat(this.forms.runs()).isEqualTo(2);
+	}
+
+	@Test
+	void runsOnceForEachOfTwoTabs() {
+		Submission one = form();
+		Submission other = form();
+		assertThat(one.send().headers().firstValue("Location"))
+			.isNotEqualTo(other.send().headers().firstValue("Location"));
+		assertThat(this.forms.runs()).isEqualTo(2);
+	}
+
+	@Test
+	void refusesOtherContent() {
+		Submission form = form();
+		form.send();
+		HttpResponse<byte[]> other = form.with(form.form().replace("book", "pen")).send();
+		assertRefused(other, 422, "key-reused");
+		assertThat(text(other)).contains("Load the page again").doesNotContain("new key");
+	}
+
+	@Test
+	void letsADuplicateComeAgainOrWaitWhileItRuns() throws Exception {
+		Gate gate = this.forms.closeGate();
+		String token = issue();
+		CompletableFuture<HttpResponse<byte[]>> first = post("/orders/waiting", token);
+		gate.awaitEntry();
+		CompletableFuture<HttpResponse<byte[]>> waiting = post("/orders/waiting", token);
+		gate.open();
+		assertThat(first.join().statusCode()).isEqualTo(200);
+		assertThat(text(waiting.join())).isEqualTo(text(first.join()));
+
+		Gate other = this.forms.closeGate();
+		String refused = issue();
+		CompletableFuture<HttpResponse<byte[]>> running = post("/orders?item=book", refused);
+		other.awaitEntry();
+		assertRefused(post("/orders?item=book", refused).join(), 409, "in-progress");
+		other.open();
+		assertThat(running.join().statusCode()).isEqualTo(302);
+	}
+
+	@Test
+	void refusesATokenThatExpiresBeforeItsFirstUseAndLeavesItUnclaimed() {
+		Submission form = form();
+		this.clock.advance(TokenApplication.VALIDITY.plusSeconds(61));
+		assertRefused(form.send(), 410, "token-expired");
+		assertRefused(form.send(), 410, "token-expired");
+		assertThat(this.forms.runs()).isZero();
+	}
+
+	@Test
+	void toleratesClocksThatDifferByAMinute() {
+		Submission form = form();
+		this.clock.advance(TokenApplication.VALIDITY.plusSeconds(59));
+		assertThat(form.send().statusCode()).isEqualTo(302);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "item=book", "item=book&_idempotency=" })
+	void refusesAFormWithoutAToken(String fields) {
+		assertRefused(form().with(fields).send(), 400, fields.equals("item=book") ? "key-missing" : "key-malformed");
+	}
+
+	@Test
+	void refusesATokenInTheUrl() {
+		String token = issue();
+		Submission form = form().with("item=book");
+		assertRefused(form.to("/orders?_idempotency=" + token).send(), 400, "key-malformed");
+		assertRefused(form.to("/orders?%5Fidempotency=" + token).send(), 400, "key-malformed");
+		assertRefused(form.to("/orders?_idempotency=" + token).header("Idempotency-Key", token).send(), 400,
+				"key-malformed");
+		assertRefused(post("/orders?item=book&_idempotency=" + token, token).join(), 400, "key-malformed");
+		assertThat(this.forms.runs()).isZero();
+	}
+
+	@Test
+	void refusesTwoDifferentTokensAndTakesOneThatComesTwice() {
+		String token = issue();
+		Submission form = Submission.of(this.application, token);
+		assertRefused(form.header("Idempotency-Key", issue()).send(), 400, "key-malformed");
+		assertRefused(form.with(form.form() + "&_idempotency=" + issue()).send(), 400, "key-malformed");
+		HttpResponse<byte[]> both = form.header("Idempotency-Key", '"' + token + '"').send();
+		assertThat(both.statusCode()).isEqualTo(302);
+		assertReplay(both, form.with("item=book").header("Idempotency-Key", token).send());
+		assertReplay(both, form.with(form.form() + "&_idempotency=" + token).send());
+	}
+
+	@Test
+	void takesATokenOfAMultipartForm() {
+		String token = issue();
+		HttpResponse<byte[]> first = upload(token, "one", "receipt");
+		assertThat(text(first)).isEqualTo("run 1 with receipt.png");
+		assertReplay(first, upload(token, "two", "receipt"));
+		assertRefused(upload(token, "one", "other"), 422, "key-reused");
+		assertRefused(upload("abc", "one", "receipt"), 400, "key-malformed");
+	}
+
+	@Test
+	void refusesATokenOfAnotherCaller() {
+		Submission form = Submission.of(this.application, issue("ada"));
+		assertRefused(form.by("bob").send(), 403, "token-refused");
+		assertRefused(form.send(), 403, "token-refused");
+		HttpResponse<byte[]> first = form.by("ada").send();
+		assertThat(first.statusCode()).isEqualTo(302);
+		assertRefused(form.by("bob").send(), 403, "token-refused");
+		assertReplay(first, form.by("ada").send());
+	}
+
+	@Test
+	void takesAnAnonymousTokenAfterALogin() {
+		Submission form = form();
+		HttpResponse<byte[]> first = form.by("ada").send();
+		assertThat(first.statusCode()).isEqualTo(302);
+		assertReplay(first, form.send());
+	}
+
+	@Test
+	void refusesATokenOfAnotherPurposeOrApplication() {
+		assertRefused(form().to("/refunds").send(), 403, "token-refused");
+		String foreign = TokenApplication.tokens("other", this.clock).issue("place-order", null);
+		assertRefused(Submission.of(this.application, foreign).send(), 403, "token-refused");
+		assertThat(this.forms.runs()).isZero();
+	}
+
+	@Test
+	void neverRepeatsATokenInAResponse() {
+		String token = issue("ada");
+		Submission form = Submission.of(this.application, token);
+		assertThat(text(form.send())).doesNotContain(token);
+		assertThat(text(form.with("item=book&_idempotency=" + token + "x").send())).doesNotContain(token);
+	}
+
+	private Submission form() {
+		return Submission.of(this.application, issue());
+	}
+
+	private String issue() {
+		return text(this.application.send(this.application.request("/orders/new").GET().build()));
+	}
+
+	private String issue(String user) {
+		return text(
+				this.application.send(this.application.request("/orders/new").header("X-User", user).GET().build()));
+	}
+
+	private CompletableFuture<HttpResponse<byte[]>> post(String path, String token) {
+		return this.application.postAsync(path, "{}", "Idempotency-Key", token);
+	}
+
+	private HttpResponse<byte[]> upload(String token, String boundary, String content) {
+		String body = """
+				--%1$s\r
+				Content-Disposition: form-data; name="_idempotency"\r
+				\r
+				%2$s\r
+				--%1$s\r
+				Content-Disposition: form-data; name="file"; filename="receipt.png"\r
+				Content-Type: image/png\r
+				\r
+				%3$s\r
+				--%1$s--\r
+				""".formatted(boundary, token, content);
+		return this.application.send(this.application.request("/receipts")
+			.header("Content-Type", "multipart/form-data; boundary=" + boundary)
+			.POST(BodyPublishers.ofString(body))
+			.build());
+	}
+
+	private static void assertReplay(HttpResponse<byte[]> first, HttpResponse<byte[]> retry) {
+		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
+		assertThat(retry.statusCode()).isEqualTo(first.statusCode());
+		assertThat(retry.headers().firstValue("Location")).isEqualTo(first.headers().firstValue("Location"));
+		assertThat(retry.body()).isEqualTo(first.body());
+	}
+
+	private static void assertRefused(HttpResponse<byte[]> response, int status, String type) {
+		assertThat(text(response)).contains("\"urn:problem-type:idempotency:" + type + '"');
+		assertThat(response.statusCode()).isEqualTo(status);
+	}
+
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.idempotent.token;
+
+import org.jspecify.annotations.NullMarked;
