@@ -28,7 +28,7 @@ let drawnSeries = [];
 function startRush() {
   byId('start').disabled = true;
   showText('rush-state', 'Opening the sale …');
-  const command = { users: numberOf('users'), stock: numberOf('stock'), perUser: numberOf('per-user'), naive: false };
+  const command = { users: numberOf('users'), stock: numberOf('stock'), perUser: numberOf('per-user') };
   send(post(RUSHES, command, null, '')).then((answer) => {
     const started = parsed(answer.body);
     if (answer.status === 202) {

@@ -42,6 +42,17 @@ class RushPageIntegrationTests {
 		}
 	}
 
+	@Test
+	void showsThatTheVerdictHoldsAlthoughRedisIsWiped() throws IOException {
+		startRush("500", "40");
+		this.page.awaitTexts("#held, #confirmed",
+				(texts) -> texts.stream().anyMatch((text) -> text.matches("[1-9].*")));
+		this.page.click("redis-wipe");
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).contains("wiped"));
+		awaitVerdict();
+		assertThat(this.page.texts("#rush-chart .fault")).containsExactly("wiped");
+	}
+
 	private void startRush(String users, String stock) throws IOException {
 		this.page.type("users", users);
 		this.page.type("stock", stock);
