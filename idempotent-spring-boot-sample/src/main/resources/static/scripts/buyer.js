@@ -4,6 +4,9 @@ const OPENED_STOCK = 3;
 
 let buyer = null;
 
+/** The sale that was opened by hand. The sale of a rush is left to its users, on whom the verdict is. */
+let openedItem = null;
+
 function newBuyer() {
   buyer = { user: 'buyer-' + newKey().slice(0, 8), key: null, reservationId: null };
   showText('buyer-user', buyer.user);
@@ -11,13 +14,15 @@ function newBuyer() {
   offerSteps();
 }
 
-/** Enables the steps that have what they need: a sale, a key, a reservation. */
+/** Enables the steps that have what they need: the opened sale, a key, a reservation. */
 function offerSteps() {
-  byId('door').disabled = item === null;
-  byId('reserve').disabled = item === null;
-  byId('reserve-again').disabled = item === null || buyer.key === null;
-  byId('order').disabled = buyer.reservationId === null;
-  byId('cancel').disabled = buyer.reservationId === null;
+  const open = openedItem !== null && item === openedItem;
+  byId('door').disabled = !open;
+  byId('reserve').disabled = !open;
+  byId('reserve-again').disabled = !open || buyer.key === null;
+  byId('order').disabled = !open || buyer.reservationId === null;
+  byId('cancel').disabled = !open || buyer.reservationId === null;
+  showText('buyer-item', open ? openedItem : 'none');
 }
 
 function openSale() {
@@ -25,6 +30,7 @@ function openSale() {
   exchange('Open a sale', [post('/api/flash-sales', command, newKey(), '')], send).then((answers) => {
     if (answers[0].status === 201) {
       stopFollowing();
+      openedItem = command.item;
       newBuyer();
       showSale(command.item);
       refresh();

@@ -12,7 +12,7 @@ let faults = [];
  */
 function drawSeries(series) {
   const parent = byId('rush-chart');
-  const last = lastSecond(series);
+  const last = faults.reduce((latest, fault) => Math.max(latest, fault.second), lastSecond(series));
   const first = Math.max(0, last + 1 - CHART.longest);
   const seconds = Math.max(CHART.shortest, last + 1 - first);
   const shown = series.filter((each) => each.second >= first);
@@ -26,8 +26,13 @@ function drawSeries(series) {
   svgElement(picture, 'line', { class: 'axis', x1: 0, y1: CHART.height - 0.5, x2: CHART.width, y2: CHART.height - 0.5 });
   parent.classList.toggle('with-faults', faults.length > 0);
   faults.filter((fault) => fault.second >= first).forEach((fault, i) => {
-    const mark = element(parent, 'span', 'fault', fault.name);
-    mark.style.left = (fault.second - first) / seconds * 100 + '%';
+    const mark = element(parent, 'span', 'fault', '');
+    element(mark, 'span', 'fault-name', fault.name);
+    const percent = (fault.second - first) / seconds * 100;
+    // Near the right edge the name is on the left of the line.
+    mark.classList.toggle('late', percent > 70);
+    mark.style.left = percent > 70 ? 'auto' : percent + '%';
+    mark.style.right = percent > 70 ? 100 - percent + '%' : 'auto';
     mark.style.paddingTop = i % FAULT_ROWS + 'rem';
   });
 }

@@ -5,7 +5,6 @@ let item = null;
 
 function showSale(name) {
   item = name;
-  showText('buyer-item', name);
   offerSteps();
 }
 

@@ -53,5 +53,5 @@ function verdictText(verdict) {
   if (verdict.settled && verdict.holds) {
     return '✓ All lines hold: no unit was sold twice, none was lost.';
   }
-  return 'No line is broken. Some wait until the sale is at rest.';
+  return 'No line is broken. Some cannot be decided yet.';
 }

@@ -18,11 +18,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.TestPropertySource;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @ShopTest
+@TestPropertySource(properties = "sample.sale.hold=2s")
 class ChromiumIntegrationTests {
 
 	private static final String OVERFLOWING = """
@@ -33,7 +35,7 @@ class ChromiumIntegrationTests {
 			""";
 
 	/**
-	 * A second JVM starts first.
+	 * A second JVM starts first, or units are held.
 	 */
 	private static final HasTextOptions PATIENTLY = new HasTextOptions().setTimeout(60_000);
 
@@ -88,6 +90,27 @@ class ChromiumIntegrationTests {
 		page.locator("#saga")
 			.screenshot(new Locator.ScreenshotOptions()
 				.setPath(Path.of("target", "browser", "saga-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "LIGHT, 1280", "DARK, 1280", "LIGHT, 360" })
+	void tellsTheStoryOfARush(ColorScheme scheme, int width) {
+		Page page = this.browser.newPage(new NewPageOptions().setColorScheme(scheme).setViewportSize(width, 900));
+		page.navigate(this.address + "flash-sale.html");
+		page.locator("#users").fill("500");
+		page.locator("#start").click();
+		assertThat(page.locator("#rush-state")).hasText("The rush is over.", PATIENTLY);
+		assertThat(page.locator("#verdict")).hasText("✓ All lines hold: no unit was sold twice, none was lost.");
+		page.locator("#redis-wipe").click();
+		assertThat(page.locator("#rush-chart .fault")).hasText("wiped");
+		page.locator("#open").click();
+		page.locator("#reserve").click();
+		assertThat(page.locator("#answers .answer.kind-ran")).hasCount(2);
+		page.locator("#reserve-again").click();
+		assertThat(page.locator("#answers .answer.kind-replayed")).hasCount(1);
+		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
+		page.screenshot(new ScreenshotOptions().setFullPage(true)
+			.setPath(Path.of("target", "browser", "flash-sale-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
 	}
 
 	private void sendFiveAtOnce(Page page) {

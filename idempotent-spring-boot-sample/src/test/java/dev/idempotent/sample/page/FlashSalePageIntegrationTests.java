@@ -43,4 +43,44 @@ class FlashSalePageIntegrationTests {
 		}
 	}
 
+	@Test
+	void letsTheVisitorReserveAndOrderAUnit() throws IOException {
+		openSale();
+		click("door", 2);
+		assertThat(this.page.texts("#answers .body").get(0)).contains("\"soldOut\": false");
+		click("reserve", 3);
+		click("reserve-again", 4);
+		assertThat(this.page.texts("#answers .body").subList(0, 2).stream().distinct()).hasSize(1);
+		click("order", 5);
+		click("order", 6);
+		assertThat(click("cancel", 7)).containsExactly("409 Refused", "201 Replayed", "201 Ran", "201 Replayed",
+				"201 Ran", "200 Ran", "201 Ran");
+		this.page.awaitTexts("#confirmed, #held, #free, #gate-units", "1", "0", "2", "2");
+		this.page.awaitTexts("#gate", "PostgreSQL and the gate agree.");
+	}
+
+	@Test
+	void letsTheVisitorGiveAUnitBack() throws IOException {
+		openSale();
+		click("reserve", 2);
+		assertThat(click("reserve", 3)).startsWith("409 Refused", "201 Ran");
+		assertThat(this.page.texts("#answers .body").get(0)).contains("limit-reached");
+		assertThat(click("cancel", 4)).startsWith("200 Ran");
+		assertThat(click("reserve", 5)).startsWith("201 Ran");
+		this.page.awaitTexts("#confirmed, #held, #free, #gate-units", "0", "1", "2", "2");
+	}
+
+	private void openSale() throws IOException {
+		assertThat(click("open", 1)).containsExactly("201 Ran");
+		this.page.awaitTexts("#confirmed, #held, #free, #gate-units", "0", "0", "3", "3");
+	}
+
+	/**
+	 * Clicks, and waits until the page shows the given number of answers.
+	 */
+	private List<String> click(String id, int answers) throws IOException {
+		this.page.click(id);
+		return this.page.awaitOutcomes(answers);
+	}
+
 }

@@ -56,6 +56,13 @@ class ShopPage implements AutoCloseable {
 		return this.page.executeJavaScript("current.user").getJavaScriptResult().toString();
 	}
 
+	/**
+	 * Returns the part of the address that starts with a {@code #}.
+	 */
+	String fragment() {
+		return this.page.executeJavaScript("window.location.hash").getJavaScriptResult().toString();
+	}
+
 	void select(String id, String option) {
 		this.page.<HtmlSelect>getHtmlElementById(id).setSelectedAttribute(option, true);
 	}
