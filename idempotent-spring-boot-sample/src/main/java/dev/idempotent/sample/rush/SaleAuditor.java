@@ -24,8 +24,7 @@ final class SaleAuditor {
 
 	private final Function<String, Optional<GateView>> gate;
 
-	SaleAuditor(JdbcClient jdbc, PlatformTransactionManager transactions,
-			Function<String, Optional<GateView>> gate) {
+	SaleAuditor(JdbcClient jdbc, PlatformTransactionManager transactions, Function<String, Optional<GateView>> gate) {
 		this.jdbc = jdbc;
 		this.gate = gate;
 		this.snapshot = new TransactionTemplate(transactions);
