@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -59,9 +60,10 @@ class RushIntegrationTests {
 	}
 
 	@Test
-	void runsFromTheCommandLine(@Autowired Rushes rushes) {
+	void runsFromTheCommandLine(@Autowired Rushes rushes, @Autowired LoggingSystem logging) {
 		ByteArrayOutputStream out = new ByteArrayOutputStream();
-		boolean holds = new RushCommand(rushes, new RushProperties(40, 5, 1)).run(new PrintStream(out, true));
+		RushCommand command = new RushCommand(rushes, new RushProperties(40, 5, 1), logging);
+		boolean holds = command.run(new PrintStream(out, true));
 		assertThat(holds).as(out.toString()).isTrue();
 		assertThat(out.toString()).contains("1 HOLDS", "6 HOLDS").containsPattern("refused/s.* naive .* ratio [0-9.]+");
 	}
