@@ -85,9 +85,9 @@ class ReservationRacesIntegrationTests {
 	}
 
 	/**
-	 * The first attempt of the second buyer finds a shelf with a unit in its snapshot, and
-	 * locks it when another transaction has just taken the unit. It must not keep that lock
-	 * while it waits for the other shelf.
+	 * The first attempt of the second buyer finds a shelf with a unit in its snapshot,
+	 * and locks it when another transaction has just taken the unit. It must not keep
+	 * that lock while it waits for the other shelf.
 	 */
 	@Test
 	void waitForTheLastUnitWithoutALockOnAnotherShelf() {
