@@ -2,6 +2,7 @@ package dev.idempotent.sample.stock;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -98,7 +99,9 @@ class ExpirySweeperIntegrationTests {
 	}
 
 	private String reserve(String item) {
-		return this.reservations.reserve(UUID.randomUUID().toString(), item, "ann").reservation().reservationId();
+		return Objects
+			.requireNonNull(this.reservations.reserve(UUID.randomUUID().toString(), item, "ann").reservation())
+			.reservationId();
 	}
 
 }

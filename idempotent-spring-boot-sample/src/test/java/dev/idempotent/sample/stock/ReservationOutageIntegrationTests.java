@@ -1,5 +1,6 @@
 package dev.idempotent.sample.stock;
 
+import java.util.Objects;
 import java.util.UUID;
 
 import dev.idempotent.sample.ShopTest;
@@ -78,7 +79,7 @@ class ReservationOutageIntegrationTests {
 	}
 
 	private String reserve() {
-		return this.reservations.reserve(id(), this.item, "ann").reservation().reservationId();
+		return Objects.requireNonNull(this.reservations.reserve(id(), this.item, "ann").reservation()).reservationId();
 	}
 
 	private static String id() {
