@@ -123,7 +123,7 @@ final class RushUser {
 	 * Chaos for the first attempt only, so that it has an end.
 	 */
 	private @Nullable String chaos() {
-		if (!this.plan.chaos() || !oneOf(20)) {
+		if (!this.plan.chaos() || !oneOf(8)) {
 			return null;
 		}
 		return this.random.nextBoolean() ? "fail=before-commit" : "fail=after-commit";

@@ -63,7 +63,7 @@ class FlashSales {
 		try {
 			this.reconciler.warm(sale.item());
 		}
-		catch (DataAccessException ex) {
+		catch (RuntimeException ex) {
 			logger.warn("The gate of a new sale is not loaded. The reconciler loads it later", ex);
 		}
 	}

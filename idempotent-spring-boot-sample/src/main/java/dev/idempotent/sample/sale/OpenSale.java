@@ -16,7 +16,7 @@ record OpenSale(@NotNull @Pattern(regexp = OpenSale.NAME) String item, @Min(1) @
 	 * What items and users are called. Such a name fits into a path, a key of Redis and a
 	 * text of PostgreSQL as it is.
 	 */
-	static final String NAME = "[A-Za-z0-9._@-]{1,64}";
+	static final String NAME = "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}";
 
 	FlashSale sale() {
 		return new FlashSale(this.item, this.stock, this.perUser);

@@ -44,7 +44,7 @@ class RushPageIntegrationTests {
 
 	@Test
 	void showsThatTheVerdictHoldsAlthoughRedisIsWiped() throws IOException {
-		startRush("500", "40");
+		startRush("300", "30");
 		this.page.awaitTexts("#held, #confirmed",
 				(texts) -> texts.stream().anyMatch((text) -> text.matches("[1-9].*")));
 		this.page.click("redis-wipe");

@@ -17,10 +17,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -59,11 +61,13 @@ class RushIntegrationTests {
 	}
 
 	@Test
-	void runsFromTheCommandLine(@Autowired Rushes rushes) {
+	void runsFromTheCommandLine(@Autowired Rushes rushes, @Autowired LoggingSystem logging) {
 		ByteArrayOutputStream out = new ByteArrayOutputStream();
-		boolean holds = new RushCommand(rushes, new RushProperties(40, 5, 1)).run(new PrintStream(out, true));
-		assertThat(holds).as(out.toString()).isTrue();
-		assertThat(out.toString()).contains("1 HOLDS", "6 HOLDS").containsPattern("refused/s.* naive .* ratio [0-9.]+");
+		RushCommand command = new RushCommand(rushes, new RushProperties(40, 5, 1), logging);
+		boolean holds = command.run(new PrintStream(out, true, UTF_8));
+		assertThat(holds).as(out.toString(UTF_8)).isTrue();
+		assertThat(out.toString(UTF_8)).contains("1 HOLDS", "6 HOLDS")
+			.containsPattern("refused/s.* naive .* ratio [0-9.]+");
 	}
 
 	@ParameterizedTest

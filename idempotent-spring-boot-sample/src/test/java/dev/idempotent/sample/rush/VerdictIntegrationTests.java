@@ -12,6 +12,7 @@ import dev.idempotent.sample.ShopTest;
 import dev.idempotent.sample.rush.Verdict.Line;
 import dev.idempotent.sample.rush.Verdict.State;
 import dev.idempotent.sample.stock.GateView;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -169,7 +170,7 @@ class VerdictIntegrationTests {
 	/**
 	 * Adds a reservation with all that belongs to it, except for its unit.
 	 */
-	private void reserved(String user, int shelf, String state, UUID order) {
+	private void reserved(String user, int shelf, String state, @Nullable UUID order) {
 		String id = ShopClient.newKey();
 		this.jdbc.sql("""
 				insert into reservation (reservation_id, item, owner, shelf, state, expires_at, order_id)

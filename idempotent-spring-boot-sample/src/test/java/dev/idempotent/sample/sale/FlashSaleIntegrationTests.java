@@ -73,6 +73,7 @@ class FlashSaleIntegrationTests {
 	@ValueSource(strings = { """
 			{"stock": 1, "perUser": 1}""", """
 			{"item": "", "stock": 1, "perUser": 1}""", """
+			{"item": "..", "stock": 1, "perUser": 1}""", """
 			{"item": "a/b", "stock": 1, "perUser": 1}""", """
 			{"item": "a{b}", "stock": 1, "perUser": 1}""", """
 			{"item": "a\\u0000b", "stock": 1, "perUser": 1}""", """

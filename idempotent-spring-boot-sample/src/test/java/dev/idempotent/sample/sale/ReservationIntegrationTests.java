@@ -139,8 +139,7 @@ class ReservationIntegrationTests {
 		this.sale.open(1, 1);
 		this.sale.reserved("ann");
 		this.transaction.executeWithoutResult((status) -> {
-			this.jdbc.sql("lock table flash_sale, stock_shelf, stock_owner, reservation in access exclusive mode")
-				.update();
+			lock("flash_sale, stock_shelf, stock_owner, reservation");
 			assertRefused(this.sale.reserve("bob", this.key), 409, "sold-out");
 			assertRefused(this.sale.reserve("ann", ShopClient.newKey()), 409, "limit-reached");
 		});
@@ -150,7 +149,7 @@ class ReservationIntegrationTests {
 	void reservesWithTheSameKeyWhenTheDatabaseRespondsAgain() {
 		this.sale.open(1, 1);
 		this.transaction.executeWithoutResult((status) -> {
-			this.jdbc.sql("lock table stock_owner in access exclusive mode").update();
+			lock("stock_owner");
 			HttpResponse<String> refused = this.sale.reserve("ann", this.key);
 			assertRefused(refused, 503, "unavailable");
 			assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
@@ -188,6 +187,14 @@ class ReservationIntegrationTests {
 		assertThat(held()).isEqualTo(chaos.endsWith("after-commit") ? 1 : 0);
 		assertThat(this.sale.reserve("ann", this.key).statusCode()).isEqualTo(201);
 		assertThat(held()).isOne();
+	}
+
+	/**
+	 * The database ends the transaction of a test whose request never gets a response.
+	 */
+	private void lock(String tables) {
+		this.jdbc.sql("set local idle_in_transaction_session_timeout = '30s'").update();
+		this.jdbc.sql("lock table " + tables + " in access exclusive mode").update();
 	}
 
 	private int held() {

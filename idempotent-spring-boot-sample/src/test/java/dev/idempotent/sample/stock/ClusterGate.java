@@ -14,6 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * A gate in a Redis Cluster, which is stricter than one Redis.
  */
+@SuppressWarnings("NullAway.Init")
 abstract class ClusterGate {
 
 	static ClusterRedis cluster;

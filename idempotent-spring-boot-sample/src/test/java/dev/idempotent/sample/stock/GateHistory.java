@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -93,7 +94,7 @@ class GateHistory {
 		List<String> ids = new ArrayList<>(ids(owner));
 		if (!ids.isEmpty()) {
 			String id = ids.remove(0);
-			commit(id, owner, ids, this.shelfById.get(id), 1);
+			commit(id, owner, ids, Objects.requireNonNull(this.shelfById.get(id)), 1);
 		}
 	}
 

@@ -3,6 +3,7 @@ package dev.idempotent.sample.stock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
@@ -70,8 +71,8 @@ class GateKeys {
 		return switch (this.redis.type(key)) {
 			case NONE -> "";
 			case HASH -> this.redis.opsForHash().entries(key);
-			case ZSET -> this.redis.opsForZSet().rangeWithScores(key, 0, -1);
-			default -> this.redis.opsForValue().get(key);
+			case ZSET -> Objects.requireNonNull(this.redis.opsForZSet().rangeWithScores(key, 0, -1));
+			default -> Objects.requireNonNull(this.redis.opsForValue().get(key));
 		};
 	}
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -87,7 +88,7 @@ class ReconcilerIntegrationTests {
 		keys(item).wipe();
 		assertThat(reserve(item, "ann").outcome()).isEqualTo(Outcome.LIMIT_REACHED);
 		assertRight(item);
-		String id = first.reservation().reservationId();
+		String id = idOf(first);
 		assertThat(this.reservations.reserve(id, item, "ann").outcome()).isEqualTo(Outcome.ALREADY_RESERVED);
 		assertThat(reserve(item, "bob").outcome()).isEqualTo(Outcome.RESERVED);
 		assertThat(reserve(item, "cid").outcome()).isEqualTo(Outcome.SOLD_OUT);
@@ -101,7 +102,7 @@ class ReconcilerIntegrationTests {
 		assertThat(this.gate.admit(item, id, "ann")).isEqualTo(Admission.GO);
 		keys(item).wipe();
 		Attempt attempt = this.transaction.execute((status) -> this.movements.take(id, item, "ann", false));
-		this.reservations.tell(attempt.change());
+		this.reservations.tell(Objects.requireNonNull(attempt.change()));
 		assertThat(reserve(item, "bob").outcome()).isEqualTo(Outcome.SOLD_OUT);
 		assertThat(this.reservations.reserve(id, item, "ann").outcome()).isEqualTo(Outcome.ALREADY_RESERVED);
 		assertRight(item);
@@ -123,7 +124,7 @@ class ReconcilerIntegrationTests {
 	@EnumSource
 	void correctsADamagedGateInOnePass(GateDamage damage) {
 		String item = this.sales.open(3, 2);
-		String id = reserve(item, "ann").reservation().reservationId();
+		String id = idOf(reserve(item, "ann"));
 		reserve(item, "bob");
 		damage.applyTo(keys(item), this.redis);
 		this.reconciler.reconcile(item);
@@ -239,6 +240,10 @@ class ReconcilerIntegrationTests {
 
 	private ReserveResult reserve(String item, String owner) {
 		return this.reservations.reserve(id(), item, owner);
+	}
+
+	private static String idOf(ReserveResult result) {
+		return Objects.requireNonNull(result.reservation()).reservationId();
 	}
 
 	private GateKeys keys(String item) {
