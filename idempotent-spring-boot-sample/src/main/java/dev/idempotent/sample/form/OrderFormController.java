@@ -1,5 +1,6 @@
 package dev.idempotent.sample.form;
 
+import java.time.Duration;
 import java.util.UUID;
 
 import dev.idempotent.idempotency.Guarantee;
@@ -44,8 +45,9 @@ class OrderFormController {
 	 */
 	@ModelAttribute("token")
 	String token(HttpServletResponse response) {
-		// A cached form would give its token to several users.
-		response.setHeader(HttpHeaders.CACHE_CONTROL, CacheControl.noStore().getHeaderValue());
+		// A shared cache would give one token to several users. With no-store, the browser
+		// could load the form again for its back button, with a new token.
+		response.setHeader(HttpHeaders.CACHE_CONTROL, CacheControl.maxAge(Duration.ZERO).cachePrivate().getHeaderValue());
 		return this.tokens.issue("place-order", null);
 	}
 
