@@ -116,7 +116,7 @@ class OrderMovesIntegrationTests {
 		assertThat(retry.statusCode()).isEqualTo(200);
 		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
 		assertThat(retry.body()).isEqualTo(first.body());
-		assertThat(events()).containsOnlyOnce((move.equals("shipment")) ? "order.shipped" : "order.cancelled");
+		assertThat(events()).containsOnlyOnce(move.equals("shipment") ? "order.shipped" : "order.cancelled");
 	}
 
 	@Test
