@@ -45,9 +45,11 @@ class OrderFormController {
 	 */
 	@ModelAttribute("token")
 	String token(HttpServletResponse response) {
-		// A shared cache would give one token to several users. With no-store, the browser
+		// A shared cache would give one token to several users. With no-store, the
+		// browser
 		// could load the form again for its back button, with a new token.
-		response.setHeader(HttpHeaders.CACHE_CONTROL, CacheControl.maxAge(Duration.ZERO).cachePrivate().getHeaderValue());
+		response.setHeader(HttpHeaders.CACHE_CONTROL,
+				CacheControl.maxAge(Duration.ZERO).cachePrivate().getHeaderValue());
 		return this.tokens.issue("place-order", null);
 	}
 
