@@ -4,7 +4,9 @@ create table if not exists orders (
   item       text        not null,
   amount     integer     not null check (amount > 0),
   note       text,
-  status     text        not null default 'CREATED' check (status in ('CREATED', 'PAID', 'REJECTED')),
+  status     text        not null default 'CREATED'
+             check (status in ('CREATED', 'PAID', 'SHIPPED', 'CANCELLED', 'REJECTED')),
+  version    bigint      not null default 0,
   created_at timestamptz not null default now()
 );
 create index if not exists orders_by_user on orders (user_id, created_at);

@@ -5,6 +5,7 @@ wireOrder();
 wireRedis();
 wireComparison();
 wirePaymentAndFeedback();
+wireRace();
 wireSaga();
 startOrder();
 refresh();

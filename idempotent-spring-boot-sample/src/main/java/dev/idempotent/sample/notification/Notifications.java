@@ -33,6 +33,8 @@ class Notifications {
 		switch (header.type()) {
 			case "order.created" -> write(header, event, event.amount() + " × " + event.item() + " ordered");
 			case "order.paid" -> write(header, event, "Order paid");
+			case "order.shipped" -> write(header, event, "Order shipped");
+			case "order.cancelled" -> write(header, event, "Order cancelled");
 			case "order.rejected" -> write(header, event, "Order rejected");
 			default -> {
 			}

@@ -58,6 +58,18 @@ class OrderController {
 		return ResponseEntity.created(URI.create("/api/orders/" + order.orderId())).body(order);
 	}
 
+	@PostMapping("/{orderId}/shipment")
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	Order ship(@PathVariable UUID orderId) {
+		return this.orders.ship(orderId);
+	}
+
+	@PostMapping("/{orderId}/cancellation")
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	Order cancel(@PathVariable UUID orderId) {
+		return this.orders.cancel(orderId);
+	}
+
 	@GetMapping("/{orderId}")
 	Order get(@PathVariable UUID orderId) {
 		return this.orders.get(orderId);

@@ -16,6 +16,16 @@ public enum OrderStatus {
 	PAID,
 
 	/**
+	 * Paid and shipped.
+	 */
+	SHIPPED,
+
+	/**
+	 * Cancelled before it was paid.
+	 */
+	CANCELLED,
+
+	/**
 	 * Rejected, because its checkout was undone.
 	 */
 	REJECTED

@@ -1,10 +1,16 @@
 package dev.idempotent.sample.order;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+
+import javax.sql.DataSource;
 
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.sample.chaos.Chaos;
+import dev.idempotent.state.Transitions;
+import dev.idempotent.state.jdbc.Guarded;
+import dev.idempotent.state.jdbc.Moved;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
@@ -15,11 +21,19 @@ import org.springframework.transaction.annotation.Transactional;
 @Service
 public class Orders {
 
+	private static final Transitions<OrderStatus> TRANSITIONS = Transitions.of(OrderStatus.class)
+		.allow(OrderStatus.CREATED, OrderStatus.PAID, OrderStatus.CANCELLED, OrderStatus.REJECTED)
+		.allow(OrderStatus.PAID, OrderStatus.SHIPPED)
+		.build();
+
+	private final Guarded<OrderStatus> rows;
+
 	private final JdbcClient jdbc;
 
 	private final Chaos chaos;
 
-	Orders(JdbcClient jdbc, Chaos chaos) {
+	Orders(DataSource dataSource, JdbcClient jdbc, Chaos chaos) {
+		this.rows = Guarded.table(dataSource, "orders", TRANSITIONS).id("order_id").build();
 		this.jdbc = jdbc;
 		this.chaos = chaos;
 	}
@@ -47,17 +61,62 @@ public class Orders {
 	}
 
 	/**
+	 * Marks an order as paid, and locks its row until the caller's transaction ends, so
+	 * that concurrent moves of the order wait.
+	 * @throws OrderConflictException if it is not {@link OrderStatus#CREATED}
+	 * @throws UnknownOrderException if there is none
+	 */
+	@Transactional
+	public void markPaid(UUID orderId) {
+		move(orderId, OrderStatus.CREATED, OrderStatus.PAID);
+	}
+
+	/**
+	 * Ships a paid order. Its event is published if the transaction commits.
+	 * @throws OrderConflictException if it is not {@link OrderStatus#PAID}
+	 * @throws UnknownOrderException if there is none
+	 */
+	@Transactional
+	@TransactionalOutbox(type = "order.shipped", key = "#orderId")
+	Order ship(UUID orderId) {
+		Order order = move(orderId, OrderStatus.PAID, OrderStatus.SHIPPED);
+		this.chaos.strike();
+		return order;
+	}
+
+	/**
+	 * Cancels an order that is not paid. Its event is published if the transaction
+	 * commits.
+	 * @throws OrderConflictException if it is not {@link OrderStatus#CREATED}
+	 * @throws UnknownOrderException if there is none
+	 */
+	@Transactional
+	@TransactionalOutbox(type = "order.cancelled", key = "#orderId")
+	Order cancel(UUID orderId) {
+		Order order = move(orderId, OrderStatus.CREATED, OrderStatus.CANCELLED);
+		this.chaos.strike();
+		return order;
+	}
+
+	/**
 	 * Rejects an order that was placed. Its event is published if the transaction
 	 * commits.
 	 * @return the rejected order
+	 * @throws OrderConflictException if it is not {@link OrderStatus#CREATED}
 	 */
 	@Transactional
 	@TransactionalOutbox(type = "order.rejected", key = "#order.orderId")
 	public Order reject(Order order) {
-		return this.jdbc.sql("""
-				update orders set status = 'REJECTED' where order_id = :id
-				returning order_id, user_id, item, amount, status, created_at
-				""").param("id", order.orderId()).query(Order.class).single();
+		return move(order.orderId(), OrderStatus.CREATED, OrderStatus.REJECTED);
+	}
+
+	private Order move(UUID orderId, OrderStatus from, OrderStatus to) {
+		Moved<OrderStatus> moved = this.rows.move(orderId, from, to);
+		return switch (moved.outcome()) {
+			case APPLIED -> get(orderId);
+			case CONFLICT -> throw new OrderConflictException(Objects.requireNonNull(moved.state()), to);
+			case ABSENT -> throw new UnknownOrderException();
+		};
 	}
 
 	/**
@@ -78,18 +137,6 @@ public class Orders {
 				select order_id, user_id, item, amount, status, created_at from orders
 				where user_id = :userId order by created_at desc, order_id
 				""").param("userId", userId).query(Order.class).list();
-	}
-
-	/**
-	 * Marks an order as paid unless it is, and locks its row until the caller's
-	 * transaction ends, so that concurrent payments of the order wait.
-	 * @return whether this call has marked it
-	 */
-	@Transactional
-	public boolean markPaid(UUID orderId) {
-		return this.jdbc.sql("update orders set status = 'PAID' where order_id = :id and status = 'CREATED'")
-			.param("id", orderId)
-			.update() == 1;
 	}
 
 }

@@ -1,5 +1,6 @@
 /**
- * Places and shows orders: one order per key.
+ * Places, shows and moves orders: one order per key, and of concurrent moves one
+ * succeeds.
  */
 @NullMarked
 package dev.idempotent.sample.order;

@@ -4,7 +4,6 @@ import java.util.UUID;
 
 import dev.idempotent.outbox.TransactionalOutbox;
 import dev.idempotent.sample.chaos.Chaos;
-import dev.idempotent.sample.order.Order;
 import dev.idempotent.sample.order.OrderStatus;
 import dev.idempotent.sample.order.Orders;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -35,12 +34,9 @@ class Payments {
 	@Transactional
 	@TransactionalOutbox(type = "order.paid", key = "#orderId")
 	Payment pay(UUID orderId, PayOrder command) {
-		Order order = this.orders.get(orderId);
 		// First the order, then the charge: a payment with another key waits here until
 		// this one ends, and calls the gateway only if this one is rolled back.
-		if (!this.orders.markPaid(order.orderId())) {
-			throw new OrderAlreadyPaidException();
-		}
+		this.orders.markPaid(orderId);
 		if (!this.gateway.charge(orderId, command.method())) {
 			throw new PaymentDeclinedException();
 		}

@@ -1,9 +1,11 @@
 package dev.idempotent.sample.rush;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -67,27 +69,31 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 	}
 
 	private List<String> answerProblems() {
-		if (this.recheck == null) {
+		Recheck recheck = this.recheck;
+		if (recheck == null) {
 			return NOT_ASKED;
 		}
-		List<String> problems = new ArrayList<>(this.recheck.problems());
+		List<String> problems = new ArrayList<>(recheck.problems());
 		Map<String, Reserved> reserved = this.findings.reservations()
 			.stream()
 			.collect(Collectors.toMap(Reserved::reservationId, Function.identity()));
-		this.recheck.told().forEach((id, owner) -> {
+		recheck.told().forEach((id, owner) -> {
 			Reserved row = reserved.get(id);
 			if (row == null || !row.owner().equals(owner)) {
 				problems.add(owner + " was told of a reservation that does not exist");
 			}
-			else if (this.recheck.ended().contains(id) && !row.state().equals("ENDED")) {
+			else if (recheck.ended().contains(id) && !row.state().equals("ENDED")) {
 				problems.add("a reservation of " + owner + " is " + row.state() + ", and the shop denies it");
 			}
 		});
+		Set<String> lost = new HashSet<>(this.recheck.orders());
+		reserved.values().forEach((row) -> lost.remove(row.orderId()));
+		lost.forEach((order) -> problems.add("order " + order + " was promised, and no reservation has it"));
 		this.findings.reservations()
 			.stream()
 			.collect(Collectors.groupingBy(Reserved::owner, Collectors.counting()))
 			.forEach((owner, count) -> {
-				int keys = this.recheck.keys().getOrDefault(owner, 0);
+				int keys = recheck.keys().getOrDefault(owner, 0);
 				if (count > keys) {
 					problems.add("%s has %d reservations for %d keys".formatted(owner, count, keys));
 				}

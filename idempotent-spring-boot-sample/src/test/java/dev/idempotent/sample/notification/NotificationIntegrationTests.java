@@ -132,7 +132,7 @@ class NotificationIntegrationTests {
 		String eventId = UUID.randomUUID().toString();
 		Map<String, String> entry = new HashMap<>(this.stream.entriesWith(this.user).get(0));
 		entry.put("ce_id", eventId);
-		entry.put("ce_type", "order.shipped");
+		entry.put("ce_type", "order.returned");
 		this.stream.add(entry);
 		this.stream.awaitDeliveries(eventId, 1);
 		assertThat(events(orderId)).containsExactly("order.created");

@@ -15,7 +15,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /**
  * The stream of events about orders, accessed without the shop.
  */
-final class OrderStream {
+public final class OrderStream {
 
 	static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -27,7 +27,7 @@ final class OrderStream {
 
 	private final JdbcClient jdbc;
 
-	OrderStream(StringRedisTemplate redis, JdbcClient jdbc) {
+	public OrderStream(StringRedisTemplate redis, JdbcClient jdbc) {
 		this.stream = redis.opsForStream();
 		this.jdbc = jdbc;
 	}
@@ -43,7 +43,7 @@ final class OrderStream {
 	 * Waits until all committed events have been published, and returns the entries that
 	 * contain a text.
 	 */
-	List<Map<String, String>> entriesWith(String text) {
+	public List<Map<String, String>> entriesWith(String text) {
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.until(() -> this.jdbc.sql("select count(*) from outbox_event").query(Long.class).single() == 0);

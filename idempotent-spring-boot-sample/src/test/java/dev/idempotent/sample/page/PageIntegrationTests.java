@@ -79,6 +79,19 @@ class PageIntegrationTests {
 	}
 
 	@Test
+	void showsTwoMovesThatRace() throws IOException {
+		this.page.click("start-race");
+		this.page.awaitTexts("#race-result",
+				(texts) -> texts.get(0).matches("Order .{8} in PostgreSQL: (PAID|CANCELLED)"));
+		boolean paid = this.page.texts("#race-result").get(0).endsWith("PAID");
+		String applied = "✓ 200: this request has moved the order";
+		assertThat(this.page.texts("#race .verdict"))
+			.isEqualTo(paid ? List.of(applied, "409: the order was PAID before")
+					: List.of("409: the order was CANCELLED before", applied));
+		assertThat(this.page.awaitOutcomes(2)).containsExactlyInAnyOrder("200 Ran", "409 Refused");
+	}
+
+	@Test
 	void takesOneFeedbackForADoubleClickWithoutKeys() throws IOException {
 		this.page.click("give-twice");
 		assertThat(this.page.awaitOutcomes(2)).containsOnlyOnce("202 Ran")

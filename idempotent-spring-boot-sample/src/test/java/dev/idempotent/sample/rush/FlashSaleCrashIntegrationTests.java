@@ -67,7 +67,7 @@ class FlashSaleCrashIntegrationTests {
 	private static void await(Rush rush, CompletableFuture<Void> sale, int reserved) {
 		Awaitility.await()
 			.atMost(Duration.ofMinutes(2))
-			.until(() -> rush.figures().answers().get(Kind.RESERVED) >= reserved || sale.isDone());
+			.until(() -> rush.figures().answers().getOrDefault(Kind.RESERVED, 0L) >= reserved || sale.isDone());
 	}
 
 	private Map<String, Runnable> faults() {
@@ -110,7 +110,7 @@ class FlashSaleCrashIntegrationTests {
 			return Optional.empty();
 		}
 		return Optional.ofNullable(JsonPath.<Map<String, Integer>>read(answer.body(), "$.gate"))
-			.map((gate) -> new GateView(gate.get("units"), gate.get("tickets")));
+			.map((gate) -> new GateView(gate.getOrDefault("units", 0), gate.getOrDefault("tickets", 0)));
 	}
 
 	private static Path jar() {

@@ -22,6 +22,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -63,9 +64,10 @@ class RushIntegrationTests {
 	void runsFromTheCommandLine(@Autowired Rushes rushes, @Autowired LoggingSystem logging) {
 		ByteArrayOutputStream out = new ByteArrayOutputStream();
 		RushCommand command = new RushCommand(rushes, new RushProperties(40, 5, 1), logging);
-		boolean holds = command.run(new PrintStream(out, true));
-		assertThat(holds).as(out.toString()).isTrue();
-		assertThat(out.toString()).contains("1 HOLDS", "6 HOLDS").containsPattern("refused/s.* naive .* ratio [0-9.]+");
+		boolean holds = command.run(new PrintStream(out, true, UTF_8));
+		assertThat(holds).as(out.toString(UTF_8)).isTrue();
+		assertThat(out.toString(UTF_8)).contains("1 HOLDS", "6 HOLDS")
+			.containsPattern("refused/s.* naive .* ratio [0-9.]+");
 	}
 
 	@ParameterizedTest

@@ -12,6 +12,7 @@ import dev.idempotent.sample.ShopTest;
 import dev.idempotent.sample.rush.Verdict.Line;
 import dev.idempotent.sample.rush.Verdict.State;
 import dev.idempotent.sample.stock.GateView;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -72,6 +73,18 @@ class VerdictIntegrationTests {
 	void findsTwoReservationsOfOneUnit() {
 		bought("dora", 1);
 		assertBroken(1);
+	}
+
+	@Test
+	void findsAReservationOfNoShelf() {
+		bought("dora", 3);
+		assertBroken(1);
+	}
+
+	@Test
+	void findsASaleWithoutUnits() {
+		update("delete from stock_shelf where item = :item");
+		assertThat(in(State.BROKEN)).contains(1);
 	}
 
 	@Test
@@ -169,7 +182,7 @@ class VerdictIntegrationTests {
 	/**
 	 * Adds a reservation with all that belongs to it, except for its unit.
 	 */
-	private void reserved(String user, int shelf, String state, UUID order) {
+	private void reserved(String user, int shelf, String state, @Nullable UUID order) {
 		String id = ShopClient.newKey();
 		this.jdbc.sql("""
 				insert into reservation (reservation_id, item, owner, shelf, state, expires_at, order_id)
@@ -207,7 +220,7 @@ class VerdictIntegrationTests {
 	}
 
 	private Verdict verdict() {
-		Recheck recheck = new Recheck(List.of(), this.told, Set.of(), this.keys, true);
+		Recheck recheck = new Recheck(List.of(), this.told, Set.of(), Set.of(), this.keys, true);
 		return new SaleAuditor(this.jdbc, this.transactions, (asked) -> Optional.of(new GateView(this.gate, 0)))
 			.audit(this.item, recheck)
 			.verdict();
