@@ -86,7 +86,7 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 				problems.add("a reservation of " + owner + " is " + row.state() + ", and the shop denies it");
 			}
 		});
-		Set<String> lost = new HashSet<>(this.recheck.orders());
+		Set<String> lost = new HashSet<>(recheck.orders());
 		reserved.values().forEach((row) -> lost.remove(row.orderId()));
 		lost.forEach((order) -> problems.add("order " + order + " was promised, and no reservation has it"));
 		this.findings.reservations()
