@@ -13,6 +13,7 @@ import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -49,6 +50,8 @@ public class Reservations {
 		this.chaos = chaos;
 		this.transaction = new TransactionTemplate(transactions);
 		this.transaction.setTimeout(2);
+		// At a stricter level, concurrent buyers fail with serialization errors.
+		this.transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
 	}
 
 	/**
