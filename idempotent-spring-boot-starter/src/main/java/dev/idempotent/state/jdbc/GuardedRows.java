@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.IncorrectResultSizeDataAccessException;
 import org.springframework.dao.TypeMismatchDataAccessException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -60,6 +61,10 @@ final class GuardedRows<S extends Enum<S>> {
 		int updated = this.jdbc.update(sql, (statement) -> bind(database, statement, id, from, to, version));
 		if (updated == 0) {
 			return null;
+		}
+		if (updated > 1) {
+			throw new IncorrectResultSizeDataAccessException("%s has %d rows with one %s, which needs a unique index"
+				.formatted(this.table.table(), updated, this.table.id()), 1, updated);
 		}
 		return (version != null) ? Long.valueOf(version + 1) : readVersion(database, id);
 	}
