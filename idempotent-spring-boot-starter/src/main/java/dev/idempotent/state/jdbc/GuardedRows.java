@@ -120,10 +120,13 @@ final class GuardedRows<S extends Enum<S>> {
 		}
 	}
 
+	/**
+	 * Reads the state, which columns of type char(n) pad with spaces.
+	 */
 	private S state(ResultSet row) throws SQLException {
 		String name = row.getString(1);
 		return Arrays.stream(this.type.getEnumConstants())
-			.filter((state) -> state.name().equals(name))
+			.filter((state) -> name != null && state.name().equals(name.stripTrailing()))
 			.findFirst()
 			.orElseThrow(() -> new TypeMismatchDataAccessException(
 					"The column %s of %s contains '%s', which is not a constant of %s".formatted(this.table.state(),

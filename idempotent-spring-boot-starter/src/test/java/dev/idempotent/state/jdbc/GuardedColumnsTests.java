@@ -1,11 +1,13 @@
 package dev.idempotent.state.jdbc;
 
+import dev.idempotent.state.jdbc.Moved.Outcome;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.IncorrectResultSizeDataAccessException;
 
 import static dev.idempotent.state.jdbc.OrderStatus.PAID;
 import static dev.idempotent.state.jdbc.OrderStatus.PENDING;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -25,6 +27,14 @@ class GuardedColumnsTests {
 			.withMessage("orders has 2 rows with one id, which needs a unique index");
 		assertThatExceptionOfType(IncorrectResultSizeDataAccessException.class)
 			.isThrownBy(() -> this.orders.move(1, PENDING, PAID));
+	}
+
+	@Test
+	void reportTheStateOfAColumnThatPadsIt() {
+		this.orders.jdbc().execute("alter table orders alter column status char(10)");
+		this.orders.insert(1, "PENDING");
+		assertThat(this.orders.move(1, PENDING, PAID).orThrow()).isEqualTo(1);
+		assertThat(this.orders.move(1, PENDING, PAID)).isEqualTo(new Moved<>(Outcome.CONFLICT, PAID, 1L));
 	}
 
 	private static JdbcDataSource database() {
