@@ -142,9 +142,9 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule guardedTablesKnowTheTransactionOfTheCallerAlone = room(STATE + ".jdbc", STATE, DATABASE,
-			"java..", "javax.sql..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
-			"org.springframework.transaction", "org.springframework.transaction.support..",
-			"org.springframework.util..");
+			"java..", "javax.sql..", "org.jspecify..", "org.slf4j..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "org.springframework.transaction",
+			"org.springframework.transaction.support..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule theTablesOfSagasKnowTransactionsAlone = room(SAGA + ".jdbc", SHARED, ROOT, SAGA,

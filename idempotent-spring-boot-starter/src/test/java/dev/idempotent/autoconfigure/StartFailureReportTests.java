@@ -87,6 +87,21 @@ class StartFailureReportTests {
 	}
 
 	@Test
+	void reportsThatTheListOfSecretsIsEmpty(CapturedOutput output) {
+		fail(Forms.class, "spring.application.name=shop", "idempotent.token.secrets=");
+		assertThat(report(output)).element(1)
+			.asString()
+			.startsWith("OneTimeTokens is injected, and there is no such bean: idempotent.token.secrets is empty");
+	}
+
+	@Test
+	void reportsAGapInTheListOfSecretsWithoutThem(CapturedOutput output) {
+		fail(Forms.class, "spring.application.name=shop", "idempotent.token.secrets[1]=k1:c2VjcmV0");
+		assertThat(report(output)).contains("idempotent.token.secrets is not a list without gaps from [0].");
+		assertThat(output).doesNotContain("c2VjcmV0");
+	}
+
+	@Test
 	void leavesAMalformedPropertyToBoot(CapturedOutput output) {
 		fail(Application.class, "spring.application.name=shop", "idempotent.lease=abc");
 		assertThat(report(output)).contains("Property: idempotent.lease", "Value: \"abc\"");

@@ -3,15 +3,16 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.PrincipalScope;
 import dev.idempotent.token.OneTimeTokens;
-import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
-import org.springframework.boot.autoconfigure.condition.OnPropertyListCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.security.core.Authentication;
 
 /**
@@ -53,10 +54,14 @@ class TokenConfiguration {
 
 	}
 
-	static final class OnSecrets extends OnPropertyListCondition {
+	/**
+	 * An empty list, such as from a variable that is not set, is none.
+	 */
+	static final class OnSecrets implements Condition {
 
-		OnSecrets() {
-			super(TokenProperties.SECRETS, () -> ConditionMessage.forCondition("One-time tokens"));
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return TokenProperties.hasSecrets(context.getEnvironment());
 		}
 
 	}

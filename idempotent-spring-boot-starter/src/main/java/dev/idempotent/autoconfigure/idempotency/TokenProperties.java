@@ -11,7 +11,11 @@ import java.util.Map;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.token.TokenSecret;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.env.Environment;
 
 /**
  * Properties of one-time tokens.
@@ -35,6 +39,20 @@ record TokenProperties(@DefaultValue List<String> secrets, @DefaultValue("2h") D
 			throw new IdempotentConfigurationException(
 					"idempotent.token.validity is %s, but must be between 1 s and 365 days.".formatted(validity),
 					"Set it to how long a page may be open before it is sent, such as 2h.", null);
+		}
+	}
+
+	/**
+	 * Returns whether there is a secret.
+	 * @throws IdempotentConfigurationException if they are not a list: Boot's own message
+	 * would show them
+	 */
+	static boolean hasSecrets(Environment environment) {
+		try {
+			return !Binder.get(environment).bind(SECRETS, Bindable.listOf(String.class)).orElse(List.of()).isEmpty();
+		}
+		catch (BindException ex) {
+			throw invalid(SECRETS + " is not a list without gaps from [0]");
 		}
 	}
 

@@ -31,8 +31,7 @@ final class CallerTransaction {
 					"make the method that moves @Transactional, or use a TransactionTemplate");
 		}
 		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-			throw unfit(table, "the transaction has ended",
-					"move before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
+			throw ended(table);
 		}
 		if (!this.inspector.isManaged()) {
 			throw unfit(table, "the transaction is not on the DataSource of this table",
@@ -41,6 +40,14 @@ final class CallerTransaction {
 		if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
 			throw unfit(table, "the transaction is read-only", "leave out readOnly = true");
 		}
+		if (MovesSynchronization.joinsCommitted(this, table)) {
+			throw ended(table);
+		}
+	}
+
+	private static IllegalTransactionStateException ended(String table) {
+		return unfit(table, "the transaction has ended",
+				"move before the commit, or in a transaction of its own (Propagation.REQUIRES_NEW)");
 	}
 
 	private static IllegalTransactionStateException unfit(String table, String problem, String action) {

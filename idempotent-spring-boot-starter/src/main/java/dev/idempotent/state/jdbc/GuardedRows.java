@@ -12,6 +12,7 @@ import javax.sql.DataSource;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.IncorrectResultSizeDataAccessException;
 import org.springframework.dao.TypeMismatchDataAccessException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -60,6 +61,10 @@ final class GuardedRows<S extends Enum<S>> {
 		int updated = this.jdbc.update(sql, (statement) -> bind(database, statement, id, from, to, version));
 		if (updated == 0) {
 			return null;
+		}
+		if (updated > 1) {
+			throw new IncorrectResultSizeDataAccessException("%s has %d rows with one %s, which needs a unique index"
+				.formatted(this.table.table(), updated, this.table.id()), 1, updated);
 		}
 		return (version != null) ? Long.valueOf(version + 1) : readVersion(database, id);
 	}
@@ -115,10 +120,13 @@ final class GuardedRows<S extends Enum<S>> {
 		}
 	}
 
+	/**
+	 * Reads the state, which columns of type char(n) pad with spaces.
+	 */
 	private S state(ResultSet row) throws SQLException {
 		String name = row.getString(1);
 		return Arrays.stream(this.type.getEnumConstants())
-			.filter((state) -> state.name().equals(name))
+			.filter((state) -> name != null && state.name().equals(name.stripTrailing()))
 			.findFirst()
 			.orElseThrow(() -> new TypeMismatchDataAccessException(
 					"The column %s of %s contains '%s', which is not a constant of %s".formatted(this.table.state(),

@@ -9,11 +9,15 @@ import dev.idempotent.state.IllegalTransitionException;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -27,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Moves and the transaction of their caller.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class GuardedTransactionTests {
 
 	private final DataSource dataSource = database("transactions");
@@ -93,6 +98,42 @@ class GuardedTransactionTests {
 	}
 
 	@Test
+	void areRefusedAfterTheCommitOfATransactionThatHasMoved() {
+		this.transaction.executeWithoutResult((status) -> {
+			move().orThrow();
+			after(() -> assertThatExceptionOfType(IllegalTransactionStateException.class)
+				.isThrownBy(() -> this.orders.guarded().move(1, PAID, SHIPPED))
+				.withMessageContaining("because the transaction has ended"));
+		});
+		assertThat(this.orders.row(1)).isEqualTo("PAID 1");
+	}
+
+	@Test
+	void areReportedIfTheFirstIsAfterTheCommit(CapturedOutput output) {
+		this.transaction.executeWithoutResult((status) -> before(() -> move().orThrow()));
+		this.transaction.executeWithoutResult((status) -> {
+			this.orders.guarded().move(1, PAID, PENDING).orThrow();
+			status.setRollbackOnly();
+		});
+		assertThat(output).doesNotContain("after the commit");
+		this.transaction
+			.executeWithoutResult((status) -> after(() -> this.orders.guarded().move(1, PAID, SHIPPED).orThrow()));
+		assertThat(output).contains("Rows of orders were moved after the commit of their transaction");
+	}
+
+	@Test
+	void mayBeInATransactionOfTheirOwnAfterTheCommit(CapturedOutput output) {
+		TransactionTemplate own = on(this.dataSource);
+		own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		this.transaction.executeWithoutResult((status) -> {
+			move().orThrow();
+			after(() -> own.executeWithoutResult((inner) -> this.orders.guarded().move(1, PAID, SHIPPED).orThrow()));
+		});
+		assertThat(this.orders.row(1)).isEqualTo("SHIPPED 2");
+		assertThat(output).doesNotContain("after the commit");
+	}
+
+	@Test
 	void joinTheTransactionBehindAProxy() {
 		Guarded<OrderStatus> proxied = Guarded
 			.table(new TransactionAwareDataSourceProxy(this.dataSource), "orders", OrderStatus.TRANSITIONS)
@@ -110,6 +151,24 @@ class GuardedTransactionTests {
 		assertThatExceptionOfType(IllegalTransitionException.class).isThrownBy(() -> broken.move(1, PENDING, SHIPPED));
 		assertThatExceptionOfType(IllegalTransitionException.class)
 			.isThrownBy(() -> broken.move(1, PENDING, SHIPPED, 0));
+	}
+
+	private static void before(Runnable work) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				work.run();
+			}
+		});
+	}
+
+	private static void after(Runnable work) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+			@Override
+			public void afterCommit() {
+				work.run();
+			}
+		});
 	}
 
 	private void assertElsewhere() {
