@@ -162,6 +162,8 @@ class OneTimeTokensTests {
 		assertThat(other.verify(this.tokens.issue("pay", ADA), "pay", ADA).outcome()).isEqualTo(Outcome.REFUSED);
 	}
 
+	// NullAway does not see in a class file that the function may return null.
+	@SuppressWarnings("NullAway")
 	@Test
 	void treatsAPrincipalWithoutAnIdentityAsAnonymous() {
 		OneTimeTokens unknown = new OneTimeTokens("shop", List.of(this.k1), VALIDITY, (principal) -> null);

@@ -114,6 +114,49 @@ class ChromiumIntegrationTests {
 			.setPath(Path.of("target", "browser", "flash-sale-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "LIGHT, 1280", "DARK, 360" })
+	void placesOneOrderPerFormWithoutJavaScript(ColorScheme scheme, int width) {
+		Page page = this.browser.newPage(
+				new NewPageOptions().setColorScheme(scheme).setViewportSize(width, 700).setJavaScriptEnabled(false));
+		page.navigate(this.address + "forms/orders/new");
+		page.locator("#userId").fill("visitor-" + scheme + width);
+		page.locator("#amount").fill("0");
+		page.locator("button").click();
+		assertThat(page.locator(".error")).hasCount(1);
+		screenshot(page, "form-errors", scheme, width);
+		page.locator("#amount").fill("2");
+		page.locator("button").dblclick();
+		String order = page.locator("#order-id").textContent();
+		page.reload();
+		assertThat(page.locator("#order-id")).hasText(order);
+		assertThat(page.locator("#orders tbody tr")).hasCount(1);
+		screenshot(page, "form-placed", scheme, width);
+		page.locator("nav a[aria-current]").click();
+		page.locator("#userId").fill("visitor-" + scheme + width);
+		page.locator("button").click();
+		assertThat(page.locator("#orders tbody tr")).hasCount(2);
+		order = page.locator("#order-id").textContent();
+		page.goBack();
+		assertThat(page.locator("#userId")).hasValue("visitor-" + scheme + width);
+		page.locator("button").click();
+		assertThat(page.locator("#order-id")).hasText(order);
+		assertThat(page.locator("#orders tbody tr")).hasCount(2);
+		page.goBack();
+		page.locator("#amount").fill("3");
+		page.locator("button").click();
+		assertThat(page.locator("#problem-title")).hasText("422 Idempotency key reused");
+		screenshot(page, "form-problem", scheme, width);
+		page.locator("main a").click();
+		assertThat(page.locator("#amount")).hasValue("1");
+	}
+
+	private static void screenshot(Page page, String name, ColorScheme scheme, int width) {
+		assertThat((List<?>) page.evaluate(OVERFLOWING)).isEmpty();
+		page.screenshot(new ScreenshotOptions().setFullPage(true)
+			.setPath(Path.of("target", "browser", name + "-" + scheme.name().toLowerCase(Locale.ROOT) + "-" + width + ".png")));
+	}
+
 	private void sendFiveAtOnce(Page page) {
 		choose(page, "trouble", "delay=2000");
 		page.locator("#five-times").click();

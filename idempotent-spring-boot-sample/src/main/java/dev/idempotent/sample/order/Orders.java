@@ -129,7 +129,10 @@ public class Orders {
 				""").param("id", orderId).query(Order.class).optional().orElseThrow(UnknownOrderException::new);
 	}
 
-	List<Order> placedBy(String userId) {
+	/**
+	 * Returns the orders of a user, the newest first.
+	 */
+	public List<Order> placedBy(String userId) {
 		return this.jdbc.sql("""
 				select order_id, user_id, item, amount, status, created_at from orders
 				where user_id = :userId order by created_at desc, order_id

@@ -2,6 +2,8 @@ package dev.idempotent.sample.rush;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What one snapshot of the database says about a sale.
  *
@@ -19,7 +21,7 @@ record Findings(List<String> shelves, List<String> orders, List<String> owners, 
 	/**
 	 * A reservation in the database.
 	 */
-	record Reserved(String reservationId, String owner, String state) {
+	record Reserved(String reservationId, String owner, String state, @Nullable String orderId) {
 
 	}
 

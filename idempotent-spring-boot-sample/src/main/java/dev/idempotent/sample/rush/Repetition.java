@@ -26,6 +26,10 @@ final class Repetition {
 
 	private final Map<String, String> told = new ConcurrentHashMap<>();
 
+	private final Map<Ask, String> promised = new ConcurrentHashMap<>();
+
+	private final Set<String> orders = ConcurrentHashMap.newKeySet();
+
 	private final Set<String> ended = ConcurrentHashMap.newKeySet();
 
 	Repetition(ShopHttp shop) {
@@ -39,11 +43,14 @@ final class Repetition {
 		Ask ask = promise.ask();
 		Answer answer = this.shop.insist(ask);
 		boolean same = answer.status() == 201 && answer.body().equals(promise.body());
+		String before = this.promised.putIfAbsent(ask, promise.body());
+		check(before == null || before.equals(promise.body()), "different things", answer);
+		JsonNode unit = JsonMapper.shared().readTree(promise.body());
 		if (ask.key() == null) {
 			check(same, "an order", answer);
+			this.orders.add(unit.path("orderId").asString());
 			return;
 		}
-		JsonNode unit = JsonMapper.shared().readTree(promise.body());
 		String reservation = unit.path("reservationId").asString();
 		this.told.put(reservation, unit.path("userId").asString());
 		String other = this.keys.put(reservation, ask.key());
@@ -79,7 +86,8 @@ final class Repetition {
 	}
 
 	Recheck result(Map<String, Integer> keys, @Nullable Boolean sold) {
-		return new Recheck(List.copyOf(this.problems), Map.copyOf(this.told), Set.copyOf(this.ended), keys, sold);
+		return new Recheck(List.copyOf(this.problems), Map.copyOf(this.told), Set.copyOf(this.orders),
+				Set.copyOf(this.ended), keys, sold);
 	}
 
 }

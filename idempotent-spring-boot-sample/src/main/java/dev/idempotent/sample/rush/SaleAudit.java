@@ -1,9 +1,11 @@
 package dev.idempotent.sample.rush;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -84,6 +86,9 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 				problems.add("a reservation of " + owner + " is " + row.state() + ", and the shop denies it");
 			}
 		});
+		Set<String> lost = new HashSet<>(this.recheck.orders());
+		reserved.values().forEach((row) -> lost.remove(row.orderId()));
+		lost.forEach((order) -> problems.add("order " + order + " was promised, and no reservation has it"));
 		this.findings.reservations()
 			.stream()
 			.collect(Collectors.groupingBy(Reserved::owner, Collectors.counting()))

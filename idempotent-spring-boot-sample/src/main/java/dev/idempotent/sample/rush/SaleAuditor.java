@@ -65,18 +65,18 @@ final class SaleAuditor {
 	private List<String> shelves(String item) {
 		return problems(item, """
 				select format('shelf %s counts %s of %s units as taken, and has %s live reservations',
-				              s.shelf, s.taken, s.total, count(r.reservation_id))
-				from stock_shelf s
-				     left join reservation r on r.item = s.item and r.shelf = s.shelf and r.state <> 'ENDED'
-				where s.item = :item
-				group by s.item, s.shelf
-				having s.taken <> count(r.reservation_id) or s.taken > s.total
+				              shelf, coalesce(s.taken, 0), coalesce(s.total, 0), coalesce(r.live, 0))
+				from (select shelf, taken, total from stock_shelf where item = :item) s
+				     full join (select shelf, count(*) as live from reservation
+				                where item = :item and state <> 'ENDED' group by shelf) r
+				          using (shelf)
+				where coalesce(s.taken, 0) <> coalesce(r.live, 0) or s.taken > s.total
 				union all
-				select format('the shelves have %s units of %s', sum(s.total), f.stock)
-				from flash_sale f join stock_shelf s using (item)
+				select format('the shelves have %s units of %s', coalesce(sum(s.total), 0), f.stock)
+				from flash_sale f left join stock_shelf s using (item)
 				where item = :item
 				group by f.item
-				having sum(s.total) <> f.stock
+				having coalesce(sum(s.total), 0) <> f.stock
 				""");
 	}
 
@@ -121,14 +121,14 @@ final class SaleAuditor {
 	}
 
 	private List<Reserved> reservations(String item) {
-		return this.jdbc.sql("select reservation_id, owner, state from reservation where item = :item")
+		return this.jdbc.sql("select reservation_id, owner, state, order_id::text from reservation where item = :item")
 			.param("item", item)
 			.query(Reserved.class)
 			.list();
 	}
 
 	private int free(String item) {
-		return this.jdbc.sql("select sum(total - taken) from stock_shelf where item = :item")
+		return this.jdbc.sql("select coalesce(sum(total - taken), 0) from stock_shelf where item = :item")
 			.param("item", item)
 			.query(Integer.class)
 			.single();

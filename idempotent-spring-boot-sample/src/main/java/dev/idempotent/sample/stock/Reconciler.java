@@ -4,13 +4,18 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
  * Compares the gate with the ledger, and corrects the gate.
@@ -24,6 +29,11 @@ public class Reconciler {
 
 	private final StockLedger ledger;
 
+	/**
+	 * One lock per item, as long as there is memory: two loads of a gate do no harm.
+	 */
+	private final ConcurrentMap<String, Lock> loading = new ConcurrentReferenceHashMap<>();
+
 	Reconciler(StockGate gate, StockLedger ledger) {
 		this.gate = gate;
 		this.ledger = ledger;
@@ -31,11 +41,31 @@ public class Reconciler {
 
 	/**
 	 * Loads the gate of a sale unless it knows the sale. Does nothing if the item has
-	 * none.
+	 * none. One caller at a time loads a gate; others wait for at most 2 s.
 	 * @return whether the item is on sale
+	 * @throws DataAccessException if Redis or the database fails or is too slow
 	 */
-	public synchronized boolean warm(String item) {
-		return this.gate.view(item).isPresent() || reconcile(item) != Correction.NOT_ON_SALE;
+	public boolean warm(String item) {
+		Lock lock = this.loading.computeIfAbsent(item, (key) -> new ReentrantLock());
+		if (!isAcquired(lock)) {
+			throw new TransientDataAccessResourceException("Another request loads the gate. Try again");
+		}
+		try {
+			return this.gate.view(item).isPresent() || reconcile(item) != Correction.NOT_ON_SALE;
+		}
+		finally {
+			lock.unlock();
+		}
+	}
+
+	private static boolean isAcquired(Lock lock) {
+		try {
+			return lock.tryLock(2, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
 	}
 
 	/**

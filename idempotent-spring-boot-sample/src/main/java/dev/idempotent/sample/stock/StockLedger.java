@@ -18,6 +18,11 @@ import org.springframework.transaction.annotation.Transactional;
 @Repository
 public class StockLedger {
 
+	/**
+	 * Ends reads of a table that is locked, so that they do not use up all threads.
+	 */
+	private static final int TIMEOUT_SECONDS = 5;
+
 	private final JdbcClient jdbc;
 
 	StockLedger(JdbcClient jdbc) {
@@ -48,14 +53,13 @@ public class StockLedger {
 	 * Returns the units of a sale, or nothing if the item has none.
 	 */
 	public Optional<StockView> view(String item) {
-		return this.jdbc.sql("""
+		return read("""
 				select stock, per_user,
 				  (select sum(total - taken) from stock_shelf where item = :item) as free,
 				  (select count(*) from reservation where item = :item and state = 'HELD') as held,
 				  (select count(*) from reservation where item = :item and state = 'CONFIRMED') as confirmed
 				from flash_sale where item = :item
-				""")
-			.param("item", item)
+				""").param("item", item)
 			.query((row, number) -> new StockView(new FlashSale(item, row.getInt("stock"), row.getInt("per_user")),
 					row.getInt("free"), row.getInt("held"), row.getInt("confirmed")))
 			.optional();
@@ -65,7 +69,7 @@ public class StockLedger {
 	 * Returns the items that are on sale.
 	 */
 	List<String> items() {
-		return this.jdbc.sql("select item from flash_sale").query(String.class).list();
+		return read("select item from flash_sale").query(String.class).list();
 	}
 
 	/**
@@ -90,8 +94,7 @@ public class StockLedger {
 	 * Returns the reservation with the given id.
 	 */
 	Optional<Reservation> find(String reservationId) {
-		return this.jdbc.sql("select * from reservation where reservation_id = :id")
-			.param("id", reservationId)
+		return read("select * from reservation where reservation_id = :id").param("id", reservationId)
 			.query(Reservation.class)
 			.optional();
 	}
@@ -102,7 +105,7 @@ public class StockLedger {
 	 * others.
 	 */
 	List<String> expired(int limit) {
-		return this.jdbc.sql("""
+		return read("""
 				select reservation_id from reservation where state = 'HELD' and expires_at <= now()
 				order by random() limit :limit
 				""").param("limit", limit).query(String.class).list();
@@ -112,7 +115,7 @@ public class StockLedger {
 		List<Integer> perUser = new ArrayList<>();
 		List<StockFacts.Shelf> shelves = new ArrayList<>();
 		List<StockFacts.Owner> found = new ArrayList<>();
-		this.jdbc.sql("""
+		read("""
 				select per_user, shelf, version, total - taken as free, null as owner, null as ids
 				from flash_sale join stock_shelf using (item) where item = :item
 				union all
@@ -126,6 +129,10 @@ public class StockLedger {
 			shelves.add(shelf(row));
 		});
 		return perUser.stream().findFirst().map((limit) -> new StockFacts(limit, shelves, found));
+	}
+
+	private JdbcClient.StatementSpec read(String sql) {
+		return this.jdbc.sql(sql).withQueryTimeout(TIMEOUT_SECONDS);
 	}
 
 	static StockFacts.Shelf shelf(ResultSet row) throws SQLException {

@@ -76,6 +76,18 @@ class VerdictIntegrationTests {
 	}
 
 	@Test
+	void findsAReservationOfNoShelf() {
+		bought("dora", 3);
+		assertBroken(1);
+	}
+
+	@Test
+	void findsASaleWithoutUnits() {
+		update("delete from stock_shelf where item = :item");
+		assertThat(in(State.BROKEN)).contains(1);
+	}
+
+	@Test
 	void findsAnOrderWithoutAReservation() {
 		notified(ordered("dora"));
 		assertBroken(2);
@@ -208,7 +220,7 @@ class VerdictIntegrationTests {
 	}
 
 	private Verdict verdict() {
-		Recheck recheck = new Recheck(List.of(), this.told, Set.of(), this.keys, true);
+		Recheck recheck = new Recheck(List.of(), this.told, Set.of(), Set.of(), this.keys, true);
 		return new SaleAuditor(this.jdbc, this.transactions, (asked) -> Optional.of(new GateView(this.gate, 0)))
 			.audit(this.item, recheck)
 			.verdict();

@@ -19,21 +19,29 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class VerdictTests {
 
-	private static final Reserved ORDERED = new Reserved("one", "ann", "CONFIRMED");
+	private static final Reserved ORDERED = new Reserved("one", "ann", "CONFIRMED", "order");
 
-	private static final Reserved ENDED = new Reserved("two", "bob", "ENDED");
+	private static final Reserved ENDED = new Reserved("two", "bob", "ENDED", null);
 
 	private static final Optional<GateView> GATE = Optional.of(new GateView(1, 0));
 
 	@Test
 	void findsAnotherAnswerToARepeatedRequest() {
-		assertThat(broken(audit(new Recheck(List.of("another answer"), told(), Set.of("two"), keys(), true))))
+		assertThat(broken(
+				audit(new Recheck(List.of("another answer"), told(), Set.of("order"), Set.of("two"), keys(), true))))
 			.containsExactly(4);
 	}
 
 	@Test
 	void findsALiveReservationThatTheShopDenies() {
-		assertThat(broken(audit(new Recheck(List.of(), told(), Set.of("one"), keys(), true)))).containsExactly(4);
+		assertThat(broken(audit(new Recheck(List.of(), told(), Set.of("order"), Set.of("one"), keys(), true))))
+			.containsExactly(4);
+	}
+
+	@Test
+	void findsAPromisedOrderThatIsLost() {
+		assertThat(broken(audit(new Recheck(List.of(), told(), Set.of("order", "lost"), Set.of("two"), keys(), true))))
+			.containsExactly(4);
 	}
 
 	@Test
@@ -84,7 +92,7 @@ class VerdictTests {
 	}
 
 	private static Recheck recheck(@Nullable Boolean sold) {
-		return new Recheck(List.of(), told(), Set.of("two"), keys(), sold);
+		return new Recheck(List.of(), told(), Set.of("order"), Set.of("two"), keys(), sold);
 	}
 
 	private static Map<String, String> told() {

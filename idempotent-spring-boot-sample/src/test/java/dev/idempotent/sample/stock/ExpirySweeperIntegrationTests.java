@@ -1,8 +1,11 @@
 package dev.idempotent.sample.stock;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopTest;
@@ -13,6 +16,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -97,8 +101,24 @@ class ExpirySweeperIntegrationTests {
 		assertThatNoException().isThrownBy(new ExpirySweeper(away, this.reservations)::sweep);
 	}
 
+	@Test
+	void doesNotWaitForAnotherScheduledTask(@Autowired TaskScheduler scheduler) {
+		String item = this.sales.open(1, 1);
+		CompletableFuture<Void> hanging = new CompletableFuture<>();
+		scheduler.schedule(hanging::join, Instant.now());
+		try {
+			this.sales.expire(reserve(item));
+			Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.sales.view(item).free() == 1);
+		}
+		finally {
+			hanging.complete(null);
+		}
+	}
+
 	private String reserve(String item) {
-		return this.reservations.reserve(UUID.randomUUID().toString(), item, "ann").reservation().reservationId();
+		return Objects
+			.requireNonNull(this.reservations.reserve(UUID.randomUUID().toString(), item, "ann").reservation())
+			.reservationId();
 	}
 
 }

@@ -1,6 +1,10 @@
 package dev.idempotent.sample.stock;
 
+import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopTest;
 import dev.idempotent.sample.chaos.Chaos;
@@ -22,6 +26,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ShopTest
 class ReservationOutageIntegrationTests {
 
+	private static final Duration TIMELY = Duration.ofSeconds(30);
+
 	private final LettuceConnectionFactory away = new LettuceConnectionFactory("127.0.0.1", 1);
 
 	private final StockLedger ledger;
@@ -29,6 +35,12 @@ class ReservationOutageIntegrationTests {
 	private final Reservations reservations;
 
 	private final Reservations withoutRedis;
+
+	private final Reconciler reconciler;
+
+	private final JdbcClient jdbc;
+
+	private final TransactionTemplate transaction;
 
 	private final Sales sales;
 
@@ -43,7 +55,10 @@ class ReservationOutageIntegrationTests {
 		this.reservations = reservations;
 		this.withoutRedis = new Reservations(new StockGate(new StringRedisTemplate(this.away), json), reconciler,
 				ledger, movements, new Chaos(), transactions);
-		this.sales = new Sales(ledger, jdbc, new TransactionTemplate(transactions));
+		this.reconciler = reconciler;
+		this.jdbc = jdbc;
+		this.transaction = new TransactionTemplate(transactions);
+		this.sales = new Sales(ledger, jdbc, this.transaction);
 		this.item = this.sales.open(3, 3);
 	}
 
@@ -77,8 +92,29 @@ class ReservationOutageIntegrationTests {
 		assertThat(this.reservations.reserve(id(), this.item, "bob").outcome()).isEqualTo(Outcome.SOLD_OUT);
 	}
 
+	@Test
+	void failInTimeWhileATableIsLocked() {
+		String loaded = reserve();
+		String other = this.sales.open(1, 1);
+		this.transaction.executeWithoutResult((status) -> {
+			this.jdbc.sql("lock table reservation, stock_shelf").update();
+			CompletableFuture<?> first = CompletableFuture.supplyAsync(() -> reserve(other));
+			CompletableFuture<?> second = CompletableFuture.supplyAsync(() -> reserve(other));
+			CompletableFuture<?> found = CompletableFuture.supplyAsync(() -> this.reservations.find(loaded));
+			assertThat(CompletableFuture.supplyAsync(() -> this.reconciler.warm(this.item))).succeedsWithin(TIMELY);
+			Stream.of(first, second, found)
+				.forEach((waiting) -> assertThat(waiting).failsWithin(TIMELY)
+					.withThrowableThat()
+					.withCauseInstanceOf(DataAccessException.class));
+		});
+	}
+
+	private String reserve(String item) {
+		return Objects.requireNonNull(this.reservations.reserve(id(), item, "ann").reservation()).reservationId();
+	}
+
 	private String reserve() {
-		return this.reservations.reserve(id(), this.item, "ann").reservation().reservationId();
+		return reserve(this.item);
 	}
 
 	private static String id() {

@@ -1,6 +1,7 @@
 package dev.idempotent.sample.stock;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -209,7 +210,7 @@ class ReservationsIntegrationTests {
 	private String reserve(String item, String owner) {
 		ReserveResult result = this.reservations.reserve(id(), item, owner);
 		assertThat(result.outcome()).isEqualTo(Outcome.RESERVED);
-		return result.reservation().reservationId();
+		return Objects.requireNonNull(result.reservation()).reservationId();
 	}
 
 	/**
@@ -217,7 +218,7 @@ class ReservationsIntegrationTests {
 	 */
 	private Reservations losingAnswers() {
 		return new Reservations(this.gate, this.reconciler, this.ledger, this.movements, new Chaos(),
-				new JdbcTransactionManager(this.transactions.getDataSource()) {
+				new JdbcTransactionManager(Objects.requireNonNull(this.transactions.getDataSource())) {
 
 					@Override
 					protected void doCommit(DefaultTransactionStatus status) {
