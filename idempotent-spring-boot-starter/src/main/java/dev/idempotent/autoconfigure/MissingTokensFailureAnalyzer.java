@@ -9,7 +9,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Reports what an application that injects {@link OneTimeTokens} lacks.
+ * Reports why there is no {@link OneTimeTokens} bean to inject.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class MissingTokensFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDefinitionException> {

@@ -53,8 +53,8 @@ public record IdempotencyKey(String digest) {
 		EXPRESSION,
 
 		/**
-		 * The serial of a one-time token, which binds its caller by itself: without a
-		 * scope.
+		 * The serial of a one-time token. It has no scope, because the token is bound to
+		 * its caller.
 		 */
 		TOKEN,
 

@@ -1,6 +1,6 @@
 /**
  * Guarded transitions: which states may follow each other. Uses only the JDK, so that
- * entities can use it.
+ * entities can use them.
  */
 @NullMarked
 package dev.idempotent.state;

@@ -35,7 +35,7 @@ record TokenFormat(boolean bound, String secretId, Instant expiry, byte[] serial
 
 	/**
 	 * Reads a token, whose signature is not verified.
-	 * @return {@code null} if the text is not a token, or not the only text of a token
+	 * @return {@code null} if the text is not a token, or not in its canonical form
 	 */
 	static @Nullable TokenFormat parse(String text) {
 		byte[] bytes = decode(text);

@@ -71,7 +71,7 @@ public final class TokenSecret {
 	}
 
 	/**
-	 * The id without the secret.
+	 * Returns the id, without the secret.
 	 */
 	@Override
 	public String toString() {

@@ -39,7 +39,7 @@ record Answer(int status, String body, boolean replayed, Duration retryAfter, Du
 	}
 
 	/**
-	 * What the answer to a request for a unit says.
+	 * The kind of this answer to a request for a unit.
 	 */
 	Kind kind() {
 		return switch (this.status) {
@@ -70,7 +70,7 @@ record Answer(int status, String body, boolean replayed, Duration retryAfter, Du
 	}
 
 	/**
-	 * What the shop says to a request for a unit.
+	 * The kinds of answers to a request for a unit.
 	 */
 	enum Kind {
 

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one snapshot of the database says about a sale.
  *
- * @param shelves what is wrong with the count of taken units
- * @param orders what is wrong with confirmed reservations and orders
- * @param owners what is wrong with the lists of live reservations
+ * @param shelves errors in the counts of taken units
+ * @param orders errors in confirmed reservations and orders
+ * @param owners errors in the lists of live reservations
  * @param notifications orders without exactly one notification
  * @param reservations all reservations that were ever made
  * @param free the units that nothing holds

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param problems answers that differed or did not come
  * @param told the users of the reservations that were promised, by the reservations' ids
  * @param orders the ids of the orders that were promised
- * @param ended the ids of the reservations that the shop says the user does not have
+ * @param ended the ids of the reservations that the shop now denies
  * @param keys how many keys each user has used
  * @param sold whether one more buyer got a unit, or {@code null} without a final answer
  */

@@ -71,7 +71,7 @@ final class Repetition {
 	}
 
 	/**
-	 * Lets one more buyer request a unit, and gives it back.
+	 * Lets one more buyer request a unit, and cancels it.
 	 * @return whether the buyer got a unit, or {@code null} without a decision
 	 */
 	@Nullable Boolean sell(Ask ask) {

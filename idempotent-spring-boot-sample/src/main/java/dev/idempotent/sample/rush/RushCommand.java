@@ -36,7 +36,7 @@ class RushCommand {
 
 	@EventListener
 	void run(ApplicationReadyEvent event) {
-		// The stack traces of failures on purpose would bury the verdict.
+		// The stack traces of failures on purpose would hide the verdict.
 		this.logging.setLogLevel(FAILURES, LogLevel.OFF);
 		int code = run(System.out) ? 0 : 1;
 		System.exit(SpringApplication.exit(event.getApplicationContext(), () -> code));

@@ -3,7 +3,7 @@ package dev.idempotent.sample.rush;
 import java.util.UUID;
 
 /**
- * What a rush is made of.
+ * The parameters of a rush.
  *
  * @param users the number of users
  * @param stock the number of units

@@ -8,7 +8,7 @@ import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user who wants a unit: impatient, forgetful, and sometimes dishonest.
+ * A user who wants a unit, and who retries, clicks twice, tries a second key or leaves.
  */
 final class RushUser {
 
@@ -120,7 +120,7 @@ final class RushUser {
 	}
 
 	/**
-	 * Chaos for the first attempt only, so that it has an end.
+	 * Lets only the first attempt fail, so that a later one succeeds.
 	 */
 	private @Nullable String chaos() {
 		if (!this.plan.chaos() || !oneOf(8)) {

@@ -30,7 +30,8 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 	private static final List<String> NOT_ASKED = List.of("no rush of this process has repeated its requests yet");
 
 	/**
-	 * Whether nothing of the sale is under way, or ought to be.
+	 * Whether no hold, notification or correction of the gate is pending, or all of them
+	 * have had the time to end.
 	 */
 	boolean isAtRest() {
 		return this.findings.settled() || (this.findings.notifications().isEmpty() && stockProblems().isEmpty());

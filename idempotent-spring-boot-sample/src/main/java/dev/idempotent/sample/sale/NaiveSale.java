@@ -9,8 +9,9 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The rival of the flash sale: all buyers update one row. It never sells a unit twice
- * either, but they wait for one another, and each refusal costs a transaction.
+ * The flash sale without a gate, for comparison: all buyers update one row. It never
+ * sells a unit twice either, but buyers wait for one another, and each refusal costs a
+ * transaction.
  */
 @Service
 class NaiveSale {

@@ -13,7 +13,7 @@ record OpenSale(@NotNull @Pattern(regexp = OpenSale.NAME) String item, @Min(1) @
 		@Min(1) @Max(10) int perUser) {
 
 	/**
-	 * What items and users are called. Such a name fits into a path, a key of Redis and a
+	 * The names of items and users. Such a name fits into a path, a key of Redis and a
 	 * text of PostgreSQL as it is.
 	 */
 	static final String NAME = "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}";

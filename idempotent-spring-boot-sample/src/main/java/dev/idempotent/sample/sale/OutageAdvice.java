@@ -13,8 +13,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Turns an outage of Redis or PostgreSQL into a {@code 503}, which is not stored: what
- * happened to the unit, if anything, the same key finds out.
+ * Turns an outage of Redis or PostgreSQL into a {@code 503}, which is not stored: a retry
+ * with the same key gets the unit, if one was reserved.
  */
 @RestControllerAdvice(basePackageClasses = OutageAdvice.class)
 class OutageAdvice {

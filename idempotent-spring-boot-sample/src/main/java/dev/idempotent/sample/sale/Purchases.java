@@ -15,7 +15,7 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * What a buyer does with a unit: reserve it, then order it or give it back.
+ * What a buyer does with a unit: reserve it, then order or cancel it.
  */
 @Service
 class Purchases {
@@ -62,7 +62,7 @@ class Purchases {
 	}
 
 	/**
-	 * Gives a held unit back.
+	 * Releases a held unit.
 	 */
 	CancelOutcome cancel(String id) {
 		CancelOutcome outcome = this.reservations.cancel(id);

@@ -1,5 +1,5 @@
 /**
- * The flash sale over HTTP: opening it, reserving, ordering, and refusing in time.
+ * The flash sale over HTTP: opening it, reserving, ordering, and refusing early.
  */
 @NullMarked
 package dev.idempotent.sample.sale;

@@ -1,7 +1,7 @@
 package dev.idempotent.sample.stock;
 
 /**
- * What the gate says to a request for a unit.
+ * The decision of the gate about a request for a unit.
  */
 enum Admission {
 
@@ -11,7 +11,7 @@ enum Admission {
 	ABSENT,
 
 	/**
-	 * The request may ask the ledger. The gate has a ticket for it.
+	 * The request may go on to the ledger. The gate has a ticket for it.
 	 */
 	GO,
 

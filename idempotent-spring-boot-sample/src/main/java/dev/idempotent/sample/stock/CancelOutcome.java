@@ -6,12 +6,12 @@ package dev.idempotent.sample.stock;
 public enum CancelOutcome {
 
 	/**
-	 * This call gave the unit back.
+	 * This call released the unit.
 	 */
 	CANCELLED,
 
 	/**
-	 * The unit was given back earlier.
+	 * The unit was released earlier.
 	 */
 	ALREADY_ENDED,
 

@@ -86,8 +86,8 @@ public class Reconciler {
 	}
 
 	/**
-	 * Corrects the gate of a sale. Reads the gate first: so the ledger has committed all
-	 * that a right gate knows.
+	 * Corrects the gate of a sale. Reads the gate before the ledger, so that the ledger
+	 * has committed all that a correct gate knows.
 	 */
 	Correction reconcile(String item) {
 		Optional<GateState> state = this.gate.read(item);

@@ -16,7 +16,7 @@ public enum ReservationState {
 	CONFIRMED,
 
 	/**
-	 * The unit was given back, because the reservation was cancelled or has expired.
+	 * The unit was released, because the reservation was cancelled or has expired.
 	 */
 	ENDED
 

@@ -22,7 +22,7 @@ import org.springframework.util.Assert;
 
 /**
  * Reserves units of limited stock. The gate refuses most requests, the ledger decides
- * about the others, and the gate is told what the ledger has committed.
+ * about the others, and the gate is updated with what the ledger has committed.
  */
 @Service
 public class Reservations {
@@ -56,7 +56,8 @@ public class Reservations {
 
 	/**
 	 * Reserves one unit of an item. Repeated calls with the same id reserve one unit.
-	 * Must be called outside a transaction, because the gate hears of commits only.
+	 * Must be called outside a transaction, because the gate must only receive committed
+	 * facts.
 	 * @param reservationId the id of the reservation: 1 to 200 characters, none of them a
 	 * control character
 	 * @param item the item, of such characters
@@ -64,7 +65,7 @@ public class Reservations {
 	 * @return what happened
 	 * @throws IllegalArgumentException if a text is not allowed
 	 * @throws org.springframework.dao.DataAccessException if Redis or the database fails.
-	 * A unit may have been reserved: the next call with this id tells
+	 * A unit may have been reserved: the next call with this id returns it
 	 * @throws org.springframework.transaction.TransactionException if the database fails
 	 */
 	@Retryable(includes = PessimisticLockingFailureException.class, maxRetries = 2, delay = 10)
@@ -92,11 +93,11 @@ public class Reservations {
 	}
 
 	/**
-	 * Gives the unit of a held reservation back. Must be called outside a transaction,
-	 * because the gate hears of commits only.
+	 * Releases the unit of a held reservation. Must be called outside a transaction,
+	 * because the gate must only receive committed facts.
 	 * @return what happened
 	 * @throws org.springframework.dao.DataAccessException if the database fails. The unit
-	 * may have been given back: the next call tells
+	 * may have been released: the next call returns whether
 	 * @throws org.springframework.transaction.TransactionException if the database fails
 	 */
 	@Retryable(includes = PessimisticLockingFailureException.class, maxRetries = 2, delay = 10)
@@ -128,12 +129,12 @@ public class Reservations {
 	Optional<StockChange> end(String reservationId) {
 		requireNoTransaction();
 		return FlashSale.isText(reservationId)
-				? this.transaction.execute((status) -> this.movements.giveBack(reservationId)) : Optional.empty();
+				? this.transaction.execute((status) -> this.movements.release(reservationId)) : Optional.empty();
 	}
 
 	/**
 	 * Tells the gate what was committed.
-	 * @return whether the gate has heard it. If not, the reconciler tells it later
+	 * @return whether the gate has received it. If not, the reconciler sends it later
 	 */
 	boolean tell(StockChange change) {
 		return tell(change.reservation().item(), change.reservation().reservationId(), change.facts());
@@ -213,7 +214,7 @@ public class Reservations {
 
 	private static void requireNoTransaction() {
 		Assert.state(!TransactionSynchronizationManager.isActualTransactionActive(),
-				"Units are reserved and given back outside a transaction, because the gate hears of commits only");
+				"Units are reserved and released outside a transaction, because the gate must only receive committed facts");
 	}
 
 }

@@ -26,7 +26,7 @@ public record ReserveResult(Outcome outcome, @Nullable Reservation reservation) 
 		ALREADY_RESERVED,
 
 		/**
-		 * An earlier call with the same id reserved a unit that was given back since.
+		 * An earlier call with the same id reserved a unit that has been released since.
 		 */
 		ENDED,
 
@@ -36,7 +36,7 @@ public record ReserveResult(Outcome outcome, @Nullable Reservation reservation) 
 		MISMATCHED,
 
 		/**
-		 * All units are taken. One may be given back later.
+		 * All units are taken. One may be released later.
 		 */
 		SOLD_OUT,
 

@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * Takes single units from the stock and gives them back, in the caller's transaction.
+ * Takes single units from the stock and releases them, in the caller's transaction.
  */
 @Repository
 class StockMovements {
@@ -61,10 +61,10 @@ class StockMovements {
 	}
 
 	/**
-	 * Gives the unit of a held reservation back to the stock.
+	 * Ends a held reservation and returns its unit to the stock.
 	 * @return what has changed, or nothing if the reservation was not held
 	 */
-	Optional<StockChange> giveBack(String reservationId) {
+	Optional<StockChange> release(String reservationId) {
 		return this.jdbc
 			.sql("update reservation set state = 'ENDED' where reservation_id = :id and state = 'HELD' returning *")
 			.param("id", reservationId)
@@ -72,7 +72,7 @@ class StockMovements {
 			.optional()
 			.map((ended) -> {
 				Listing listing = removeFromOwner(ended);
-				return new Unit(ended, putBack(ended)).changeOf(listing);
+				return new Unit(ended, returnUnit(ended)).changeOf(listing);
 			});
 	}
 
@@ -129,7 +129,7 @@ class StockMovements {
 			.optional();
 	}
 
-	private StockFacts.Shelf putBack(Reservation ended) {
+	private StockFacts.Shelf returnUnit(Reservation ended) {
 		return this.jdbc.sql("""
 				update stock_shelf set taken = taken - 1, version = version + 1
 				where (item, shelf) = (select item, shelf from reservation where reservation_id = :id)

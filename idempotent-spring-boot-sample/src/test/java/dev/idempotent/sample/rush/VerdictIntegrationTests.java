@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Each test tells one lie about a sale of four units on two shelves, one for each user:
- * two are ordered, one was given back.
+ * two are ordered, one was released.
  */
 @ShopTest
 class VerdictIntegrationTests {

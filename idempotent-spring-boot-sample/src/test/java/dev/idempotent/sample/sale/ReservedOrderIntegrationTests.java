@@ -125,7 +125,7 @@ class ReservedOrderIntegrationTests {
 	}
 
 	@Test
-	void doesNotGiveBackWhatIsOrdered() {
+	void doesNotReleaseWhatIsOrdered() {
 		String id = this.sale.reserved("ann");
 		this.sale.order(id);
 		assertRefused(this.sale.cancel(id), 409, "already-ordered");

@@ -106,7 +106,7 @@ record TokenProperties(@DefaultValue List<String> secrets, @DefaultValue("2h") D
 	}
 
 	/**
-	 * Without the secrets.
+	 * Returns the properties without the secrets.
 	 */
 	@Override
 	public String toString() {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param principal the name of the caller, instead of a scope
  * @param issuer the issuer of that name
  * @param operation the name of the operation; none for a key from a header
- * @param key the key, as the client has sent it or as the application has derived it or
+ * @param key the key, as the client has sent it, or as the application has derived or
  * issued it
  */
 record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable String principal, @Nullable String issuer,
