@@ -24,7 +24,7 @@ enum Refusal {
 
 	RESERVATION_ENDED(HttpStatus.GONE, "The reservation has ended. Reserve again with a new key."),
 
-	RESERVATION_MISMATCHED(HttpStatus.UNPROCESSABLE_CONTENT,
+	RESERVATION_MISMATCHED(HttpStatus.CONFLICT,
 			"This key has reserved a unit of another item or for another user. Use a new key."),
 
 	SALE_UNKNOWN(HttpStatus.NOT_FOUND, "No sale has this item."),

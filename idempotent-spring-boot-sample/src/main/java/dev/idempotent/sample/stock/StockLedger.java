@@ -54,11 +54,11 @@ public class StockLedger {
 	 */
 	public Optional<StockView> view(String item) {
 		return read("""
-				select stock, per_user,
-				  (select sum(total - taken) from stock_shelf where item = :item) as free,
-				  (select count(*) from reservation where item = :item and state = 'HELD') as held,
-				  (select count(*) from reservation where item = :item and state = 'CONFIRMED') as confirmed
-				from flash_sale where item = :item
+				select stock, per_user, stock - taken as free, taken - confirmed as held, confirmed
+				from flash_sale,
+				  (select sum(taken) as taken from stock_shelf where item = :item) as shelves,
+				  (select count(*) as confirmed from reservation where item = :item and state = 'CONFIRMED') as orders
+				where item = :item
 				""").param("item", item)
 			.query((row, number) -> new StockView(new FlashSale(item, row.getInt("stock"), row.getInt("per_user")),
 					row.getInt("free"), row.getInt("held"), row.getInt("confirmed")))
