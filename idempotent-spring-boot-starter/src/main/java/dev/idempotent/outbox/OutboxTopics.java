@@ -59,8 +59,9 @@ public final class OutboxTopics {
 	public String resolve(@Nullable String stated) {
 		String topic = (stated != null) ? stated : this.defaultTopic;
 		if (topic == null) {
-			throw new IllegalArgumentException(
-					"The event has no topic: set one, or set idempotent.outbox.default-topic to a topic that begins with "
+			throw new IllegalArgumentException(this.publishers.isEmpty()
+					? "The event has no topic, and there is no publisher that could deliver it"
+					: "The event has no topic: set one, or set idempotent.outbox.default-topic to a topic that begins with "
 							+ prefixes());
 		}
 		if (!this.publishers.containsKey(Topics.publisher(topic)) || Topics.destination(topic).isBlank()

@@ -3,7 +3,8 @@ package dev.idempotent.state;
 import java.util.Set;
 
 /**
- * Thrown when {@link Transitions} have no edge between two states. Nothing was changed.
+ * Thrown when {@link Transitions} do not allow one state to follow another. Nothing was
+ * changed.
  */
 public class IllegalTransitionException extends IllegalStateException {
 

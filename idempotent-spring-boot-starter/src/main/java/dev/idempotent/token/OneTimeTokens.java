@@ -18,10 +18,9 @@ import javax.crypto.Mac;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Issues one-time tokens: idempotency keys that the server signs, for one purpose and one
- * caller. A form that contains one is processed once by the web handler whose
- * {@code @Idempotent} has {@code from = KeySource.TOKEN} and the purpose as its name.
- * Issuing and verifying use no store. Thread-safe.
+ * Issues one-time tokens: idempotency keys that the server signs for one purpose, which
+ * is the name of the {@code @Idempotent} handler, and for one caller. Issuing and
+ * verifying use no store. Thread-safe.
  */
 public final class OneTimeTokens {
 

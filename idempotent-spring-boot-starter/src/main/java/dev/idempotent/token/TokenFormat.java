@@ -9,10 +9,9 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a one-time token. It is written as the version (1 byte: 1), whether it
- * is bound to a caller (1 byte: 0 or 1), the length of the secret's id (1 byte), the id
- * (ASCII), the expiry in seconds since 1970 (8 bytes), the serial (16 random bytes), and
- * the signature (32 bytes), all in base64url without padding.
+ * The content of a one-time token: base64url without padding of version, bound, length of
+ * the secret's id (1 byte each), id (ASCII), expiry in seconds since 1970 (8 bytes),
+ * serial (16 random bytes) and signature (32 bytes).
  *
  * @param bound whether only one caller may use it
  * @param secretId the id of the secret that has signed it

@@ -19,6 +19,13 @@ class OutboxTopicsTests {
 			.withMessageContainingAll("'ledger:'", First.class.getName(), Second.class.getName());
 	}
 
+	@Test
+	void tellsAnEventWithoutATopicThatThereIsNoPublisher() {
+		assertThatExceptionOfType(IllegalArgumentException.class)
+			.isThrownBy(() -> new OutboxTopics(List.of(), null).resolve(null))
+			.withMessage("The event has no topic, and there is no publisher that could deliver it");
+	}
+
 	private static class First implements OutboxPublisher {
 
 		@Override

@@ -16,10 +16,9 @@ import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The gate in Redis, which decides who may ask the ledger for a unit. It may be wrong or
- * empty: then requests are refused or let through that should not be, and the ledger
- * decides. All methods throw a {@link DataAccessException} if Redis cannot be reached,
- * does not answer in time or refuses the command.
+ * The gate in Redis, which decides which requests reach the ledger. It may be wrong or
+ * empty, because the ledger decides about units. Methods throw a
+ * {@link DataAccessException} if Redis does not answer in time or refuses a command.
  */
 @Component
 public class StockGate {

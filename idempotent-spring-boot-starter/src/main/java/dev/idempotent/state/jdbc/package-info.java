@@ -1,5 +1,5 @@
 /**
- * Guarded transitions of rows: of many callers that move a row along an edge, one
+ * Guarded transitions of rows: of many callers that move a row from the same state, one
  * succeeds.
  */
 @NullMarked
