@@ -118,8 +118,10 @@ class OutboxArchitectureTests {
 	 * What an event tells its readers of the time decides nothing here.
 	 */
 	@ArchTest
-	static final ArchRule eventsAloneAreGivenTheTime = noClasses().that()
+	static final ArchRule eventsAndTokensAloneAreGivenTheTime = noClasses().that()
 		.doNotHaveSimpleName("TransactionBoundOutbox")
+		.and()
+		.doNotHaveSimpleName("OneTimeTokens")
 		.and()
 		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
 		.should()

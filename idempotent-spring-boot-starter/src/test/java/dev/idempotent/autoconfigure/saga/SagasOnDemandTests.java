@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.saga;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SagasOnDemandTests {
 
 	private static final AtomicInteger DATABASES = new AtomicInteger();
+
+	private static final Duration END_OF_THREAD = Duration.ofSeconds(5);
 
 	private static final List<String> threadsAtClose = new ArrayList<>();
 
@@ -76,22 +79,32 @@ class SagasOnDemandTests {
 		assertThat(threadsAtClose).containsExactly("none", "none");
 	}
 
-	private List<String> threads() {
+	private List<Thread> threads() {
 		return sagaThreads(this.before);
 	}
 
+	/**
+	 * A thread may be alive for a moment after its executor has terminated.
+	 */
 	private static void note(Set<Thread> before) {
-		List<String> running = sagaThreads(before);
+		for (Thread thread : sagaThreads(before)) {
+			try {
+				thread.join(END_OF_THREAD.toMillis());
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+		List<Thread> running = sagaThreads(before);
 		threadsAtClose.add(running.isEmpty() ? "none" : running.toString());
 	}
 
-	private static List<String> sagaThreads(Set<Thread> before) {
+	private static List<Thread> sagaThreads(Set<Thread> before) {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
 			.filter((thread) -> !before.contains(thread))
-			.map(Thread::getName)
-			.filter((name) -> name.startsWith("saga-"))
+			.filter((thread) -> thread.getName().startsWith("saga-"))
 			.toList();
 	}
 
