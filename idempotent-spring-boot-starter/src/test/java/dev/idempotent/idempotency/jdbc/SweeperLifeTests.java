@@ -86,8 +86,8 @@ class SweeperLifeTests {
 		int sweeps = this.asked.get();
 		this.sweeper.start();
 		await().during(Duration.ofMillis(100)).until(() -> this.asked.get() == sweeps);
-		assertThat(Thread.getAllStackTraces().keySet())
-			.noneMatch((thread) -> thread.getName().equals("idempotency-sweeper") && !others.contains(thread));
+		await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet())
+			.noneMatch((thread) -> thread.getName().equals("idempotency-sweeper") && !others.contains(thread)));
 	}
 
 	@Test
