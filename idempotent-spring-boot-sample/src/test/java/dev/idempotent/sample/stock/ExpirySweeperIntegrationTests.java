@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopTest;
@@ -105,7 +106,7 @@ class ExpirySweeperIntegrationTests {
 	void doesNotWaitForAnotherScheduledTask(@Autowired TaskScheduler scheduler) {
 		String item = this.sales.open(1, 1);
 		CompletableFuture<Void> hanging = new CompletableFuture<>();
-		scheduler.schedule(hanging::join, Instant.now());
+		Future<?> task = scheduler.schedule(hanging::join, Instant.now());
 		try {
 			this.sales.expire(reserve(item));
 			Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.sales.view(item).free() == 1);
@@ -113,6 +114,7 @@ class ExpirySweeperIntegrationTests {
 		finally {
 			hanging.complete(null);
 		}
+		assertThat(task).succeedsWithin(Duration.ofSeconds(30));
 	}
 
 	private String reserve(String item) {
