@@ -110,7 +110,7 @@ class TimelineIntegrationTests {
 	void comparesTheGuaranteesAgainWithEachClick() throws IOException {
 		for (int clicks = 1; clicks <= 2; clicks++) {
 			this.page.click("compare");
-			this.page.awaitTexts(".verdict", "✗ 2 orders for one key: ordered twice",
+			this.page.awaitTexts("#comparison .verdict", "✗ 2 orders for one key: ordered twice",
 					"✓ 1 order, and the retry got its answer");
 			assertThat(this.page.has("#lease-verdict.bad")).isTrue();
 			assertThat(this.page.texts("#lease-lane .mark text")).containsExactly("500", "201");

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
@@ -13,6 +14,7 @@ import dev.idempotent.sample.rush.Verdict.Line;
 import dev.idempotent.sample.rush.Verdict.State;
 import dev.idempotent.sample.stock.GateView;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -54,6 +56,18 @@ class VerdictIntegrationTests {
 		takeOf(1);
 		takeOf(2);
 		reserved("carl", 1, "ENDED", null);
+	}
+
+	/**
+	 * Other tests count the orders and events of the shop.
+	 */
+	@AfterEach
+	void forget() {
+		Stream
+			.of("notification where order_id in (select order_id from orders where item = :item)",
+					"reservation where item = :item", "orders where item = :item", "stock_owner where item = :item",
+					"stock_shelf where item = :item", "flash_sale where item = :item")
+			.forEach((rows) -> this.jdbc.sql("delete from " + rows).param("item", this.item).update());
 	}
 
 	@Test
