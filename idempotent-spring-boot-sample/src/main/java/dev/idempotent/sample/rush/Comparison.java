@@ -34,12 +34,10 @@ final class Comparison {
 		Comparison reserve = new Comparison(rushes, users, users, Behaviour.RESERVE);
 		Comparison buy = new Comparison(rushes, users, users, Behaviour.BUY);
 		Comparison refuse = new Comparison(rushes, users, 1, Behaviour.RESERVE);
-		Comparison look = new Comparison(rushes, users, 1, Behaviour.LOOK);
 		return Stream.of(reserve.line("accepted/s: reserved, or ordered by the naive sale", Figures::perSecond),
 				reserve.line("99th percentile of accepted, ms", (figures) -> figures.acceptedMillis().p99()),
 				buy.line("sold/s: reserved and ordered, or ordered by the naive sale", Figures::perSecond),
-				refuse.line("refused/s: requests for a unit", Figures::perSecond),
-				look.line("refused/s: looks at the door, or requests to the naive sale", Figures::perSecond));
+				refuse.line("refused/s: requests for a unit", Figures::perSecond));
 	}
 
 	private String line(String name, ToDoubleFunction<Figures> figure) {

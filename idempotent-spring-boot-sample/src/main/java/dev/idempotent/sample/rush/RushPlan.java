@@ -42,11 +42,6 @@ record RushPlan(int users, int stock, int perUser, Behaviour behaviour, boolean 
 		PEOPLE,
 
 		/**
-		 * Looks at the door.
-		 */
-		LOOK,
-
-		/**
 		 * Requests one unit.
 		 */
 		RESERVE,

@@ -39,7 +39,6 @@ final class RushUser {
 	void run() {
 		switch (this.plan.behaviour()) {
 			case PEOPLE -> goShopping();
-			case LOOK -> isTurnedAway();
 			case RESERVE -> reserve(false);
 			case BUY -> {
 				Answer answer = reserve(false);
