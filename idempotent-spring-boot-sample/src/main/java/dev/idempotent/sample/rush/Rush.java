@@ -108,6 +108,8 @@ final class Rush implements AutoCloseable {
 		Boolean sold = repetition.sell(this.plan.ask(this.item, buyer));
 		this.recheck = repetition.result(this.tally.keys(), sold);
 		await(() -> verdict().holds(), CORRECTION);
+		// The last buyer's reservation may have to expire before the verdict is decided.
+		await(() -> audit().isAtRest(), Duration.ofHours(1));
 	}
 
 	private static ExecutorService threads() {
