@@ -74,8 +74,14 @@ class FlashSaleCrashIntegrationTests {
 		Map<String, Runnable> faults = new LinkedHashMap<>();
 		faults.put("flush", this.site.redis()::flush);
 		faults.put("kill", this.site.instances().get(0)::kill);
-		faults.put("redis-restart", () -> {
+		faults.put(SENTINEL ? "failover" : "redis-restart", () -> {
+			int master = this.site.redis().port();
 			this.site.redis().stop(!SENTINEL);
+			if (SENTINEL) {
+				Awaitility.await("another master")
+					.atMost(Duration.ofMinutes(1))
+					.until(() -> this.site.redis().port() != master);
+			}
 			this.site.redis().start();
 			this.site.redis().awaitReady();
 		});
