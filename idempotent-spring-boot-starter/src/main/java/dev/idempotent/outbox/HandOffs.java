@@ -20,6 +20,14 @@ public interface HandOffs {
 	@Nullable HandOff reserve(List<SerializedEvent> events);
 
 	/**
+	 * Reserves memory for ordered events that are about to be inserted.
+	 * @param events without leases
+	 * @param leasable whether they may be inserted with a lease
+	 * @return the reservation
+	 */
+	OrderedHandOff reserveOrdered(List<OrderedEvent> events, boolean leasable);
+
+	/**
 	 * Notifies the relay of committed events without a lease.
 	 * @param events with their rows
 	 */
@@ -38,10 +46,63 @@ public interface HandOffs {
 			}
 
 			@Override
+			public OrderedHandOff reserveOrdered(List<OrderedEvent> events, boolean leasable) {
+				return new OrderedHandOff() {
+
+					@Override
+					public List<OrderedEvent> events() {
+						return events;
+					}
+
+					@Override
+					public void inserted(List<SerializedEvent> rows) {
+					}
+
+					@Override
+					public void committed() {
+					}
+
+					@Override
+					public void cancel() {
+					}
+
+				};
+			}
+
+			@Override
 			public void wake(List<SerializedEvent> events) {
 			}
 
 		};
+	}
+
+	/**
+	 * The reservation of ordered events of one transaction. Ended by {@link #committed}
+	 * or {@link #cancel}.
+	 */
+	interface OrderedHandOff {
+
+		/**
+		 * The events to insert, with leases where memory is reserved.
+		 */
+		List<OrderedEvent> events();
+
+		/**
+		 * Called before the commit, with the inserted rows in the order of the events.
+		 */
+		void inserted(List<SerializedEvent> rows);
+
+		/**
+		 * Hands the committed events over.
+		 */
+		void committed();
+
+		/**
+		 * Releases the reservation: the events were rolled back, or the outcome of the
+		 * transaction is unknown.
+		 */
+		void cancel();
+
 	}
 
 	/**

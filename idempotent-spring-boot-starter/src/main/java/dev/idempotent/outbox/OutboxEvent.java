@@ -1,5 +1,6 @@
 package dev.idempotent.outbox;
 
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -25,13 +26,19 @@ public final class OutboxEvent {
 
 	private final Map<String, String> headers;
 
+	private final boolean unordered;
+
+	private final @Nullable Instant availableAt;
+
 	private OutboxEvent(String type, @Nullable String topic, @Nullable String key, Object payload,
-			Map<String, String> headers) {
+			Map<String, String> headers, boolean unordered, @Nullable Instant availableAt) {
 		this.type = type;
 		this.topic = topic;
 		this.key = key;
 		this.payload = payload;
 		this.headers = headers;
+		this.unordered = unordered;
+		this.availableAt = availableAt;
 	}
 
 	/**
@@ -47,7 +54,7 @@ public final class OutboxEvent {
 			throw new IllegalArgumentException(
 					"The type of an event must not be blank: use a name such as order.created");
 		}
-		return new OutboxEvent(type, null, null, payload, Map.of());
+		return new OutboxEvent(type, null, null, payload, Map.of(), false, null);
 	}
 
 	/**
@@ -56,16 +63,19 @@ public final class OutboxEvent {
 	 * @return a new event
 	 */
 	public OutboxEvent toTopic(String topic) {
-		return new OutboxEvent(this.type, topic, this.key, this.payload, this.headers);
+		return new OutboxEvent(this.type, topic, this.key, this.payload, this.headers, this.unordered,
+				this.availableAt);
 	}
 
 	/**
-	 * Returns an event with a key, which is the subject of the CloudEvent.
+	 * Returns an event with a key, which is the subject of the CloudEvent. Events of the
+	 * same topic and key are delivered in order, unless they are {@link #unordered()}.
 	 * @param key such as the id of an order
 	 * @return a new event
 	 */
 	public OutboxEvent withKey(String key) {
-		return new OutboxEvent(this.type, this.topic, key, this.payload, this.headers);
+		return new OutboxEvent(this.type, this.topic, key, this.payload, this.headers, this.unordered,
+				this.availableAt);
 	}
 
 	/**
@@ -86,7 +96,26 @@ public final class OutboxEvent {
 		}
 		Map<String, String> more = new LinkedHashMap<>(this.headers);
 		more.put(header, value);
-		return new OutboxEvent(this.type, this.topic, this.key, this.payload, Map.copyOf(more));
+		return new OutboxEvent(this.type, this.topic, this.key, this.payload, Map.copyOf(more), this.unordered,
+				this.availableAt);
+	}
+
+	/**
+	 * Returns an event whose key does not order it.
+	 * @return a new event
+	 */
+	public OutboxEvent unordered() {
+		return new OutboxEvent(this.type, this.topic, this.key, this.payload, this.headers, true, this.availableAt);
+	}
+
+	/**
+	 * Returns an event that is delivered later. The delay ends by the clock of the
+	 * database, at the earliest at the given time.
+	 * @param time when to deliver it at the earliest
+	 * @return a new event
+	 */
+	public OutboxEvent availableAt(Instant time) {
+		return new OutboxEvent(this.type, this.topic, this.key, this.payload, this.headers, this.unordered, time);
 	}
 
 	/**
@@ -127,6 +156,22 @@ public final class OutboxEvent {
 	 */
 	public Map<String, String> headers() {
 		return this.headers;
+	}
+
+	/**
+	 * Whether the key does not order the event.
+	 * @return {@code false} by default
+	 */
+	public boolean isUnordered() {
+		return this.unordered;
+	}
+
+	/**
+	 * When to deliver the event at the earliest.
+	 * @return {@code null} for as soon as possible
+	 */
+	public @Nullable Instant availableAt() {
+		return this.availableAt;
 	}
 
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * id; other events are left unchanged and not counted. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
-public interface OutboxStore {
+public interface OutboxStore extends EventSettlement {
 
 	/**
 	 * The key under which the transactions of this store bind their resource to the
@@ -55,31 +55,6 @@ public interface OutboxStore {
 	 * @return the last row above the given one, or the given one if there is none
 	 */
 	long lastRow(long above);
-
-	/**
-	 * Deletes events that have been delivered.
-	 * @return how many were still leased
-	 */
-	int delivered(List<LeasedEvent> events);
-
-	/**
-	 * Ends the leases of events that were not attempted. Their attempts are not counted.
-	 * @return how many were still leased
-	 */
-	int release(List<LeasedEvent> events);
-
-	/**
-	 * Moves events to the waiting events until their next attempt is due, so that a claim
-	 * of pending events does not have to skip them.
-	 * @return how many were still leased
-	 */
-	int moveToWaiting(List<FailedEvent> events);
-
-	/**
-	 * Moves events to the dead events.
-	 * @return how many were still leased
-	 */
-	int deadLetter(List<FailedEvent> events);
 
 	/**
 	 * Moves pending events that other programs have inserted for later to the waiting
@@ -149,9 +124,11 @@ public interface OutboxStore {
 	 * counted
 	 * @param undeliverable the outcome of an event that cannot be published as it is
 	 * stored, or {@code null} if it can
+	 * @param orderedRow where an ordered event is stored, or {@code null} for an
+	 * unordered one
 	 */
 	record LeasedEvent(SerializedEvent event, UUID claimId, boolean waiting, long storedBytes,
-			@Nullable Outcome undeliverable) {
+			@Nullable Outcome undeliverable, @Nullable OrderedRow orderedRow) {
 
 		/**
 		 * An event that can be published.
@@ -160,7 +137,17 @@ public interface OutboxStore {
 		 * @param waiting whether it is a waiting event or a pending one
 		 */
 		public LeasedEvent(SerializedEvent event, UUID claimId, boolean waiting) {
-			this(event, claimId, waiting, event.payload().length, null);
+			this(event, claimId, waiting, event.payload().length, null, null);
+		}
+
+		/**
+		 * An ordered event that can be published.
+		 * @param event the event
+		 * @param claimId the claim
+		 * @param orderedRow where it is stored
+		 */
+		public LeasedEvent(SerializedEvent event, UUID claimId, OrderedRow orderedRow) {
+			this(event, claimId, false, event.payload().length, null, orderedRow);
 		}
 
 		/**
@@ -168,9 +155,30 @@ public interface OutboxStore {
 		 * @return within the table of its state
 		 */
 		public long row() {
-			return this.event.sequence();
+			return (this.orderedRow != null) ? this.orderedRow.row() : this.event.sequence();
 		}
 
+		/**
+		 * The hash of the topic and key of an ordered event.
+		 * @return as {@link OrderedEvent#keyHash()}
+		 * @throws IllegalStateException if the event is not ordered
+		 */
+		public long keyHash() {
+			if (this.orderedRow == null) {
+				throw new IllegalStateException("The event is not ordered");
+			}
+			return this.orderedRow.keyHash();
+		}
+
+	}
+
+	/**
+	 * Where an ordered event is stored.
+	 *
+	 * @param keyHash the hash of its topic and key
+	 * @param row its row
+	 */
+	record OrderedRow(long keyHash, long row) {
 	}
 
 	/**

@@ -163,6 +163,7 @@ public final class SerializedEvent {
 		headers.put("ce_type", this.type);
 		if (this.key != null) {
 			headers.put("ce_subject", this.key);
+			headers.put("ce_partitionkey", this.key);
 		}
 		headers.put("ce_sequence", Long.toString(this.sequence));
 		headers.putAll(this.storedHeaders);

@@ -41,10 +41,16 @@ public @interface TransactionalOutbox {
 
 	/**
 	 * An expression for the key of the event, such as {@code #result.id}: the subject of
-	 * the CloudEvent.
+	 * the CloudEvent. Events of the same topic and key are delivered in order.
 	 * @return the expression; empty for none
 	 */
 	String key() default "";
+
+	/**
+	 * Whether the key orders the events.
+	 * @return {@code false} for a key without an order
+	 */
+	boolean ordered() default true;
 
 	/**
 	 * An expression for the payload of the event. Its value must not be null.

@@ -123,7 +123,7 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public synchronized int moveToWaiting(List<FailedEvent> events) {
+	public synchronized int postpone(List<FailedEvent> events) {
 		return events.stream().mapToInt((waiting) -> each(List.of(waiting.leased()), (held, entry) -> {
 			remove(held);
 			entry.giveBack(in(waiting.delay()));

@@ -155,8 +155,8 @@ final class OutboxHistory {
 			case 0 -> compare("release", batch, (store, events) -> store.release(events));
 			case 1, 2 -> {
 				Duration delay = this.random.nextBoolean() ? LONG : Duration.ZERO;
-				compare("moveToWaiting", batch, (store, events) -> store
-					.moveToWaiting(events.stream().map((event) -> failed(event, delay)).toList()));
+				compare("postpone", batch, (store, events) -> store
+					.postpone(events.stream().map((event) -> failed(event, delay)).toList()));
 			}
 			case 3 -> compare("deadLetter", batch, (store, events) -> store
 				.deadLetter(events.stream().map((event) -> failed(event, Duration.ZERO)).toList()));

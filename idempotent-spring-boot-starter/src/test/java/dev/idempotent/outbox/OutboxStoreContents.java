@@ -113,7 +113,7 @@ public abstract class OutboxStoreContents extends OutboxStoreSteps {
 		assertThat(EventFacts.of(appended)).isEqualTo(EventFacts.of(event));
 		List<LeasedEvent> claimed = claim();
 		assertThat(EventFacts.ofHeld(claimed)).containsExactly(EventFacts.of(event, 1));
-		moveToWaiting(claimed, Duration.ZERO);
+		postpone(claimed, Duration.ZERO);
 		List<LeasedEvent> waiting = claimWaiting();
 		assertThat(EventFacts.ofHeld(waiting)).containsExactly(EventFacts.of(event, 2));
 		deadLetter(waiting);

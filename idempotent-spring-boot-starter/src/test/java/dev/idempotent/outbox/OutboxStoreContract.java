@@ -219,7 +219,7 @@ public abstract class OutboxStoreContract extends OutboxStoreSteps {
 		append("one");
 		assertThat(store().delivered(List.of())).isZero();
 		assertThat(store().release(List.of())).isZero();
-		assertThat(store().moveToWaiting(List.of())).isZero();
+		assertThat(store().postpone(List.of())).isZero();
 		assertThat(store().deadLetter(List.of())).isZero();
 		assertThat(typesIn(Place.EVENT)).containsExactly("one");
 	}

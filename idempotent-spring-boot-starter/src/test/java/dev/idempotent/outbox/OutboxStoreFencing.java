@@ -28,7 +28,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void doesNotMoveAnEventToWaitingThatWasClaimedAgain() {
-		ignoresEventsThatWereClaimedAgain((events) -> moveToWaiting(events, LONG));
+		ignoresEventsThatWereClaimedAgain((events) -> postpone(events, LONG));
 	}
 
 	@Test
@@ -66,7 +66,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 
 	@Test
 	void movesToWaitingOnlyTheEventsOfABatchThatAreStillLeased() {
-		assertThat(moveToWaiting(partlyLost(), LONG)).isEqualTo(4);
+		assertThat(postpone(partlyLost(), LONG)).isEqualTo(4);
 		assertThat(typesIn(Place.EVENT)).containsExactly("lost");
 		assertThat(rows(Place.WAITING)).filteredOn((row) -> row.claimId() == null)
 			.extracting((row) -> row.event().type())
@@ -101,7 +101,7 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 		assertThat(store().delivered(held)).isEqualTo(2);
 		assertThat(store().delivered(held)).isZero();
 		assertThat(store().release(held)).isZero();
-		assertThat(moveToWaiting(held, LONG)).isZero();
+		assertThat(postpone(held, LONG)).isZero();
 		assertThat(deadLetter(held)).isZero();
 		assertThat(both(both(rows(Place.EVENT), rows(Place.WAITING)), rows(Place.DEAD))).isEmpty();
 	}
@@ -118,8 +118,8 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	@Test
 	void clearsTheLeaseOfAWaitingEvent() {
 		List<LeasedEvent> held = both(appendLeased("one"), appendAndClaimWaiting("two"));
-		assertThat(moveToWaiting(held, LONG)).isEqualTo(2);
-		assertThat(moveToWaiting(held, LONG)).isZero();
+		assertThat(postpone(held, LONG)).isEqualTo(2);
+		assertThat(postpone(held, LONG)).isZero();
 		assertThat(store().delivered(held)).isZero();
 		assertThat(typesIn(Place.WAITING)).containsExactly("one", "two");
 	}

@@ -45,7 +45,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 	@Test
 	void leasesEachWaitingEventToOneOfManyRelays() throws InterruptedException {
 		append(IntStream.range(0, EVENTS / 4).mapToObj((i) -> "event " + i).toArray(String[]::new));
-		moveToWaiting(claim(), LONG);
+		postpone(claim(), LONG);
 		passTime();
 		AtomicInteger taken = new AtomicInteger();
 		List<List<LeasedEvent>> shares = Race.of(RELAYS, (relay) -> {
@@ -69,7 +69,7 @@ public abstract class OutboxStoreRaces extends OutboxStoreSteps {
 			List<Integer> counts = Race.of(RELAYS, (relay) -> switch (relay) {
 				case 0 -> store().delivered(held);
 				case 1 -> store().release(held);
-				case 2 -> moveToWaiting(held, LONG);
+				case 2 -> postpone(held, LONG);
 				default -> deadLetter(held);
 			});
 			assertThat(counts.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);

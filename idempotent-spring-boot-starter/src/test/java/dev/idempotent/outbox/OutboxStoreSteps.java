@@ -94,12 +94,12 @@ public abstract class OutboxStoreSteps {
 	 */
 	protected final List<LeasedEvent> appendAndClaimWaiting(String... types) {
 		append(types);
-		assertThat(moveToWaiting(claim(), Duration.ZERO)).isEqualTo(types.length);
+		assertThat(postpone(claim(), Duration.ZERO)).isEqualTo(types.length);
 		return claimWaiting();
 	}
 
-	protected final int moveToWaiting(List<LeasedEvent> events, Duration delay) {
-		return store().moveToWaiting(events.stream().map((held) -> new FailedEvent(held, "broken", delay)).toList());
+	protected final int postpone(List<LeasedEvent> events, Duration delay) {
+		return store().postpone(events.stream().map((held) -> new FailedEvent(held, "broken", delay)).toList());
 	}
 
 	protected final int deadLetter(List<LeasedEvent> events) {

@@ -70,7 +70,7 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 		rolledBack(() -> {
 			store().delivered(mine.subList(1, 2));
 			store().release(mine.subList(2, 3));
-			moveToWaiting(mine.subList(3, 4), LONG);
+			postpone(mine.subList(3, 4), LONG);
 			return deadLetter(mine.subList(4, 5));
 		});
 		assertThat(typesIn(Place.EVENT)).containsExactly("claimed", "released");

@@ -18,7 +18,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	@Test
 	void movesAFailedEventToTheWaitingOnes() {
 		append("one", "two");
-		assertThat(moveToWaiting(claimAbove(0, 1), LONG)).isEqualTo(1);
+		assertThat(postpone(claimAbove(0, 1), LONG)).isEqualTo(1);
 		assertThat(typesIn(Place.EVENT)).containsExactly("two");
 		assertThat(typesIn(Place.WAITING)).containsExactly("one");
 		assertThat(types(claim())).containsExactly("two");
@@ -27,7 +27,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	@Test
 	void claimsAWaitingEventOnlyOnceItIsDue() {
 		append("one");
-		moveToWaiting(claim(), LONG);
+		postpone(claim(), LONG);
 		assertThat(claimWaiting()).isEmpty();
 		passTime();
 		assertThat(claim()).isEmpty();
@@ -39,7 +39,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	@Test
 	void claimsAWaitingEventWithoutADelayAtOnce() {
 		append("one");
-		moveToWaiting(claim(), Duration.ZERO);
+		postpone(claim(), Duration.ZERO);
 		assertThat(types(claimWaiting())).containsExactly("one");
 	}
 
@@ -47,7 +47,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	void keepsAllOfAWaitingEventAndItsReason() {
 		SerializedEvent appended = append("one").get(0);
 		LeasedEvent held = claim().get(0);
-		store().moveToWaiting(List.of(new FailedEvent(held, "the broker said no", LONG)));
+		store().postpone(List.of(new FailedEvent(held, "the broker said no", LONG)));
 		OutboxRow row = rows(Place.WAITING).get(0);
 		assertThat(EventFacts.of(row.event())).isEqualTo(EventFacts.of(appended, 1));
 		assertThat(row.event().sequence()).isEqualTo(appended.sequence());
@@ -63,7 +63,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	@Test
 	void letsAWaitingEventWaitAgain() {
 		LeasedEvent held = appendAndClaimWaiting("one").get(0);
-		assertThat(store().moveToWaiting(List.of(new FailedEvent(held, "no again", LONG)))).isEqualTo(1);
+		assertThat(store().postpone(List.of(new FailedEvent(held, "no again", LONG)))).isEqualTo(1);
 		assertThat(claimWaiting()).isEmpty();
 		OutboxRow row = rows(Place.WAITING).get(0);
 		assertThat(row.reason()).isEqualTo("no again");
@@ -77,7 +77,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	void keepsTheReasonAndDelayOfEachWaitingEvent() {
 		append("soon", "later");
 		List<LeasedEvent> held = both(claim(), appendAndClaimWaiting("soon again", "later again"));
-		store().moveToWaiting(held.stream().map((each) -> {
+		store().postpone(held.stream().map((each) -> {
 			String type = each.event().type();
 			return new FailedEvent(each, "why " + type, type.startsWith("soon") ? Duration.ZERO : LONG);
 		}).toList());
@@ -102,7 +102,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 		append("one", "two", "three");
 		List<LeasedEvent> held = claim();
 		for (int i = held.size() - 1; i >= 0; i--) {
-			moveToWaiting(held.subList(i, i + 1), Duration.ZERO);
+			postpone(held.subList(i, i + 1), Duration.ZERO);
 		}
 		assertThat(types(claimWaiting(2))).containsExactly("two", "three");
 		assertThat(types(claimWaiting(2))).containsExactly("one");
@@ -157,7 +157,7 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 	void keepsAReasonWithAnyCharacters() {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		FailedEvent failed = new FailedEvent(held.get(0), "unexpected byte \u0000 in '\u20AC\uD83D\uDE00'");
-		assertThat(store().moveToWaiting(List.of(new FailedEvent(held.get(0), failed.reason(), LONG)))).isEqualTo(1);
+		assertThat(store().postpone(List.of(new FailedEvent(held.get(0), failed.reason(), LONG)))).isEqualTo(1);
 		assertThat(store().deadLetter(List.of(new FailedEvent(held.get(1), failed.reason())))).isEqualTo(1);
 		assertThat(both(rows(Place.WAITING), rows(Place.DEAD))).hasSize(2)
 			.allSatisfy((row) -> assertThat(row.reason()).startsWith("unexpected byte ")

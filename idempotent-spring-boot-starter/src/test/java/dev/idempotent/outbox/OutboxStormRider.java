@@ -97,7 +97,7 @@ public final class OutboxStormRider {
 		List<LeasedEvent> batch = batch();
 		switch (this.random.nextInt(7)) {
 			case 0 -> this.storm.attempt("release", () -> this.store.release(batch));
-			case 1, 2 -> this.storm.attempt("moveToWaiting", () -> this.store.moveToWaiting(batch.stream()
+			case 1, 2 -> this.storm.attempt("postpone", () -> this.store.postpone(batch.stream()
 				.map((event) -> new FailedEvent(event, "broken", this.random.nextBoolean() ? LONG : Duration.ZERO))
 				.toList()));
 			case 3 -> this.storm.attempt("deadLetter", () -> this.store

@@ -20,9 +20,11 @@ import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
+import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.OutboxTables;
@@ -89,6 +91,12 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
+	@DependsOn("outboxSchema")
+	JdbcOrderedStore orderedOutboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		return new JdbcOrderedStore(dataSource, tables, encryption);
+	}
+
+	@Bean
 	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties) {
 		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
 	}
@@ -133,7 +141,7 @@ public final class OutboxAutoConfiguration {
 			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source,
 				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system(),
-				transactions.listener());
+				transactions.listener(), properties.order() == OutboxProperties.Order.KEY);
 	}
 
 	/**
@@ -165,10 +173,11 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TransactionListenerRegistrar outboxTransactionListening(OutboxActivation activation,
-			ObjectProvider<OutboxStore> store, ObjectProvider<OutboxRelay> relay,
-			ObjectProvider<OutboxRelayProperties> properties, ObjectProvider<DataSource> dataSource) {
+			ObjectProvider<OutboxStore> store, ObjectProvider<OrderedOutboxStore> ordered,
+			ObjectProvider<OutboxRelay> relay, ObjectProvider<OutboxRelayProperties> properties,
+			ObjectProvider<DataSource> dataSource) {
 		return new TransactionListenerRegistrar(activation, new OutboxTransactionListener(store::getObject,
-				() -> handOffs(relay, properties), () -> isInTransaction(dataSource.getObject())));
+				ordered::getObject, () -> handOffs(relay, properties), () -> isInTransaction(dataSource.getObject())));
 	}
 
 	private static HandOffs handOffs(ObjectProvider<OutboxRelay> relay,
@@ -207,7 +216,9 @@ public final class OutboxAutoConfiguration {
 		return script
 			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "waiting_available_at",
 					unqualified + "waiting_available_at")
-			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|waiting|dead)\\b", prefix + "$1");
+			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "ordered_head", unqualified + "ordered_head")
+			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|ordered|waiting|dead|control)\\b",
+					prefix + "$1");
 	}
 
 }

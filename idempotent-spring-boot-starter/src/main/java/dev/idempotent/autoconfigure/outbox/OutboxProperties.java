@@ -18,6 +18,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * @param enabled Whether the outbox is available. If false, @TransactionalOutbox has no
  * effect.
  * @param defaultTopic Topic of events that name none, such as redis-stream:events.
+ * @param order Whether events of the same topic and key are delivered in order.
  * @param source The source of the CloudEvents, a URI reference. Defaults to a slash and
  * the application's name.
  * @param initializeSchema When to create the tables at startup.
@@ -26,7 +27,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * operator discards them.
  */
 @ConfigurationProperties("idempotent.outbox")
-record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic, @Nullable String source,
+record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic,
+		@DefaultValue("none") Order order, @Nullable String source,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention) {
 
@@ -54,6 +56,23 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		catch (URISyntaxException ex) {
 			return false;
 		}
+	}
+
+	/**
+	 * What orders events.
+	 */
+	enum Order {
+
+		/**
+		 * The key of an event orders it.
+		 */
+		KEY,
+
+		/**
+		 * Nothing orders new events.
+		 */
+		NONE
+
 	}
 
 	Duration requireDeadRetention() {

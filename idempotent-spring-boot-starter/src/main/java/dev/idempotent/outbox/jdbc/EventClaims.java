@@ -95,7 +95,7 @@ final class EventClaims {
 	private String select(ClaimScope scope) {
 		return "select id, octet_length(payload) as bytes, available_at from " + this.tables.of(scope.waiting())
 				+ " where " + (scope.waiting() ? "" : "id > ? and ") + "available_at <= "
-				+ this.database.nowForIndexes() + " and lane is null and " + topics(scope) + " order by "
+				+ this.database.nowForIndexes() + " and " + topics(scope) + " order by "
 				+ (scope.waiting() ? "available_at" : "id") + " limit ? for update skip locked";
 	}
 

@@ -28,11 +28,6 @@ enum EventColumn {
 
 	EVENT_KEY(SerializedEvent::key),
 
-	/**
-	 * Reserved: a claim takes only events without a lane.
-	 */
-	LANE,
-
 	TYPE(SerializedEvent::type),
 
 	CONTENT_TYPE((event) -> event.storedHeaders().get(SerializedEvent.CONTENT_TYPE)),

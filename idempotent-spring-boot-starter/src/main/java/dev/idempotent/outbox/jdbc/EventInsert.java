@@ -41,23 +41,38 @@ final class EventInsert {
 
 	private final Database database;
 
-	EventInsert(Database database, OutboxTables tables) {
+	private EventInsert(Database database, String table, String keyHash) {
 		this.database = database;
-		this.into = "insert into " + tables.event() + " (" + EventColumn.list(EventColumn.APPENDED.stream())
+		this.into = "insert into " + table + " (" + keyHash + EventColumn.list(EventColumn.APPENDED.stream())
 				+ ", attempts, claim_id, claimed_by, available_at) values ";
-		this.select = "select id, event_id from " + tables.event() + " where id >= ? and event_id in (";
-		this.row = "(" + "?, ".repeat(EventColumn.APPENDED.size()) + "?, ?, ?, " + database.millisFromNow() + ")";
+		this.select = "select id, event_id from " + table + " where id >= ? and event_id in (";
+		this.row = "(" + (keyHash.isEmpty() ? "" : "?, ") + "?, ".repeat(EventColumn.APPENDED.size()) + "?, ?, ?, "
+				+ database.millisFromNow() + ")";
 	}
 
-	List<SerializedEvent> insert(Connection connection, List<SerializedEvent> events, @Nullable EventLease lease) {
+	/**
+	 * Returns inserts into the table of unordered events.
+	 */
+	static EventInsert unordered(Database database, OutboxTables tables) {
+		return new EventInsert(database, tables.event(), "");
+	}
+
+	/**
+	 * Returns inserts into the table of ordered events.
+	 */
+	static EventInsert ordered(Database database, OutboxTables tables) {
+		return new EventInsert(database, tables.ordered(), "key_hash, ");
+	}
+
+	List<SerializedEvent> insert(Connection connection, List<InsertedRow> events) {
 		List<SerializedEvent> rows = new ArrayList<>(events.size());
 		int from = 0;
 		while (from < events.size()) {
 			int to = end(events, from);
-			if (this.database == Database.MYSQL && bytes(events.get(from)) > BYTES) {
-				PacketLimit.check(connection, events.get(from));
+			if (this.database == Database.MYSQL && bytes(events.get(from).event()) > BYTES) {
+				PacketLimit.check(connection, events.get(from).event());
 			}
-			rows.addAll(insertChunk(connection, events.subList(from, to), lease));
+			rows.addAll(insertChunk(connection, events.subList(from, to)));
 			from = to;
 		}
 		return rows;
@@ -67,11 +82,11 @@ final class EventInsert {
 	 * Returns the end of the statement that begins with an event and has at least that
 	 * one.
 	 */
-	private static int end(List<SerializedEvent> events, int from) {
+	private static int end(List<InsertedRow> events, int from) {
 		int to = from + 1;
-		long left = BYTES - bytes(events.get(from));
-		while (to < events.size() && to - from < ROWS && bytes(events.get(to)) <= left) {
-			left -= bytes(events.get(to));
+		long left = BYTES - bytes(events.get(from).event());
+		while (to < events.size() && to - from < ROWS && bytes(events.get(to).event()) <= left) {
+			left -= bytes(events.get(to).event());
 			to++;
 		}
 		return to;
@@ -90,15 +105,15 @@ final class EventInsert {
 		return 2L * event.payload().length + 4 * characters;
 	}
 
-	private List<SerializedEvent> insertChunk(Connection connection, List<SerializedEvent> events,
-			@Nullable EventLease lease) {
+	private List<SerializedEvent> insertChunk(Connection connection, List<InsertedRow> rows) {
+		List<SerializedEvent> events = rows.stream().map(InsertedRow::event).toList();
 		String sql = this.into + (this.row + ", ").repeat(events.size() - 1) + this.row;
 		try (PreparedStatement statement = connection.prepareStatement(sql, generated())) {
 			List<@Nullable Object> parameters = new ArrayList<>();
-			events.forEach((event) -> addRow(parameters, event, lease));
+			rows.forEach((each) -> addRow(parameters, each));
 			Statements.bind(statement, parameters);
 			statement.executeUpdate();
-			return withRows(events, rows(connection, statement, events), lease);
+			return withRows(rows, rows(connection, statement, events));
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(this.into, ex);
@@ -109,9 +124,13 @@ final class EventInsert {
 		return (this.database == Database.MYSQL) ? new String[] { "id" } : new String[] { "id", "event_id" };
 	}
 
-	private void addRow(List<@Nullable Object> parameters, SerializedEvent event, @Nullable EventLease lease) {
+	private void addRow(List<@Nullable Object> parameters, InsertedRow inserted) {
+		EventLease lease = inserted.lease();
+		if (inserted.keyHash() != null) {
+			parameters.add(inserted.keyHash());
+		}
 		for (EventColumn column : EventColumn.APPENDED) {
-			Object value = column.of(event);
+			Object value = column.of(inserted.event());
 			parameters.add((value instanceof UUID id) ? this.database.parameter(id) : value);
 		}
 		parameters.add((lease != null) ? 1 : 0);
@@ -166,20 +185,28 @@ final class EventInsert {
 		return rows;
 	}
 
-	private static List<SerializedEvent> withRows(List<SerializedEvent> events, Map<UUID, Long> rows,
-			@Nullable EventLease lease) {
-		return events.stream().map((event) -> {
-			Long row = rows.get(event.id());
+	private static List<SerializedEvent> withRows(List<InsertedRow> events, Map<UUID, Long> rows) {
+		return events.stream().map((inserted) -> {
+			Long row = rows.get(inserted.event().id());
 			if (row == null) {
 				throw unknownRow();
 			}
-			return event.withRow(row, (lease != null) ? 1 : 0);
+			return inserted.event().withRow(row, (inserted.lease() != null) ? 1 : 0);
 		}).toList();
 	}
 
 	private static IncorrectUpdateSemanticsDataAccessException unknownRow() {
 		return new IncorrectUpdateSemanticsDataAccessException(
 				"The database inserted an event without returning its row; is there a trigger on the table?");
+	}
+
+	/**
+	 * A row to insert.
+	 *
+	 * @param keyHash the hash of an ordered event, or {@code null}
+	 * @param lease the lease, or {@code null} for none
+	 */
+	record InsertedRow(SerializedEvent event, @Nullable Long keyHash, @Nullable EventLease lease) {
 	}
 
 }

@@ -64,7 +64,7 @@ final class EventMoves {
 			return locked.size();
 		}
 		copy(connection, new Copy(this.tables.event(), this.tables.waiting(), "attempts, last_error, available_at",
-				"attempts, ?, " + this.database.millisFromNow()), rows);
+				"attempts, ?, " + this.database.millisFromNow(), "id", "id"), rows);
 		return this.leased.delete(connection, false, locked.keySet());
 	}
 
@@ -74,8 +74,8 @@ final class EventMoves {
 	 */
 	int toDead(Connection connection, boolean waiting, List<FailedEvent> events) {
 		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
-		copy(connection, new Copy(this.tables.of(waiting), this.tables.dead(), "attempts, last_error", "attempts, ?"),
-				map(locked, (event) -> List.of(reason(event), event.leased().row())));
+		copy(connection, new Copy(this.tables.of(waiting), this.tables.dead(), "attempts, last_error", "attempts, ?",
+				"id", "sequence"), map(locked, (event) -> List.of(reason(event), event.leased().row())));
 		return this.leased.delete(connection, waiting, locked.keySet());
 	}
 
@@ -90,7 +90,7 @@ final class EventMoves {
 						+ this.database.nowForIndexes() + " order by id limit " + limit + " for update skip locked",
 				List.of(), (row, number) -> row.getLong(1));
 		copyAll(connection, new Copy(this.tables.event(), this.tables.waiting(), "available_at, attempts",
-				"available_at, attempts"), rows);
+				"available_at, attempts", "id", "id"), rows);
 		return this.leased.delete(connection, false, rows);
 	}
 
@@ -100,7 +100,7 @@ final class EventMoves {
 	 */
 	void deadToWaiting(Connection connection, List<Long> rows) {
 		copyAll(connection, new Copy(this.tables.dead(), this.tables.waiting(), "attempts, available_at",
-				"0, " + this.database.now()), rows);
+				"0, " + this.database.now(), "sequence", "id"), rows);
 	}
 
 	private Map<Long, FailedEvent> lock(Connection connection, boolean waiting, List<FailedEvent> events) {
@@ -130,10 +130,11 @@ final class EventMoves {
 		}
 		else if (this.database == Database.MYSQL) {
 			rows.values()
-				.forEach((parameters) -> Statements.update(connection, copy.sql("id") + " = ?", parameters.toArray()));
+				.forEach((parameters) -> Statements.update(connection, copy.sql(copy.from()) + " = ?",
+						parameters.toArray()));
 		}
 		else {
-			Statements.updateEach(connection, copy.sql("id") + " = ?", List.copyOf(rows.values()));
+			Statements.updateEach(connection, copy.sql(copy.from()) + " = ?", List.copyOf(rows.values()));
 		}
 	}
 
@@ -142,7 +143,7 @@ final class EventMoves {
 			copy(connection, copy, rows.stream().collect(Collectors.toMap(Function.identity(), List::of)));
 		}
 		else if (!rows.isEmpty()) {
-			Statements.update(connection, copy.sql("id") + OutboxTables.in(rows));
+			Statements.update(connection, copy.sql(copy.from()) + OutboxTables.in(rows));
 		}
 	}
 
@@ -171,14 +172,15 @@ final class EventMoves {
 	 * @param columns the columns of the state
 	 * @param values their values
 	 */
-	private record Copy(String source, String target, String columns, String values) {
+	private record Copy(String source, String target, String columns, String values, String from, String to) {
 
 		/**
 		 * Without the condition on the rows.
 		 */
 		String sql(String row) {
-			return "insert into " + this.target + " (id, " + EventColumn.MOVED + ", " + this.columns + ") select " + row
-					+ ", " + EventColumn.MOVED + ", " + this.values + " from " + this.source + " where id";
+			return "insert into " + this.target + " (" + this.to + ", " + EventColumn.MOVED + ", " + this.columns
+					+ ") select " + row + ", " + EventColumn.MOVED + ", " + this.values + " from " + this.source
+					+ " where id";
 		}
 
 	}

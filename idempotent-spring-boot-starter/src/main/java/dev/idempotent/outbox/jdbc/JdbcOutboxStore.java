@@ -18,6 +18,7 @@ import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -78,9 +79,9 @@ public final class JdbcOutboxStore implements OutboxStore {
 	public List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		List<SerializedEvent> encrypted = this.encryption.encrypt(events);
 		try {
-			List<SerializedEvent> rows = joined(
-					(connection) -> new EventInsert(this.database.kind(connection), this.tables).insert(connection,
-							encrypted, lease));
+			List<SerializedEvent> rows = joined((connection) -> EventInsert
+				.unordered(this.database.kind(connection), this.tables)
+				.insert(connection, encrypted.stream().map((event) -> new InsertedRow(event, null, lease)).toList()));
 			return (encrypted == events) ? rows : withRows(events, rows);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
@@ -112,7 +113,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 		boolean hasPayload = stored.event().attempts() <= scope.attempts();
 		EventRow row = hasPayload ? this.encryption.decrypt(stored) : stored;
 		return new LeasedEvent(row.event(), lease.claimId(), scope.waiting(), stored.event().payload().length,
-				row.unreadable());
+				row.unreadable(), null);
 	}
 
 	@Override
@@ -136,7 +137,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	@Override
-	public int moveToWaiting(List<FailedEvent> events) {
+	public int postpone(List<FailedEvent> events) {
 		EventMoves moves = moves();
 		return eachTable(events, (event) -> event.leased().waiting(), (waiting, some) -> this.database.move(moves,
 				(move, connection) -> move.toWaiting(connection, waiting, some)));

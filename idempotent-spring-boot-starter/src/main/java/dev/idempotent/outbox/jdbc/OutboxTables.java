@@ -30,6 +30,22 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
+	 * The table of events that are delivered in the order of their keys.
+	 * @return the table's name
+	 */
+	public String ordered() {
+		return this.prefix + "ordered";
+	}
+
+	/**
+	 * The table of paused topics.
+	 * @return the table's name
+	 */
+	public String control() {
+		return this.prefix + "control";
+	}
+
+	/**
 	 * The table of waiting events, those that wait for their next attempt.
 	 * @return the table's name
 	 */

@@ -28,13 +28,14 @@ import org.springframework.util.ObjectUtils;
  * @param type the type of the events
  * @param topic the topic of the events
  * @param forEach whether there is one event for each element of the payload
+ * @param ordered whether the key orders the events
  * @param payload the expression of the payload
  * @param key the expression of the key, or {@code null} for events without a key
  * @param condition the expression that decides whether there is an event, or {@code null}
  * if there always is
  */
-record EventMapping(String described, String type, String topic, boolean forEach, AnnotationExpression payload,
-		@Nullable AnnotationExpression key, @Nullable AnnotationExpression condition) {
+record EventMapping(String described, String type, String topic, boolean forEach, boolean ordered,
+		AnnotationExpression payload, @Nullable AnnotationExpression key, @Nullable AnnotationExpression condition) {
 
 	static final String RESULT = "result";
 
@@ -45,6 +46,9 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		if (annotation.type().isBlank()) {
 			throw method.invalid("has no type", "Set one, such as type = \"order.created\".", null);
 		}
+		if (!annotation.ordered() && annotation.key().isEmpty()) {
+			throw method.invalid("has ordered = false without a key", "Remove it: only a key orders events.", null);
+		}
 		Set<String> variables = new HashSet<>(parameterNames);
 		variables.add(RESULT);
 		Set<String> perItem = new HashSet<>(variables);
@@ -52,7 +56,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 			perItem.add(ITEM);
 		}
 		return new EventMapping(method.describe(), annotation.type(), topic(method, annotation.topic(), topics),
-				annotation.forEach(), parse(method, annotation.payload(), variables),
+				annotation.forEach(), annotation.ordered(), parse(method, annotation.payload(), variables),
 				annotation.key().isEmpty() ? null : parse(method, annotation.key(), perItem),
 				annotation.condition().isEmpty() ? null : parse(method, annotation.condition(), perItem));
 	}
@@ -83,7 +87,11 @@ record EventMapping(String described, String type, String topic, boolean forEach
 			throw invalidValue("payload", "yields null; set a condition if a call may have no event");
 		}
 		OutboxEvent event = OutboxEvent.of(this.type, payload).toTopic(this.topic);
-		return (this.key == null) ? event : event.withKey(keyOf(value("key", this.key, variables)));
+		if (this.key == null) {
+			return event;
+		}
+		OutboxEvent withKey = event.withKey(keyOf(value("key", this.key, variables)));
+		return this.ordered ? withKey : withKey.unordered();
 	}
 
 	private boolean applies(Map<String, @Nullable Object> variables) {

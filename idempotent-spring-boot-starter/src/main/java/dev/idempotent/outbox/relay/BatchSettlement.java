@@ -88,7 +88,7 @@ final class BatchSettlement {
 	 */
 	BatchResult settle(OutboxStore store) {
 		int held = this.delivered.isEmpty() ? 0 : store.delivered(this.delivered);
-		held += this.waiting.isEmpty() ? 0 : store.moveToWaiting(this.waiting);
+		held += this.waiting.isEmpty() ? 0 : store.postpone(this.waiting);
 		held += this.dead.isEmpty() ? 0 : store.deadLetter(this.dead);
 		held += this.unavailable.isEmpty() ? 0 : store.release(this.unavailable);
 		int size = this.delivered.size() + this.waiting.size() + this.dead.size() + this.unavailable.size();

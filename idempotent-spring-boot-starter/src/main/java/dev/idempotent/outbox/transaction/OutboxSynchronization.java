@@ -4,10 +4,9 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 
-import dev.idempotent.outbox.HandOffs;
-import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
-import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.transaction.EventWriter.Written;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -27,11 +26,9 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	 */
 	private static final Object KEY = new Object();
 
-	private final OutboxStore store;
+	private final EventWriter writer;
 
-	private final HandOffs handOffs;
-
-	private final List<SerializedEvent> collected = new ArrayList<>();
+	private final List<NewEvent> collected = new ArrayList<>();
 
 	private final List<Written> written = new ArrayList<>();
 
@@ -41,9 +38,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private final boolean reserves;
 
-	private OutboxSynchronization(OutboxStore store, HandOffs handOffs, Phase phase) {
-		this.store = store;
-		this.handOffs = handOffs;
+	private OutboxSynchronization(EventWriter writer, Phase phase) {
+		this.writer = writer;
 		this.phase = phase;
 		this.reserves = (phase == Phase.OPEN);
 	}
@@ -51,8 +47,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	/**
 	 * Registers with a new transaction on the outbox's database.
 	 */
-	static void begin(OutboxStore store, HandOffs handOffs) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.OPEN);
+	static void begin(EventWriter writer) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(writer, Phase.OPEN);
 		synchronization.register();
 		TransactionSynchronizationManager.registerSynchronization(synchronization.new Last());
 	}
@@ -60,16 +56,16 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	/**
 	 * Registers with a transaction on another database, which does not support events.
 	 */
-	static void beginElsewhere(OutboxStore store) {
-		new OutboxSynchronization(store, HandOffs.none(), Phase.ELSEWHERE).register();
+	static void beginElsewhere(EventWriter writer) {
+		new OutboxSynchronization(writer, Phase.ELSEWHERE).register();
 	}
 
 	/**
 	 * Joins a transaction whose phase is not known: its events are inserted when they are
 	 * appended, and the relay finds them in the table.
 	 */
-	static OutboxSynchronization join(OutboxStore store, HandOffs handOffs) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(store, handOffs, Phase.WRITTEN);
+	static OutboxSynchronization join(EventWriter writer) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(writer, Phase.WRITTEN);
 		synchronization.register();
 		return synchronization;
 	}
@@ -98,7 +94,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		return this.phase == Phase.ELSEWHERE;
 	}
 
-	void add(List<SerializedEvent> events) {
+	void add(List<NewEvent> events) {
 		if (this.phase == Phase.OPEN) {
 			this.collected.addAll(events);
 		}
@@ -173,39 +169,21 @@ final class OutboxSynchronization implements TransactionSynchronization {
 			return;
 		}
 		this.phase = Phase.COMMITTED;
-		for (Written each : this.written) {
-			if (each.handOff() != null) {
-				each.handOff().committed(each.events());
-			}
-			else {
-				this.handOffs.wake(each.events());
-			}
-		}
+		this.written.forEach(Written::commit);
 	}
 
 	private void writeCollected() {
 		this.phase = Phase.WRITTEN;
-		List<SerializedEvent> events = List.copyOf(this.collected);
+		List<NewEvent> events = List.copyOf(this.collected);
 		this.collected.clear();
 		write(events);
 	}
 
-	private void write(List<SerializedEvent> events) {
+	private void write(List<NewEvent> events) {
 		if (events.isEmpty()) {
 			return;
 		}
-		HandOffs.HandOff handOff = (this.reserves && this.store.leasesAtAppend()) ? this.handOffs.reserve(events)
-				: null;
-		try {
-			List<SerializedEvent> rows = this.store.append(events, (handOff != null) ? handOff.lease() : null);
-			this.written.add(new Written(rows, handOff));
-		}
-		catch (RuntimeException | Error ex) {
-			if (handOff != null) {
-				handOff.cancel();
-			}
-			throw ex;
-		}
+		this.written.addAll(this.writer.write(events, this.reserves));
 	}
 
 	private enum Phase {
@@ -217,16 +195,6 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	private record Mark(int collected, int written) {
 
 		static final Mark BEGINNING = new Mark(0, 0);
-
-	}
-
-	private record Written(List<SerializedEvent> events, HandOffs.@Nullable HandOff handOff) {
-
-		void cancel() {
-			if (this.handOff != null) {
-				this.handOff.cancel();
-			}
-		}
 
 	}
 

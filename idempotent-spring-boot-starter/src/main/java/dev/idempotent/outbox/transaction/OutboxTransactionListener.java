@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import dev.idempotent.outbox.HandOffs;
+import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
@@ -23,25 +24,23 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 */
 	private static final ThreadLocal<@Nullable Object> OUTER = new ThreadLocal<>();
 
-	private final Supplier<OutboxStore> store;
-
-	private final Supplier<HandOffs> handOffs;
+	private final Supplier<EventWriter> writer;
 
 	private final BooleanSupplier joinable;
 
 	/**
 	 * Creates a listener.
-	 * @param store stores the events; obtained with the first transaction
-	 * @param handOffs takes them when they are committed; obtained with the first
-	 * transaction
+	 * @param store stores the events; obtained with the first transaction, as are the
+	 * other suppliers' values
+	 * @param ordered stores ordered events
+	 * @param handOffs takes them when they are committed
 	 * @param joinable whether what the calling thread inserts now commits with its
 	 * transaction; evaluated for a transaction that began before this listener was
 	 * registered
 	 */
-	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<HandOffs> handOffs,
-			BooleanSupplier joinable) {
-		this.store = SingletonSupplier.of(store);
-		this.handOffs = SingletonSupplier.of(handOffs);
+	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<OrderedOutboxStore> ordered,
+			Supplier<HandOffs> handOffs, BooleanSupplier joinable) {
+		this.writer = SingletonSupplier.of(() -> new EventWriter(store.get(), ordered.get(), handOffs.get()));
 		this.joinable = joinable;
 	}
 
@@ -64,10 +63,10 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		}
 		Object own = resource();
 		if (own != null && own != outer) {
-			OutboxSynchronization.begin(this.store.get(), this.handOffs.get());
+			OutboxSynchronization.begin(this.writer.get());
 		}
 		else {
-			OutboxSynchronization.beginElsewhere(this.store.get());
+			OutboxSynchronization.beginElsewhere(this.writer.get());
 		}
 	}
 
@@ -84,7 +83,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.isSynchronizationActive() && resource() != null
 				&& this.joinable.getAsBoolean() && !isAfterCommit();
-		return joins ? OutboxSynchronization.join(this.store.get(), this.handOffs.get()) : null;
+		return joins ? OutboxSynchronization.join(this.writer.get()) : null;
 	}
 
 	/**
@@ -100,7 +99,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	}
 
 	private @Nullable Object resource() {
-		return TransactionSynchronizationManager.getResource(this.store.get().transactionResource());
+		return TransactionSynchronizationManager.getResource(this.writer.get().transactionResource());
 	}
 
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
+import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxTopics;
@@ -38,6 +39,8 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	private final OutboxTransactionListener transactions;
 
+	private final boolean keysOrder;
+
 	private final EventIds ids = new EventIds();
 
 	/**
@@ -48,16 +51,18 @@ public final class TransactionBoundOutbox implements Outbox {
 	 * @param moreHeaders adds headers to each event, such as those of a trace
 	 * @param clock the time of the append, for the consumers of an event only
 	 * @param transactions finds the synchronizations of transactions
+	 * @param keysOrder whether the key of an event orders it
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
 			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock,
-			OutboxTransactionListener transactions) {
+			OutboxTransactionListener transactions, boolean keysOrder) {
 		this.topics = topics;
 		this.payloads = payloads;
 		this.source = source;
 		this.moreHeaders = moreHeaders;
 		this.clock = clock;
 		this.transactions = transactions;
+		this.keysOrder = keysOrder;
 	}
 
 	@Override
@@ -96,14 +101,21 @@ public final class TransactionBoundOutbox implements Outbox {
 		return synchronization;
 	}
 
-	private SerializedEvent serialize(OutboxEvent event, Instant now) {
+	private NewEvent serialize(OutboxEvent event, Instant now) {
+		boolean ordered = this.keysOrder && event.key() != null && !event.isUnordered();
+		if (ordered && event.availableAt() != null) {
+			throw new IllegalArgumentException("The event has a key that orders it and a time at which it becomes "
+					+ "available, but later events of the key cannot wait for it: make it unordered() or omit the time");
+		}
 		checkText("type", event.type());
 		checkText("key", event.key());
 		String topic = this.topics.resolve(event.topic());
 		checkText("topic", topic);
 		Map<String, String> headers = headers(event, now);
 		checkText("content-type", headers.get(SerializedEvent.CONTENT_TYPE));
-		return new SerializedEvent(this.ids.at(now), 0, topic, event.key(), event.type(), payload(event), headers, 0);
+		SerializedEvent serialized = new SerializedEvent(this.ids.at(now), 0, topic, event.key(), event.type(),
+				payload(event), headers, 0);
+		return new NewEvent(serialized, ordered, event.availableAt());
 	}
 
 	/**

@@ -3,7 +3,6 @@ create table if not exists outbox_event (
 	event_id char(36) character set ascii collate ascii_bin not null,
 	topic varchar(255) not null,
 	event_key varchar(255),
-	lane smallint,
 	type varchar(255) not null,
 	content_type varchar(255) not null default 'application/json',
 	payload longblob not null,
@@ -16,12 +15,31 @@ create table if not exists outbox_event (
 	last_error varchar(1000)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
+create table if not exists outbox_ordered (
+	id bigint auto_increment primary key,
+	key_hash bigint not null,
+	sequence bigint,
+	event_id char(36) character set ascii collate ascii_bin not null,
+	topic varchar(255) not null,
+	event_key varchar(255) not null,
+	type varchar(255) not null,
+	content_type varchar(255) not null default 'application/json',
+	payload longblob not null,
+	headers longtext not null default ('{}'),
+	created_at datetime(6) not null default (utc_timestamp(6)),
+	available_at datetime(6) not null default (utc_timestamp(6)),
+	attempts integer not null default 0,
+	claim_id char(36) character set ascii collate ascii_bin,
+	claimed_by varchar(255),
+	last_error varchar(1000),
+	index outbox_ordered_head (key_hash, id)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
+
 create table if not exists outbox_waiting (
 	id bigint not null primary key,
 	event_id char(36) character set ascii collate ascii_bin not null,
 	topic varchar(255) not null,
 	event_key varchar(255),
-	lane smallint,
 	type varchar(255) not null,
 	content_type varchar(255) not null,
 	payload longblob not null,
@@ -36,11 +54,12 @@ create table if not exists outbox_waiting (
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
 create table if not exists outbox_dead (
-	id bigint not null primary key,
+	id bigint auto_increment primary key,
+	sequence bigint not null,
+	key_hash bigint,
 	event_id char(36) character set ascii collate ascii_bin not null,
 	topic varchar(255) not null,
 	event_key varchar(255),
-	lane smallint,
 	type varchar(255) not null,
 	content_type varchar(255) not null,
 	payload longblob not null,
@@ -49,4 +68,9 @@ create table if not exists outbox_dead (
 	attempts integer not null,
 	last_error varchar(1000),
 	died_at datetime(6) not null default (utc_timestamp(6))
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
+
+create table if not exists outbox_control (
+	topic varchar(255) not null primary key,
+	paused_at datetime(6) not null default (utc_timestamp(6))
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;

@@ -27,7 +27,7 @@ class OutboxPropertiesTests {
 	}
 
 	private static OutboxProperties withSource(String source) {
-		return new OutboxProperties(true, null, source, DatabaseInitializationMode.EMBEDDED,
+		return new OutboxProperties(true, null, OutboxProperties.Order.KEY, source, DatabaseInitializationMode.EMBEDDED,
 				OutboxProperties.DEFAULT_TABLE_PREFIX, null);
 	}
 

@@ -54,7 +54,7 @@ abstract class OutboxColumnsContract extends OutboxStoreSteps {
 		fillEmptyColumns(Place.EVENT);
 		Map<String, String> values = values(Place.EVENT);
 		assertThat(values).hasSize(EventColumn.values().length).doesNotContainValue(null);
-		assertThat(moveToWaiting(appended, Duration.ZERO)).isEqualTo(1);
+		assertThat(postpone(appended, Duration.ZERO)).isEqualTo(1);
 		assertThat(values(Place.WAITING)).isEqualTo(values);
 		tested().template().update("update " + tested().tables().waiting() + " set lane = null");
 		List<LeasedEvent> waiting = claimWaiting();

@@ -40,7 +40,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 	abstract void survive(Statement rival) throws SQLException;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "delivered", "release", "moveToWaiting", "deadLetter" })
+	@ValueSource(strings = { "delivered", "release", "postpone", "deadLetter" })
 	void settlesRowsThatAnotherTransactionHasJustChanged(String verb) throws SQLException {
 		List<LeasedEvent> held = appendLeased("one", "two");
 		try (Connection connection = connect(); Statement rival = connection.createStatement()) {
@@ -64,7 +64,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 				change(rival, other);
 			}
 			change(rival, held.get(1));
-			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("moveToWaiting", held));
+			CompletableFuture<Integer> settled = CompletableFuture.supplyAsync(() -> settle("postpone", held));
 			await().until(this::someoneWaits);
 			change(rival, held.get(0));
 			connection.commit();
@@ -89,7 +89,7 @@ abstract class OutboxConflictsContract extends OutboxStoreSteps {
 		return switch (verb) {
 			case "delivered" -> store().delivered(held);
 			case "release" -> store().release(held);
-			case "moveToWaiting" -> moveToWaiting(held, LONG);
+			case "postpone" -> postpone(held, LONG);
 			case "deadLetter" -> deadLetter(held);
 			default -> throw new IllegalArgumentException(verb);
 		};

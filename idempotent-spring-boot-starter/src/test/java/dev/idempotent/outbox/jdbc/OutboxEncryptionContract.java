@@ -107,7 +107,7 @@ abstract class OutboxEncryptionContract extends OutboxStoreSteps {
 	void keepsTheEncryptedPayloadThroughFailureDeathAndRetry() {
 		SerializedEvent event = appendSecret();
 		byte[] stored = storedPayload(Place.EVENT);
-		moveToWaiting(claim(), Duration.ZERO);
+		postpone(claim(), Duration.ZERO);
 		assertThat(storedPayload(Place.WAITING)).isEqualTo(stored);
 		deadLetter(claimWaiting());
 		assertThat(storedPayload(Place.DEAD)).isEqualTo(stored);
@@ -173,7 +173,7 @@ abstract class OutboxEncryptionContract extends OutboxStoreSteps {
 		List<LeasedEvent> claimed = claim();
 		assertThat(claimed.get(0).undeliverable()).isEqualTo(new Outcome.Retry(
 				"The payload cannot be decrypted: It is encrypted with the key k1, which is not configured", null));
-		moveToWaiting(claimed, Duration.ZERO);
+		postpone(claimed, Duration.ZERO);
 		this.encrypted = tables().with(encryption("k2", "k1"));
 		assertThat(EventFacts.ofHeld(claimWaiting())).containsExactly(EventFacts.of(event, 2));
 	}

@@ -40,7 +40,7 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 	@Test
 	void skipsLockedWaitingRows() throws SQLException {
 		List<SerializedEvent> rows = append("one", "two", "three", "four");
-		moveToWaiting(claim(), LONG);
+		postpone(claim(), LONG);
 		passTime();
 		whileLocked(Place.WAITING, rows.subList(0, 2),
 				() -> assertThat(types(claimWaiting())).containsExactly("three", "four"));

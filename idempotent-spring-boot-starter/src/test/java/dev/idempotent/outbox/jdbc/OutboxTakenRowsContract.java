@@ -24,12 +24,12 @@ abstract class OutboxTakenRowsContract extends OutboxStoreSteps {
 	void movesAnEventToAnotherRowIfItsOwnIsTaken() {
 		List<SerializedEvent> rows = append("first", "second", "third", "fourth");
 		deadLetter(claimAbove(0, 1));
-		moveToWaiting(claimAbove(0, 1), LONG);
+		postpone(claimAbove(0, 1), LONG);
 		setRow(Place.DEAD, rows.get(0), rows.get(2));
 		setRow(Place.WAITING, rows.get(1), rows.get(3));
 		List<LeasedEvent> leased = claim();
 		assertThat(deadLetter(leased.subList(0, 1))).isEqualTo(1);
-		assertThat(moveToWaiting(leased.subList(1, 2), LONG)).isEqualTo(1);
+		assertThat(postpone(leased.subList(1, 2), LONG)).isEqualTo(1);
 		assertThat(typesIn(Place.EVENT)).isEmpty();
 		assertThat(typesIn(Place.DEAD)).containsExactlyInAnyOrder("first", "third");
 		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("second", "fourth");
@@ -40,7 +40,7 @@ abstract class OutboxTakenRowsContract extends OutboxStoreSteps {
 	void retriesADeadEventWhoseRowIsTaken() {
 		List<SerializedEvent> rows = append("first", "second");
 		deadLetter(claimAbove(0, 1));
-		moveToWaiting(claim(), LONG);
+		postpone(claim(), LONG);
 		setRow(Place.DEAD, rows.get(0), rows.get(1));
 		JdbcDeadEvents dead = new JdbcDeadEvents(tested().dataSource(), tested().tables());
 		assertThat(dead.retry(new DeadFilter(rows.get(0).id(), null, null))).isEqualTo(1);

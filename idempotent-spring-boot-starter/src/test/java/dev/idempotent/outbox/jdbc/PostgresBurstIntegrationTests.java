@@ -79,8 +79,8 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 		store().moveDelayedToWaiting(BATCH);
 		store().delivered(appendLeased("delivered at once"));
 		append("waiting");
-		moveToWaiting(claimAbove(0, BATCH), Duration.ZERO);
-		moveToWaiting(claimWaiting(BATCH), Duration.ZERO);
+		postpone(claimAbove(0, BATCH), Duration.ZERO);
+		postpone(claimWaiting(BATCH), Duration.ZERO);
 		store().delivered(claimWaiting(BATCH));
 		append("dead");
 		deadLetter(claimAbove(0, BATCH));
@@ -111,7 +111,7 @@ class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 			List<LeasedEvent> released = claim(place);
 			assertThat(reading(place, "release", () -> store().release(released))).isEqualTo(BATCH);
 			List<LeasedEvent> waiting = claim(place);
-			assertThat(reading(place, "moveToWaiting", () -> moveToWaiting(waiting, LONG))).isEqualTo(BATCH);
+			assertThat(reading(place, "postpone", () -> postpone(waiting, LONG))).isEqualTo(BATCH);
 			List<LeasedEvent> dead = claim(place);
 			assertThat(reading(place, "deadLetter", () -> deadLetter(dead))).isEqualTo(BATCH);
 			List<LeasedEvent> delivered = claim(place);

@@ -85,7 +85,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 		count.take();
 		List<LeasedEvent> held = claim();
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
-		moveToWaiting(held, Duration.ZERO);
+		postpone(held, Duration.ZERO);
 		count.take();
 		assertThat(claimWaiting()).hasSize(100);
 		assertThat(count.take()).isEqualTo(2 * ONE_IN_A_TRANSACTION);
@@ -114,7 +114,7 @@ class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 	void readsNoWaitingEventThatIsNotDue() {
 		fill(Place.WAITING, ROWS, "interval '1 hour'");
 		append(types(100));
-		moveToWaiting(claim(), Duration.ZERO);
+		postpone(claim(), Duration.ZERO);
 		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting(10)).hasSize(10), 10);
 		readsAtMost(MANY, Place.WAITING, () -> assertThat(claimWaiting()).isEmpty(), 10);
 		readsAtMost(0, Place.WAITING, () -> assertThat(claim()).isEmpty(), 5);
