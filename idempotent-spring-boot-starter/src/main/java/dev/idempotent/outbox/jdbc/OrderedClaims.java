@@ -93,9 +93,9 @@ final class OrderedClaims {
 		String due = "available_at <= " + this.database.now();
 		return LeasedRows.UNFLUSHED + KEYS + "heads as materialized (select k.hash, h.attempts from keys k "
 				+ "cross join lateral (select attempts, " + due + " as due from " + this.table
-				+ " where key_hash = k.hash order by id limit 1) h where h.due), "
+				+ " where key_hash = k.hash order by key_hash, id limit 1) h where h.due), "
 				+ "found as materialized (select h.hash, f.id from heads h cross join lateral (select id from "
-				+ this.table + " where key_hash = h.hash order by id "
+				+ this.table + " where key_hash = h.hash order by key_hash, id "
 				+ "limit case when h.attempts >= ? then 1 else ? end) f order by h.hash, f.id), "
 				+ "candidates as materialized (select hash, id, row_number() over (partition by hash order by id) as n "
 				+ "from found order by hash, id), "
@@ -158,8 +158,8 @@ final class OrderedClaims {
 	}
 
 	private List<OrderedRow> candidates(Connection connection, List<Long> keys, int perKey) {
-		String select = "(select key_hash, id from " + this.table + " where key_hash = ? order by id limit " + perKey
-				+ ")";
+		String select = "(select key_hash, id from " + this.table + " where key_hash = ? order by key_hash, id limit "
+				+ perKey + ")";
 		List<OrderedRow> candidates = new ArrayList<>();
 		for (int from = 0; from < keys.size(); from += OrderedHeads.BRANCHES) {
 			List<Long> some = keys.subList(from, Math.min(keys.size(), from + OrderedHeads.BRANCHES));

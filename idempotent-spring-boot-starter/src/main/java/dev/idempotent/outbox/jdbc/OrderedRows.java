@@ -217,14 +217,16 @@ final class OrderedRows {
 	}
 
 	/**
-	 * The condition that a row is one of the given ones, by the primary key of MySQL and
-	 * H2. Ids are unique, so that keys and ids need not be compared in pairs.
+	 * The condition that a row is one of the given ones, by the primary key of MySQL or
+	 * H2.
 	 * @param rows at least one
 	 */
 	static String condition(Database database, Collection<OrderedRow> rows) {
-		String ids = "id" + OutboxTables.in(rows.stream().map(OrderedRow::row).toList());
-		return (database == Database.MYSQL) ? ids : "key_hash"
-				+ OutboxTables.in(rows.stream().map(OrderedRow::keyHash).distinct().toList()) + " and " + ids;
+		return (database == Database.MYSQL) ? "id" + OutboxTables.in(rows.stream().map(OrderedRow::row).toList())
+				: rows.stream()
+					.sorted(ORDER)
+					.map((row) -> "(" + row.keyHash() + ", " + row.row() + ")")
+					.collect(Collectors.joining(", ", "(key_hash, id) in (", ")"));
 	}
 
 }
