@@ -182,8 +182,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Returns the committed events, in the order of their rows, and takes back the signal:
-	 * a check that begins now sees what it was about.
+	 * Returns the committed events, in the order of their rows, and takes back the
+	 * signal: a check that begins now sees what it was about.
 	 */
 	synchronized List<Member> beginCheck() {
 		this.signaled = false;

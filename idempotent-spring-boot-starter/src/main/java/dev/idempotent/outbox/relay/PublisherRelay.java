@@ -46,9 +46,9 @@ final class PublisherRelay {
 	 * @param onRecovery called when events that were kept can be sent again
 	 * @param claiming whether to claim events that were not handed over
 	 */
-	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner, RelaySettings settings,
-			OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog, Runnable onRecovery,
-			BooleanSupplier claiming) {
+	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner,
+			RelaySettings settings, OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog,
+			Runnable onRecovery, BooleanSupplier claiming) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
@@ -65,8 +65,8 @@ final class PublisherRelay {
 		this.keys = new KeyQueues(owner, settings.lease(), capacity);
 		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, observer, (row) -> {
 		});
-		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings,
-				observer, claiming);
+		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings, observer,
+				claiming);
 	}
 
 	PublisherCircuit circuit() {
@@ -139,15 +139,15 @@ final class PublisherRelay {
 		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running, new BacklogWorker(this.backlog,
 				this.delivery, this.circuit, this.backlogWakeUp, this.settings, this.failureLog.worker())));
 		threads.accept("outbox-probe-" + this.publisher,
-				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery, this.circuit, this.suspects,
-						this.probeWakeUp, this.settings, this.failureLog.worker())));
+				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery,
+						this.circuit, this.suspects, this.probeWakeUp, this.settings, this.failureLog.worker())));
 		for (int i = 1; i <= this.settings.workers(); i++) {
 			threads.accept("outbox-relay-" + this.publisher + "-" + i,
 					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
 							new HandOffWorker(this.queue, this.delivery, this.observer)));
-			threads.accept("outbox-ordered-" + this.publisher + "-" + i,
-					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(), new OrderedWorker(
-							this.keys, this.orderedDelivery, this.settings, this.failureLog.worker())));
+			threads.accept("outbox-ordered-" + this.publisher + "-" + i, new RepeatingTask(
+					() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
+					new OrderedWorker(this.keys, this.orderedDelivery, this.settings, this.failureLog.worker())));
 		}
 	}
 
