@@ -65,4 +65,14 @@ abstract class JdbcOrderedStoreContract {
 
 	}
 
+	@Nested
+	class IdsTests extends OrderedIdsContract {
+
+		@Override
+		OrderedOnTables tested() {
+			return tables("ordered");
+		}
+
+	}
+
 }
