@@ -98,7 +98,21 @@ public final class OutboxAutoConfiguration {
 
 	@Bean
 	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties) {
-		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
+		return topics;
+	}
+
+	private static void requireServed(OutboxTopics topics, String topic) {
+		try {
+			topics.resolve(topic);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.topics.[" + topic + "]: " + ex.getMessage() + ".",
+					"Set it to a topic in brackets, such as idempotent.outbox.topics.[kafka:orders].on-dead, or remove it.",
+					ex);
+		}
 	}
 
 	@Bean
