@@ -56,7 +56,7 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
-			"io.lettuce..");
+			"io.lettuce..", "tools.jackson.core..");
 
 	@ArchTest
 	static final ArchRule thePromisesAreStrangers = noClasses().that()
