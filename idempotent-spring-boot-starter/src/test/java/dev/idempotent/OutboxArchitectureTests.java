@@ -59,6 +59,18 @@ class OutboxArchitectureTests {
 			"io.lettuce..", "tools.jackson.core..");
 
 	@ArchTest
+	static final ArchRule outboxModulithKnowsApplicationEventsAlone = ArchitectureTests.room(OUTBOX + ".modulith",
+			SHARED, OUTBOX, "java..", "org.jspecify..", "org.springframework.context..",
+			"org.springframework.expression..", "org.springframework.modulith.events..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule onlyItsRoomKnowsModulith = noClasses().that()
+		.resideOutsideOfPackages(OUTBOX + ".modulith", AUTOCONFIGURE + "..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.springframework.modulith..");
+
+	@ArchTest
 	static final ArchRule thePromisesAreStrangers = noClasses().that()
 		.resideInAPackage(ROOT + "..")
 		.should()
