@@ -52,7 +52,7 @@ public final class OutboxMethodAutoConfiguration {
 		return () -> {
 			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
 			if (found > 0) {
-				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
+				store.ifAvailable((tables) -> requireTables(tables, "There is a @TransactionalOutbox method"));
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";
 				activation.ifAvailable((outbox) -> outbox.activate(cause));
@@ -72,11 +72,10 @@ public final class OutboxMethodAutoConfiguration {
 		return known;
 	}
 
-	private static void requireTables(JdbcOutboxStore store) {
+	static void requireTables(JdbcOutboxStore store, String reason) {
 		store.requireOneDatabase();
 		if (!store.hasTables()) {
-			throw new IdempotentConfigurationException(
-					"There is a @TransactionalOutbox method, and " + store.missingTables() + ".",
+			throw new IdempotentConfigurationException(reason + ", and " + store.missingTables() + ".",
 					store.howToCreateTables() + ".", null);
 		}
 	}
