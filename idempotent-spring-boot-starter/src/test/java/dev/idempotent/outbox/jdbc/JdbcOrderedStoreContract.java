@@ -4,8 +4,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.outbox.OrderedStoreContract;
+import dev.idempotent.outbox.OrderedStoreRaces;
 import dev.idempotent.outbox.OrderedStoreScan;
 import dev.idempotent.outbox.OrderedStoreSettlement;
+import dev.idempotent.outbox.OrderedStoreTransactions;
 import dev.idempotent.outbox.TestedOrderedStore;
 import org.junit.jupiter.api.Nested;
 
@@ -37,6 +39,26 @@ abstract class JdbcOrderedStoreContract {
 
 	@Nested
 	class ScanTests extends OrderedStoreScan {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class TransactionsTests extends OrderedStoreTransactions {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class RacesTests extends OrderedStoreRaces {
 
 		@Override
 		protected TestedOrderedStore tested() {
