@@ -23,7 +23,7 @@ final class BatchDelivery {
 
 	private static final Logger logger = LoggerFactory.getLogger(BatchDelivery.class);
 
-	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
+	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable or paused");
 
 	private final OutboxStore store;
 
@@ -62,10 +62,11 @@ final class BatchDelivery {
 	}
 
 	/**
-	 * Delivers events to any destination, to find out whether it is available.
+	 * Delivers events to any destination that is not paused, to find out whether it is
+	 * available.
 	 */
 	void probe(List<LeasedEvent> events) {
-		List<LeasedEvent> unused = deliver(events, (event) -> true);
+		List<LeasedEvent> unused = deliver(events, (event) -> !this.circuit.isPaused(event.topic()));
 	}
 
 	/**

@@ -96,7 +96,7 @@ public final class OutboxRelay {
 	public Set<String> unavailableDestinations() {
 		return this.relays.values()
 			.stream()
-			.flatMap((relay) -> relay.circuit().unavailable().stream())
+			.flatMap((relay) -> relay.circuit().failing().stream())
 			.collect(Collectors.toUnmodifiableSet());
 	}
 

@@ -68,13 +68,13 @@ final class PublisherRelay {
 
 	/**
 	 * Delivers an event that was not handed over, or probes with it if its destination is
-	 * unavailable.
+	 * unavailable. Leaves it alone if its topic is paused.
 	 */
 	void lookFor(SerializedEvent event) {
 		if (this.circuit.isClosed(event.topic())) {
 			lookFrom(event.sequence());
 		}
-		else {
+		else if (!this.circuit.isPaused(event.topic())) {
 			this.circuit.eventAvailable(event.topic());
 			this.probeWakeUp.call();
 		}
