@@ -23,10 +23,12 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
 import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
@@ -112,6 +114,11 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
+	JdbcTopicControl outboxTopicControl(DataSource dataSource, OutboxTables tables) {
+		return new JdbcTopicControl(dataSource, tables);
+	}
+
+	@Bean
 	@ConditionalOnProperty("idempotent.outbox.dead-retention")
 	TableSweeper outboxDeadEventSweeper(JdbcDeadEvents deadEvents, OutboxProperties properties,
 			OutboxActivation activation) {
@@ -150,10 +157,10 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean(destroyMethod = "stop")
 	@Lazy
-	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
-			ObjectProvider<OutboxObserver> observers) {
+	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, TopicControl control,
+			OutboxRelayProperties properties, ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxRelay(store, topics, owner, properties,
+		return new OutboxRelay(store, topics, control, owner, properties,
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 

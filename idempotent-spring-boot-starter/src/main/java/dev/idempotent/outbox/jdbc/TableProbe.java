@@ -28,15 +28,20 @@ final class TableProbe {
 	int read(Connection connection) {
 		List<String> all = List.of(this.tables.event(), this.tables.waiting(), this.tables.dead());
 		for (String table : all) {
-			String sql = "select id, " + EventColumn.MOVED + ", attempts, last_error from " + table + " where 1 = 0";
-			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
-				rows.next();
-			}
-			catch (SQLException ex) {
-				throw Statements.translate(sql, ex);
-			}
+			select(connection, "id, " + EventColumn.MOVED + ", attempts, last_error", table);
 		}
-		return all.size();
+		select(connection, "topic, paused_at", this.tables.control());
+		return all.size() + 1;
+	}
+
+	private static void select(Connection connection, String columns, String table) {
+		String sql = "select " + columns + " from " + table + " where 1 = 0";
+		try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
+			rows.next();
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
 	}
 
 }

@@ -14,6 +14,7 @@ import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TopicControl;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +32,8 @@ public final class OutboxRelay {
 
 	private final Map<String, PublisherRelay> relays = new TreeMap<>();
 
+	private final PausedTopics pausedTopics;
+
 	private final HandOffRegistry handOffs;
 
 	private final List<Thread> threads = new ArrayList<>();
@@ -43,19 +46,22 @@ public final class OutboxRelay {
 	 * Creates a relay that is not running.
 	 * @param store the store of the events
 	 * @param topics the publishers
+	 * @param control the paused topics
 	 * @param owner the name of this instance, shown to operators
 	 * @param settings the settings
 	 * @param observer notified of deliveries
 	 */
-	public OutboxRelay(OutboxStore store, OutboxTopics topics, String owner, RelaySettings settings,
-			OutboxObserver observer) {
+	public OutboxRelay(OutboxStore store, OutboxTopics topics, TopicControl control, String owner,
+			RelaySettings settings, OutboxObserver observer) {
 		this.settings = settings;
 		this.store = store;
 		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
+		this.pausedTopics = new PausedTopics(control,
+				(paused) -> this.relays.values().forEach((relay) -> relay.circuit().pause(paused)));
 		StoreFailureLog failureLog = new StoreFailureLog();
 		for (OutboxPublisher publisher : topics.publishers()) {
-			this.relays.put(publisher.prefix(),
-					new PublisherRelay(publisher, store, owner, settings, observer, delayed, failureLog));
+			this.relays.put(publisher.prefix(), new PublisherRelay(publisher, store, owner, settings, observer, delayed,
+					this.pausedTopics, failureLog));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
 	}
@@ -101,6 +107,17 @@ public final class OutboxRelay {
 	}
 
 	/**
+	 * The paused topics that this relay knows of.
+	 * @return topics of its publishers
+	 */
+	public Set<String> pausedTopics() {
+		return this.relays.values()
+			.stream()
+			.flatMap((relay) -> relay.circuit().paused().stream())
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
 	 * Whether the relay delivers events.
 	 * @return {@code true} between start and stop
 	 */
@@ -117,6 +134,13 @@ public final class OutboxRelay {
 	}
 
 	/**
+	 * Makes the relay read the paused topics now instead of with its next poll.
+	 */
+	public void refreshPausedTopics() {
+		this.pausedTopics.read();
+	}
+
+	/**
 	 * Starts to deliver. Does nothing if the relay is running.
 	 */
 	public synchronized void start() {
@@ -125,6 +149,7 @@ public final class OutboxRelay {
 		}
 		this.running = true;
 		this.stopped = false;
+		this.pausedTopics.expire();
 		this.handOffs.open();
 		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.handOffs::isOpen, this::start));
 	}
@@ -163,7 +188,12 @@ public final class OutboxRelay {
 	}
 
 	private void start(String name, Runnable work) {
-		Thread thread = new Thread(work, name);
+		Thread thread = new Thread(() -> {
+			this.pausedTopics.awaitKnown(() -> this.running);
+			if (this.pausedTopics.isKnown()) {
+				work.run();
+			}
+		}, name);
 		thread.setDaemon(true);
 		thread.start();
 		this.threads.add(thread);

@@ -83,6 +83,10 @@ final class PublisherCircuit {
 		return Set.copyOf(this.destinations.keySet());
 	}
 
+	synchronized Set<String> paused() {
+		return this.paused;
+	}
+
 	synchronized boolean isPaused(String topic) {
 		return this.paused.contains(topic);
 	}

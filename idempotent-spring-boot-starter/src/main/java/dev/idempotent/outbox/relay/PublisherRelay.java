@@ -20,6 +20,8 @@ final class PublisherRelay {
 
 	private final OutboxObserver observer;
 
+	private final PausedTopics pausedTopics;
+
 	private final StoreFailureLog failureLog;
 
 	private final PublisherCircuit circuit;
@@ -37,10 +39,11 @@ final class PublisherRelay {
 	private final WakeUp probeWakeUp = new WakeUp();
 
 	PublisherRelay(OutboxPublisher publisher, OutboxStore store, String owner, RelaySettings settings,
-			OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog) {
+			OutboxObserver observer, DelayedEvents delayed, PausedTopics pausedTopics, StoreFailureLog failureLog) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
+		this.pausedTopics = pausedTopics;
 		this.failureLog = failureLog;
 		this.circuit = new PublisherCircuit(this.publisher, this::lookFromFirstRow);
 		this.queue = new HandOffQueue(settings);
@@ -91,8 +94,9 @@ final class PublisherRelay {
 	 * @param threads runs a worker on a new thread of the given name
 	 */
 	void start(BooleanSupplier running, BooleanSupplier delivering, BiConsumer<String, Runnable> threads) {
-		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running, new BacklogWorker(this.backlog,
-				this.delivery, this.circuit, this.backlogWakeUp, this.settings, this.failureLog.worker())));
+		threads.accept("outbox-backlog-" + this.publisher,
+				new RepeatingTask(running, new BacklogWorker(this.backlog, this.delivery, this.circuit,
+						this.pausedTopics, this.backlogWakeUp, this.settings, this.failureLog.worker())));
 		threads.accept("outbox-probe-" + this.publisher,
 				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.circuit, this.suspects,
 						this.probeWakeUp, this.settings, this.failureLog.worker())));

@@ -148,6 +148,16 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
+	class TopicControlTests extends TopicControlContract {
+
+		@Override
+		StoreOnTables tested() {
+			return tables("contract");
+		}
+
+	}
+
+	@Nested
 	class FuzzTests extends OutboxStoreFuzz {
 
 		@Override

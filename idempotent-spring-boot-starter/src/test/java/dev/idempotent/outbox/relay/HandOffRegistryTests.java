@@ -108,7 +108,7 @@ class HandOffRegistryTests {
 		OutboxStore store = new InMemoryOutboxStore();
 		return new PublisherRelay(new RecordingPublisher(), store, "test", new TestSettings(lease),
 				new OutboxObserver() {
-				}, new DelayedEvents(store, lease), new StoreFailureLog());
+				}, new DelayedEvents(store, lease), PausedTopicsTests.none(), new StoreFailureLog());
 	}
 
 	private static List<SerializedEvent> events(int number) {
