@@ -89,6 +89,14 @@ final class EventMoves {
 				"select id from " + this.tables.event() + " where claim_id is null and available_at > "
 						+ this.database.nowForIndexes() + " order by id limit " + limit + " for update skip locked",
 				List.of(), (row, number) -> row.getLong(1));
+		return pendingToWaiting(connection, rows);
+	}
+
+	/**
+	 * Moves locked rows of pending events to the table of waiting events.
+	 * @return how many
+	 */
+	int pendingToWaiting(Connection connection, List<Long> rows) {
 		copyAll(connection, new Copy(this.tables.event(), this.tables.waiting(), "available_at, attempts",
 				"available_at, attempts", "id", "id"), rows);
 		return this.leased.delete(connection, false, rows);

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.transaction;
 
+import java.time.InstantSource;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -40,7 +41,8 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 */
 	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<OrderedOutboxStore> ordered,
 			Supplier<HandOffs> handOffs, BooleanSupplier joinable) {
-		this.writer = SingletonSupplier.of(() -> new EventWriter(store.get(), ordered.get(), handOffs.get()));
+		this.writer = SingletonSupplier
+			.of(() -> new EventWriter(store.get(), ordered.get(), handOffs.get(), InstantSource.system()));
 		this.joinable = joinable;
 	}
 

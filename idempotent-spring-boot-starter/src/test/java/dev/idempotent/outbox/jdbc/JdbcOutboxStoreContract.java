@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.outbox.OutboxStoreContents;
 import dev.idempotent.outbox.OutboxStoreContract;
+import dev.idempotent.outbox.OutboxStoreDelayed;
 import dev.idempotent.outbox.OutboxStoreFencing;
 import dev.idempotent.outbox.OutboxStoreForeignRows;
 import dev.idempotent.outbox.OutboxStoreFuzz;
@@ -89,6 +90,16 @@ abstract class JdbcOutboxStoreContract {
 
 	@Nested
 	class ForeignRowsTests extends OutboxStoreForeignRows {
+
+		@Override
+		protected TestedOutboxStore tested() {
+			return tables("contract");
+		}
+
+	}
+
+	@Nested
+	class DelayedTests extends OutboxStoreDelayed {
 
 		@Override
 		protected TestedOutboxStore tested() {
