@@ -51,6 +51,7 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -99,8 +100,9 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
-	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties) {
-		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
+			Environment environment) {
+		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic(environment));
 	}
 
 	@Bean
