@@ -159,10 +159,10 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean(destroyMethod = "stop")
 	@Lazy
-	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, TopicControl control,
-			OutboxRelayProperties properties, ObjectProvider<OutboxObserver> observers) {
+	OutboxRelay outboxRelay(OutboxStore store, OrderedOutboxStore ordered, OutboxTopics topics, TopicControl control,
+			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxRelay(store, topics, control, owner, properties,
+		return new OutboxRelay(store, ordered, properties::blocksOnDead, topics, control, owner, relay,
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 

@@ -21,7 +21,6 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * Stores events in tables of the application's database: PostgreSQL, MySQL, MariaDB or
@@ -72,7 +71,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	@Override
 	public boolean leasesAtAppend() {
-		return joined((connection) -> this.database.kind(connection)) != Database.H2;
+		return this.database.join((connection) -> this.database.kind(connection)) != Database.H2;
 	}
 
 	@Override
@@ -86,7 +85,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	private <T> T inserting(Function<Connection, T> insert) {
 		try {
-			return joined(insert);
+			return this.database.join(insert);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw new InvalidDataAccessResourceUsageException(
@@ -192,8 +191,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	 * @return a clause for operators
 	 */
 	public String missingTables() {
-		return "the database lacks the tables of the outbox (" + this.tables.event() + ", " + this.tables.waiting()
-				+ ", " + this.tables.dead() + "), or they have other columns";
+		return this.tables.missing();
 	}
 
 	/**
@@ -201,23 +199,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	 * @return a sentence for operators, without a full stop
 	 */
 	public String howToCreateTables() {
-		return "Run the script schema-*.sql for your database (it is in the jar, in "
-				+ getClass().getPackageName().replace('.', '/')
-				+ "), or set idempotent.outbox.initialize-schema=always";
-	}
-
-	/**
-	 * Runs work on the connection of the caller's transaction: the pool may not have
-	 * another one.
-	 */
-	private <T> T joined(Function<Connection, T> work) {
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return work.apply(connection);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
-		}
+		return OutboxTables.howToCreate();
 	}
 
 	private static <E> int eachTable(List<E> events, Predicate<E> waiting, BiFunction<Boolean, List<E>, Integer> step) {

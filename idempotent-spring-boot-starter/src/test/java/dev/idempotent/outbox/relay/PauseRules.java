@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import org.junit.jupiter.api.AfterEach;
@@ -63,6 +64,25 @@ abstract class PauseRules {
 		await().untilAsserted(() -> assertThat(one.pending() + one.waiting()).isZero());
 		assertThat(published(PAUSED)).hasSize(40).extracting(SerializedEvent::attempts).containsOnly(1);
 		assertThat(published(PAUSED)).extracting(SerializedEvent::id).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void deliversOrderedEventsOfAResumedTopicInTheirOrder() {
+		Shop one = open();
+		Shop two = open();
+		control(one).pause(RecordingPublisher.TOPIC);
+		awaitPaused(Set.of(RecordingPublisher.TOPIC));
+		IntStream.range(0, 10).forEach((i) -> ((i % 2 == 0) ? one : two).appendOrdered("k", "" + i));
+		one.appendTo(OTHER, "new");
+		await().untilAsserted(() -> assertThat(published(OTHER)).hasSize(1));
+		assertThat(one.ordered()).isEqualTo(10);
+		assertThat(published(RecordingPublisher.TOPIC)).isEmpty();
+		control(two).resume(RecordingPublisher.TOPIC);
+		await().untilAsserted(() -> assertThat(one.ordered()).isZero());
+		List<SerializedEvent> delivered = new ArrayList<>(published(RecordingPublisher.TOPIC));
+		assertThat(delivered).hasSize(10).extracting(SerializedEvent::attempts).containsOnly(1);
+		assertThat(one.broker().types().stream().filter((type) -> !type.equals("new"))).isSorted();
+		assertThat(two.broker().types().stream().filter((type) -> !type.equals("new"))).isSorted();
 	}
 
 	@Test
