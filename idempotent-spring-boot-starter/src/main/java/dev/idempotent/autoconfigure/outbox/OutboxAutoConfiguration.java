@@ -185,8 +185,9 @@ public final class OutboxAutoConfiguration {
 			ObjectProvider<OutboxStore> store, ObjectProvider<OrderedOutboxStore> ordered,
 			ObjectProvider<OutboxRelay> relay, ObjectProvider<OutboxRelayProperties> properties,
 			ObjectProvider<DataSource> dataSource) {
-		return new TransactionListenerRegistrar(activation, new OutboxTransactionListener(store::getObject,
-				ordered::getObject, () -> handOffs(relay, properties), () -> isInTransaction(dataSource.getObject())));
+		return new TransactionListenerRegistrar(activation,
+				new OutboxTransactionListener(store::getObject, ordered::getObject, () -> handOffs(relay, properties),
+						InstantSource.system(), () -> isInTransaction(dataSource.getObject())));
 	}
 
 	private static HandOffs handOffs(ObjectProvider<OutboxRelay> relay,
