@@ -203,8 +203,19 @@ public interface OutboxStore extends EventSettlement {
 	 * @param leased the event
 	 * @param reason a sentence for operators
 	 * @param delay the time until the next attempt; without effect on a dead event
+	 * @param counted whether the attempt stays counted; without effect on a dead event
 	 */
-	record FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+	record FailedEvent(LeasedEvent leased, String reason, Duration delay, boolean counted) {
+
+		/**
+		 * An event whose attempt stays counted.
+		 * @param leased the event
+		 * @param reason a sentence for operators
+		 * @param delay the time until the next attempt
+		 */
+		public FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+			this(leased, reason, delay, true);
+		}
 
 		/**
 		 * An event without a next attempt.

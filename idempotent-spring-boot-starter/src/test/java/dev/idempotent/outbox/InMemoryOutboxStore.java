@@ -138,6 +138,8 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		return events.stream().mapToInt((waiting) -> each(List.of(waiting.leased()), (held, entry) -> {
 			remove(held);
 			entry.giveBack(in(waiting.delay()));
+			entry.event = entry.event.withRow(entry.event.sequence(),
+					entry.event.attempts() - (waiting.counted() ? 0 : 1));
 			entry.reason = waiting.reason();
 			at(Place.WAITING).put(entry.event.sequence(), entry);
 		})).sum();

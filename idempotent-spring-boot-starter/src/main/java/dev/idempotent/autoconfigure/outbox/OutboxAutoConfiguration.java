@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 
 import javax.sql.DataSource;
 
@@ -15,6 +16,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
@@ -160,9 +162,11 @@ public final class OutboxAutoConfiguration {
 	@Bean(destroyMethod = "stop")
 	@Lazy
 	OutboxRelay outboxRelay(OutboxStore store, OrderedOutboxStore ordered, OutboxTopics topics, TopicControl control,
-			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<OutboxObserver> observers) {
+			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<DeadLetterPolicy> policy,
+			ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
 		return new OutboxRelay(store, ordered, properties::blocksOnDead, topics, control, owner, relay,
+				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()),
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 

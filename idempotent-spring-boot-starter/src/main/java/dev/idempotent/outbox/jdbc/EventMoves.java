@@ -54,17 +54,18 @@ final class EventMoves {
 	 */
 	int toWaiting(Connection connection, boolean waiting, List<FailedEvent> events) {
 		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
-		Map<Long, List<Object>> rows = map(locked,
-				(event) -> List.of(reason(event), event.delay().toMillis(), event.leased().row()));
+		Map<Long, List<Object>> rows = map(locked, (event) -> List.of(event.counted() ? 0 : 1, reason(event),
+				event.delay().toMillis(), event.leased().row()));
 		if (waiting) {
 			Statements.updateEach(connection,
-					"update " + this.tables.waiting() + " set claim_id = null, claimed_by = null, last_error = ?, "
+					"update " + this.tables.waiting()
+							+ " set claim_id = null, claimed_by = null, attempts = attempts - ?, last_error = ?, "
 							+ "available_at = " + this.database.millisFromNow() + " where id = ?",
 					List.copyOf(rows.values()));
 			return locked.size();
 		}
 		copy(connection, new Copy(this.tables.event(), this.tables.waiting(), "attempts, last_error, available_at",
-				"attempts, ?, " + this.database.millisFromNow(), "id", "id"), rows);
+				"attempts - ?, ?, " + this.database.millisFromNow(), "id", "id"), rows);
 		return this.leased.delete(connection, false, locked.keySet());
 	}
 

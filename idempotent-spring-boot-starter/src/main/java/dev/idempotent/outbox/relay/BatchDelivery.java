@@ -10,6 +10,7 @@ import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.EventSettlement;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -33,6 +34,8 @@ final class BatchDelivery {
 
 	private final RelaySettings settings;
 
+	private final DeadLetterPolicy policy;
+
 	private final OutboxObserver observer;
 
 	private final LongConsumer onReleased;
@@ -43,11 +46,12 @@ final class BatchDelivery {
 	 * their destination is available
 	 */
 	BatchDelivery(EventSettlement store, BatchPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
-			OutboxObserver observer, LongConsumer onReleased) {
+			DeadLetterPolicy policy, OutboxObserver observer, LongConsumer onReleased) {
 		this.store = store;
 		this.publisher = publisher;
 		this.circuit = circuit;
 		this.settings = settings;
+		this.policy = policy;
 		this.observer = observer;
 		this.onReleased = onReleased;
 	}
@@ -79,7 +83,7 @@ final class BatchDelivery {
 	}
 
 	private BatchSettlement deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sendable) {
-		BatchSettlement settlement = new BatchSettlement(this.settings);
+		BatchSettlement settlement = new BatchSettlement(this.settings, this.policy);
 		if (events.isEmpty()) {
 			return settlement;
 		}

@@ -10,6 +10,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
@@ -62,19 +63,22 @@ public final class OutboxRelay {
 	 * @param control the paused topics
 	 * @param owner the name of this instance, shown to operators
 	 * @param settings the settings
+	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
 	 */
 	public OutboxRelay(OutboxStore store, OrderedOutboxStore ordered, Predicate<String> blocking, OutboxTopics topics,
-			TopicControl control, String owner, RelaySettings settings, OutboxObserver observer) {
+			TopicControl control, String owner, RelaySettings settings, DeadLetterPolicy policy,
+			OutboxObserver observer) {
 		this.settings = settings;
 		this.store = store;
 		this.ordered = new OrderedSettlement(ordered, blocking);
 		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
 		this.pausedTopics = new PausedTopics(control,
 				(paused) -> this.relays.values().forEach((relay) -> relay.circuit().pause(paused)));
+		DeadLetterPolicy guarded = new GuardedDeadLetterPolicy(policy);
 		for (OutboxPublisher publisher : topics.publishers()) {
 			this.relays.put(publisher.prefix(),
-					new PublisherRelay(publisher, store, this.ordered, owner, settings, observer, delayed,
+					new PublisherRelay(publisher, store, this.ordered, owner, settings, guarded, observer, delayed,
 							this.pausedTopics, this.failureLog, this.recoveryWakeUp::call, () -> this.running));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
@@ -49,8 +50,8 @@ final class PublisherRelay {
 	 * @param claiming whether to claim events that were not handed over
 	 */
 	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner,
-			RelaySettings settings, OutboxObserver observer, DelayedEvents delayed, PausedTopics pausedTopics,
-			StoreFailureLog failureLog, Runnable onRecovery, BooleanSupplier claiming) {
+			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer, DelayedEvents delayed,
+			PausedTopics pausedTopics, StoreFailureLog failureLog, Runnable onRecovery, BooleanSupplier claiming) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
@@ -63,11 +64,12 @@ final class PublisherRelay {
 		QueueCapacity capacity = new QueueCapacity(settings);
 		this.queue = new HandOffQueue(settings, capacity);
 		BatchPublisher batches = new BatchPublisher(publisher, this.circuit, this.suspects);
-		this.delivery = new BatchDelivery(store, batches, this.circuit, settings, observer, this::lookFrom);
+		this.delivery = new BatchDelivery(store, batches, this.circuit, settings, policy, observer, this::lookFrom);
 		this.backlog = new Backlog(this.publisher, store, this.circuit, owner, settings, delayed);
 		this.keys = new KeyQueues(owner, settings.lease(), capacity);
-		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, observer, (row) -> {
-		});
+		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, policy, observer,
+				(row) -> {
+				});
 		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings, observer,
 				claiming);
 	}
