@@ -19,7 +19,7 @@ class RecentSummaryTests {
 
 	private static final EventCount ONE = new EventCount(1, true);
 
-	private static final OutboxSummary SUMMARY = new OutboxSummary(ONE, ONE, ONE, 0, Duration.ofSeconds(3));
+	private static final OutboxSummary SUMMARY = new OutboxSummary(ONE, ONE, ONE, ONE, 0, 0, Duration.ofSeconds(3));
 
 	private final AtomicInteger reads = new AtomicInteger();
 

@@ -35,6 +35,26 @@ class InMemoryOrderedStoreTests {
 	}
 
 	@Nested
+	class TransactionsTests extends OrderedStoreTransactions {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
+	class RacesTests extends OrderedStoreRaces {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
 	class SettlementTests extends OrderedStoreSettlement {
 
 		@Override

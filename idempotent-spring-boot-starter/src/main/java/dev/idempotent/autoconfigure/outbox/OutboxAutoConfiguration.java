@@ -192,8 +192,10 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			JdbcOutboxStore store, OutboxTopics topics, OutboxRelayProperties properties) {
-		return new OutboxRelayLifecycle(activation, relay, store, topics, properties.enabled());
+			JdbcOutboxStore store, JdbcOrderedStore ordered, OutboxTopics topics, OutboxRelayProperties relayProperties,
+			OutboxProperties properties) {
+		return new OutboxRelayLifecycle(activation, relay, store,
+				(properties.order() == OutboxProperties.Order.KEY) ? ordered : null, topics, relayProperties.enabled());
 	}
 
 	/**
