@@ -59,12 +59,13 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @AutoConfiguration(after = DataSourceTransactionManagerAutoConfiguration.class,
 		afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-				"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
+				"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+				"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
-@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class })
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class })
 public final class OutboxAutoConfiguration {
 
 	@Bean
@@ -98,7 +99,21 @@ public final class OutboxAutoConfiguration {
 
 	@Bean
 	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties) {
-		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
+		return topics;
+	}
+
+	private static void requireServed(OutboxTopics topics, String topic) {
+		try {
+			topics.resolve(topic);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.topics.[" + topic + "]: " + ex.getMessage() + ".",
+					"Set it to a topic in brackets, such as idempotent.outbox.topics.[kafka:orders].on-dead, or remove it.",
+					ex);
+		}
 	}
 
 	@Bean

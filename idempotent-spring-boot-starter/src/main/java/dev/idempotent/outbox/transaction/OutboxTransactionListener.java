@@ -63,7 +63,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		}
 		Object own = resource();
 		if (own != null && own != outer) {
-			OutboxSynchronization.begin(this.writer.get());
+			OutboxSynchronization.begin(this.writer.get(), PendingChanges.of(transaction));
 		}
 		else {
 			OutboxSynchronization.beginElsewhere(this.writer.get());
