@@ -105,7 +105,8 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
 			Environment environment) {
-		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic(environment));
+		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(),
+				properties.defaultTopic(environment));
 		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
 		return topics;
 	}
