@@ -25,6 +25,8 @@ final class PublisherRelay {
 
 	private final StoreFailureLog failureLog;
 
+	private final Runnable recovery;
+
 	private final PublisherCircuit circuit;
 
 	private final SuspectEvents suspects = new SuspectEvents();
@@ -46,20 +48,21 @@ final class PublisherRelay {
 	/**
 	 * Creates a relay that is not running.
 	 * @param owner the name of this instance
-	 * @param onRecovery called when events that were kept can be sent again
+	 * @param recovery makes the recovery scan look for ordered events that can be sent
 	 * @param claiming whether to claim events that were not handed over
 	 */
 	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner,
 			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer, DelayedEvents delayed,
-			PausedTopics pausedTopics, StoreFailureLog failureLog, Runnable onRecovery, BooleanSupplier claiming) {
+			PausedTopics pausedTopics, StoreFailureLog failureLog, Runnable recovery, BooleanSupplier claiming) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
 		this.pausedTopics = pausedTopics;
 		this.failureLog = failureLog;
+		this.recovery = recovery;
 		this.circuit = new PublisherCircuit(this.publisher, () -> {
 			lookFromFirstRow();
-			onRecovery.run();
+			recovery.run();
 		});
 		QueueCapacity capacity = new QueueCapacity(settings);
 		this.queue = new HandOffQueue(settings, capacity);
@@ -119,15 +122,24 @@ final class PublisherRelay {
 	/**
 	 * Delivers the ordered events of a key that were not handed over, or probes with the
 	 * first one if its destination is unavailable.
+	 * @return whether they are being delivered
 	 */
-	void lookForKey(long keyHash, String topic) {
-		if (this.circuit.isClosed(topic)) {
-			this.keys.signal(keyHash, topic);
+	boolean lookForKey(long keyHash, String topic) {
+		if (this.circuit.isPaused(topic)) {
+			return false;
 		}
-		else if (!this.circuit.isPaused(topic)) {
+		if (!this.circuit.isClosed(topic)) {
 			this.circuit.eventAvailable(topic, keyHash);
 			this.probeWakeUp.call();
+			return false;
 		}
+		if (isFull()) {
+			// The scan waits until there is space.
+			this.recovery.run();
+			return false;
+		}
+		this.keys.signal(keyHash, topic);
+		return true;
 	}
 
 	void lookFromFirstRow() {
