@@ -180,7 +180,7 @@ abstract class OperatorsContract {
 	@Test
 	void summarizesAnEmptyOutbox() {
 		EventCount none = new EventCount(0, true);
-		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, Duration.ZERO));
+		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, none, 0, Duration.ZERO));
 	}
 
 	@Test
@@ -193,7 +193,7 @@ abstract class OperatorsContract {
 		OutboxSummary summary = this.reader.read();
 		assertThat(summary.oldestPendingAge()).isBetween(HOUR, HOUR.plusMinutes(2));
 		assertThat(summary).isEqualTo(new OutboxSummary(new EventCount(3, true), new EventCount(1, true),
-				new EventCount(4, true), 1, summary.oldestPendingAge()));
+				new EventCount(0, true), 0, new EventCount(4, true), 1, summary.oldestPendingAge()));
 	}
 
 	@Test
