@@ -26,7 +26,9 @@ import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
+import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
@@ -131,6 +133,16 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxTables tables) {
 		return new JdbcDeadEvents(dataSource, tables);
+	}
+
+	@Bean
+	JdbcEventLists outboxEventLists(DataSource dataSource, OutboxTables tables) {
+		return new JdbcEventLists(dataSource, tables);
+	}
+
+	@Bean
+	JdbcBlockedEvents outboxBlockedEvents(DataSource dataSource, OutboxTables tables) {
+		return new JdbcBlockedEvents(dataSource, tables);
 	}
 
 	@Bean
