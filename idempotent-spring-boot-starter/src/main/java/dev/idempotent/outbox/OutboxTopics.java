@@ -74,6 +74,15 @@ public final class OutboxTopics {
 	}
 
 	/**
+	 * The prefix of the publisher of a topic.
+	 * @param topic a topic
+	 * @return the part before the first colon
+	 */
+	public static String publisher(String topic) {
+		return Topics.publisher(topic);
+	}
+
+	/**
 	 * All publishers.
 	 * @return in the alphabetical order of their prefixes
 	 */

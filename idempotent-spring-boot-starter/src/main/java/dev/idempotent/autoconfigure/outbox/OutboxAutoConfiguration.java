@@ -150,10 +150,10 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean(destroyMethod = "stop")
 	@Lazy
-	OutboxRelay outboxRelay(OutboxStore store, OutboxTopics topics, OutboxRelayProperties properties,
-			ObjectProvider<OutboxObserver> observers) {
+	OutboxRelay outboxRelay(OutboxStore store, OrderedOutboxStore ordered, OutboxTopics topics,
+			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxRelay(store, topics, owner, properties,
+		return new OutboxRelay(store, ordered, properties::blocksOnDead, topics, owner, relay,
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 

@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.outbox;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -25,12 +26,16 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * @param tablePrefix Prefix of the names of the tables, optionally with a schema.
  * @param deadRetention How long dead events are kept. Defaults to keeping them until an
  * operator discards them.
+ * @param onDead What happens to later events of a key when one has no next attempt.
+ * @param topics Properties of topics, by name. The name must be in brackets, such as
+ * idempotent.outbox.topics.[kafka:orders].on-dead.
  */
 @ConfigurationProperties("idempotent.outbox")
 record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic,
-		@DefaultValue("none") Order order, @Nullable String source,
+		@DefaultValue("key") Order order, @Nullable String source,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention) {
+		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention,
+		@DefaultValue("skip") OnDead onDead, @DefaultValue Map<String, TopicProperties> topics) {
 
 	static final String DEFAULT_TABLE_PREFIX = "outbox_";
 
@@ -56,6 +61,39 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		catch (URISyntaxException ex) {
 			return false;
 		}
+	}
+
+	/**
+	 * Whether an ordered event without a next attempt blocks its key.
+	 */
+	boolean blocksOnDead(String topic) {
+		TopicProperties stated = this.topics.get(topic);
+		return ((stated != null && stated.onDead() != null) ? stated.onDead() : this.onDead) == OnDead.BLOCK;
+	}
+
+	/**
+	 * Properties of one topic.
+	 *
+	 * @param onDead What happens to later events of a key when one has no next attempt.
+	 */
+	record TopicProperties(@Nullable OnDead onDead) {
+	}
+
+	/**
+	 * What happens to later events of a key when one has no next attempt.
+	 */
+	enum OnDead {
+
+		/**
+		 * They are delivered without it.
+		 */
+		SKIP,
+
+		/**
+		 * They wait until an operator decides on it.
+		 */
+		BLOCK
+
 	}
 
 	/**

@@ -42,11 +42,9 @@ final class EventClaims {
 	 * the meantime
 	 */
 	List<EventRow> read(Connection connection, EventLease lease, ClaimScope scope, Collection<Long> claimed) {
-		String columns = (scope.attempts() == Integer.MAX_VALUE) ? EventColumn.READ : EventColumn.READ
-			.replace("payload", "case when attempts > " + scope.attempts() + " then null else payload end as payload");
 		return Statements.query(connection,
-				"select " + columns + " from " + this.tables.of(scope.waiting()) + " where id"
-						+ OutboxTables.in(claimed) + " and claim_id = ? order by id",
+				"select id, " + EventColumn.readAfterId(scope.attempts()) + " from " + this.tables.of(scope.waiting())
+						+ " where id" + OutboxTables.in(claimed) + " and claim_id = ? order by id",
 				List.of(this.database.parameter(lease.claimId())), (row, number) -> EventRow.of(row));
 	}
 

@@ -54,7 +54,7 @@ enum EventColumn {
 	/**
 	 * The columns that make a {@link SerializedEvent}.
 	 */
-	static final String READ = list(Stream.concat(Stream.of(ID), APPENDED.stream())) + ", attempts";
+	static final String READ = "id, " + readAfterId(Integer.MAX_VALUE);
 
 	@SuppressWarnings("ImmutableEnumChecker")
 	private final @Nullable Function<SerializedEvent, @Nullable Object> value;
@@ -79,6 +79,16 @@ enum EventColumn {
 	 */
 	@Nullable Object of(SerializedEvent event) {
 		return (this.value != null) ? this.value.apply(event) : null;
+	}
+
+	/**
+	 * The columns of {@link #READ} after the row. The payload is omitted from an event
+	 * with more attempts than the given number.
+	 */
+	static String readAfterId(int maxAttempts) {
+		String columns = list(APPENDED.stream()) + ", attempts";
+		return (maxAttempts == Integer.MAX_VALUE) ? columns : columns.replace("payload",
+				"case when attempts > " + maxAttempts + " then null else payload end as payload");
 	}
 
 	static String list(Stream<EventColumn> columns) {

@@ -80,6 +80,17 @@ final class EventMoves {
 	}
 
 	/**
+	 * Returns a statement that copies ordered events to the table of dead events, without
+	 * the condition on the rows.
+	 * @param reason an expression
+	 */
+	static String orderedToDead(OutboxTables tables, String reason) {
+		return "insert into " + tables.dead() + " (sequence, key_hash, " + EventColumn.MOVED
+				+ ", attempts, last_error) select coalesce(sequence, id), key_hash, " + EventColumn.MOVED
+				+ ", attempts, " + reason + " from " + tables.ordered();
+	}
+
+	/**
 	 * Moves pending events that other programs have inserted for later to the table of
 	 * waiting events.
 	 * @param above only rows above this one
@@ -162,7 +173,7 @@ final class EventMoves {
 	 * Returns the reason as a column can store it: PostgreSQL does not support text with
 	 * a NUL.
 	 */
-	private static String reason(FailedEvent event) {
+	static String reason(FailedEvent event) {
 		String reason = event.reason().replace('\0', ' ');
 		return (reason.length() <= MAX_REASON) ? reason : reason.substring(0, MAX_REASON);
 	}

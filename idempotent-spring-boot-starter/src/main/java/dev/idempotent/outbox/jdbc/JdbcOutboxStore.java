@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -23,7 +22,6 @@ import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * Stores events in tables of the application's database: PostgreSQL, MySQL, MariaDB or
@@ -77,14 +75,14 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	@Override
 	public boolean leasesAtAppend() {
-		return joined((connection) -> this.database.kind(connection)) != Database.H2;
+		return this.database.join((connection) -> this.database.kind(connection)) != Database.H2;
 	}
 
 	@Override
 	public List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		List<SerializedEvent> encrypted = this.encryption.encrypt(events);
 		try {
-			List<SerializedEvent> rows = joined((connection) -> EventInsert
+			List<SerializedEvent> rows = this.database.join((connection) -> EventInsert
 				.unordered(this.database.kind(connection), this.tables)
 				.insert(connection, encrypted.stream().map((event) -> new InsertedRow(event, null, lease)).toList()));
 			return (encrypted == events) ? rows : withRows(events, rows);
@@ -202,8 +200,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	 * @return a clause for operators
 	 */
 	public String missingTables() {
-		return "the database lacks the tables of the outbox (" + this.tables.event() + ", " + this.tables.waiting()
-				+ ", " + this.tables.dead() + "), or they have other columns";
+		return this.tables.missing();
 	}
 
 	/**
@@ -211,23 +208,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 	 * @return a sentence for operators, without a full stop
 	 */
 	public String howToCreateTables() {
-		return "Run the script schema-*.sql for your database (it is in the jar, in "
-				+ getClass().getPackageName().replace('.', '/')
-				+ "), or set idempotent.outbox.initialize-schema=always";
-	}
-
-	/**
-	 * Runs work on the connection of the caller's transaction: the pool may not have
-	 * another one.
-	 */
-	private <T> T joined(Function<Connection, T> work) {
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return work.apply(connection);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
-		}
+		return OutboxTables.howToCreate();
 	}
 
 	private static <E> int eachTable(List<E> events, Predicate<E> waiting, BiFunction<Boolean, List<E>, Integer> step) {

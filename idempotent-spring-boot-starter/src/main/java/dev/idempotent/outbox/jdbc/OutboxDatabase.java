@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * The database of the outbox. Repeats transactions that conflict with another one: every
@@ -28,11 +29,14 @@ final class OutboxDatabase {
 	 */
 	private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
+	private final DataSource dataSource;
+
 	private final NonTransactionalConnections connections;
 
 	private volatile @Nullable Database detected;
 
 	OutboxDatabase(DataSource dataSource) {
+		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.connections = new NonTransactionalConnections(dataSource);
 	}
 
@@ -51,6 +55,20 @@ final class OutboxDatabase {
 			this.detected = known;
 		}
 		return known;
+	}
+
+	/**
+	 * Runs work on the connection of the calling thread's transaction: the pool may not
+	 * have another one.
+	 */
+	<T> T join(Function<Connection, T> work) {
+		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		try {
+			return work.apply(connection);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, this.dataSource);
+		}
 	}
 
 	/**

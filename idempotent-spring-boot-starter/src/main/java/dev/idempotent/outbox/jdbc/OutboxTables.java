@@ -61,6 +61,23 @@ public record OutboxTables(String prefix) {
 		return this.prefix + "dead";
 	}
 
+	/**
+	 * Describes missing tables, as a clause for operators.
+	 */
+	String missing() {
+		return "the database lacks the tables of the outbox ("
+				+ String.join(", ", event(), ordered(), waiting(), dead(), control()) + "), or they have other columns";
+	}
+
+	/**
+	 * Describes how to create the tables, as a sentence without a full stop.
+	 */
+	static String howToCreate() {
+		return "Run the script schema-*.sql for your database (it is in the jar, in "
+				+ OutboxTables.class.getPackageName().replace('.', '/')
+				+ "), or set idempotent.outbox.initialize-schema=always";
+	}
+
 	String of(boolean waiting) {
 		return waiting ? waiting() : event();
 	}

@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.jdbc.Statements;
 
@@ -26,16 +26,19 @@ final class TableProbe {
 	 * missing, or lacks a column
 	 */
 	int read(Connection connection) {
-		List<String> all = List.of(this.tables.event(), this.tables.waiting(), this.tables.dead());
-		for (String table : all) {
-			String sql = "select id, " + EventColumn.MOVED + ", attempts, last_error from " + table + " where 1 = 0";
+		String event = EventColumn.MOVED + ", attempts, last_error";
+		Map<String, String> all = Map.of(this.tables.event(), "id, " + event, this.tables.ordered(),
+				"id, key_hash, sequence, " + event, this.tables.waiting(), "id, " + event, this.tables.dead(),
+				"id, key_hash, sequence, " + event, this.tables.control(), "topic, paused_at");
+		all.forEach((table, columns) -> {
+			String sql = "select " + columns + " from " + table + " where 1 = 0";
 			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
 				rows.next();
 			}
 			catch (SQLException ex) {
 				throw Statements.translate(sql, ex);
 			}
-		}
+		});
 		return all.size();
 	}
 

@@ -16,7 +16,7 @@ final class BacklogWorker implements RepeatingTask.Step {
 	 * An event with more unfinished attempts may crash the process. It and the events
 	 * claimed with it are published in ever smaller groups.
 	 */
-	private static final int TRUSTED_ATTEMPTS = 2;
+	static final int TRUSTED_ATTEMPTS = 2;
 
 	private final Backlog backlog;
 
@@ -73,7 +73,7 @@ final class BacklogWorker implements RepeatingTask.Step {
 		if (claimed.isEmpty()) {
 			return;
 		}
-		int group = Math.min(groupSize(claimed), claimed.size());
+		int group = Math.min(groupSize(claimed, this.settings), claimed.size());
 		List<LeasedEvent> rest = claimed.subList(group, claimed.size());
 		if (!rest.isEmpty()) {
 			this.delivery.release(rest);
@@ -86,14 +86,14 @@ final class BacklogWorker implements RepeatingTask.Step {
 	 * How many of the claimed events to publish at once. Waiting events are trusted:
 	 * their attempts ended with a result.
 	 */
-	private int groupSize(List<LeasedEvent> claimed) {
+	static int groupSize(List<LeasedEvent> claimed, RelaySettings settings) {
 		int mostAttempts = claimed.stream()
 			.filter((event) -> !event.waiting())
 			.mapToInt((event) -> event.event().attempts())
-			.filter((attempts) -> attempts <= this.settings.attempts())
+			.filter((attempts) -> attempts <= settings.attempts())
 			.max()
 			.orElse(0);
-		return Math.max(1, this.settings.batchSize() >> (2 * Math.max(0, mostAttempts - TRUSTED_ATTEMPTS)));
+		return Math.max(1, settings.batchSize() >> (2 * Math.max(0, mostAttempts - TRUSTED_ATTEMPTS)));
 	}
 
 }

@@ -10,7 +10,7 @@ import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
-import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.EventSettlement;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import org.slf4j.Logger;
@@ -25,7 +25,7 @@ final class BatchDelivery {
 
 	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
 
-	private final OutboxStore store;
+	private final EventSettlement store;
 
 	private final BatchPublisher publisher;
 
@@ -42,7 +42,7 @@ final class BatchDelivery {
 	 * @param onReleased called with the first row of events that were released although
 	 * their destination is available
 	 */
-	BatchDelivery(OutboxStore store, BatchPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
+	BatchDelivery(EventSettlement store, BatchPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
 			OutboxObserver observer, LongConsumer onReleased) {
 		this.store = store;
 		this.publisher = publisher;
@@ -55,17 +55,17 @@ final class BatchDelivery {
 	/**
 	 * Delivers events, except those to unavailable destinations. If the store cannot be
 	 * updated, events are delivered again when their lease ends.
-	 * @return the delivered events
+	 * @return the outcomes
 	 */
-	List<LeasedEvent> deliver(List<LeasedEvent> events) {
+	BatchSettlement deliver(List<LeasedEvent> events) {
 		return deliver(events, (event) -> this.circuit.isClosed(event.topic()));
 	}
 
 	/**
 	 * Delivers events to any destination, to find out whether it is available.
 	 */
-	void probe(List<LeasedEvent> events) {
-		List<LeasedEvent> unused = deliver(events, (event) -> true);
+	BatchSettlement probe(List<LeasedEvent> events) {
+		return deliver(events, (event) -> true);
 	}
 
 	/**
@@ -77,26 +77,22 @@ final class BatchDelivery {
 		}
 	}
 
-	private List<LeasedEvent> deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sendable) {
-		if (events.isEmpty()) {
-			return List.of();
-		}
+	private BatchSettlement deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sendable) {
 		BatchSettlement settlement = new BatchSettlement(this.settings);
+		if (events.isEmpty()) {
+			return settlement;
+		}
 		List<LeasedEvent> due = selectDue(events, sendable, settlement);
 		logUndeliverable(events);
 		long start = System.nanoTime();
 		List<Outcome> outcomes = this.publisher.publish(due.stream().map(LeasedEvent::event).toList());
 		Duration took = Duration.ofNanos(System.nanoTime() - start);
-		List<LeasedEvent> delivered = new ArrayList<>();
 		for (int i = 0; i < due.size(); i++) {
 			settlement.add(due.get(i), outcomes.get(i));
-			if (outcomes.get(i) instanceof Outcome.Delivered) {
-				delivered.add(due.get(i));
-			}
 		}
 		settle(settlement, took);
 		reportReleased(due, outcomes);
-		return delivered;
+		return settlement;
 	}
 
 	private List<LeasedEvent> selectDue(List<LeasedEvent> events, Predicate<SerializedEvent> sendable,

@@ -3,11 +3,12 @@ package dev.idempotent.outbox.relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.FailedEvent;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
-import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.EventSettlement;
 import dev.idempotent.outbox.Outcome;
 import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
@@ -26,6 +27,8 @@ final class BatchSettlement {
 	private final List<FailedEvent> dead = new ArrayList<>();
 
 	private final RelaySettings settings;
+
+	private boolean stored;
 
 	BatchSettlement(RelaySettings settings) {
 		this.settings = settings;
@@ -84,13 +87,35 @@ final class BatchSettlement {
 	}
 
 	/**
+	 * Returns whether the store has the outcomes.
+	 */
+	boolean isStored() {
+		return this.stored;
+	}
+
+	/**
+	 * The delivered events.
+	 */
+	List<LeasedEvent> delivered() {
+		return this.delivered;
+	}
+
+	/**
+	 * The events without a next attempt.
+	 */
+	Stream<LeasedEvent> dead() {
+		return this.dead.stream().map(FailedEvent::leased);
+	}
+
+	/**
 	 * Reports the outcomes to the store.
 	 */
-	BatchResult settle(OutboxStore store) {
+	BatchResult settle(EventSettlement store) {
 		int held = this.delivered.isEmpty() ? 0 : store.delivered(this.delivered);
 		held += this.waiting.isEmpty() ? 0 : store.postpone(this.waiting);
 		held += this.dead.isEmpty() ? 0 : store.deadLetter(this.dead);
 		held += this.unavailable.isEmpty() ? 0 : store.release(this.unavailable);
+		this.stored = true;
 		int size = this.delivered.size() + this.waiting.size() + this.dead.size() + this.unavailable.size();
 		return new BatchResult(this.delivered.size(), this.waiting.size(), this.dead.size(), this.unavailable.size(),
 				size - held);

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -18,16 +17,13 @@ final class HandOffQueue {
 
 	private final RelaySettings settings;
 
-	private final Semaphore freeSlots;
-
-	private final Semaphore freeKilobytes;
+	private final QueueCapacity capacity;
 
 	private final BlockingQueue<QueuedEvent> queue = new LinkedBlockingQueue<>();
 
-	HandOffQueue(RelaySettings settings) {
+	HandOffQueue(RelaySettings settings, QueueCapacity capacity) {
 		this.settings = settings;
-		this.freeSlots = new Semaphore(settings.queueCapacity());
-		this.freeKilobytes = new Semaphore(kilobytes(settings.queueMemory().toBytes()));
+		this.capacity = capacity;
 	}
 
 	/**
@@ -35,22 +31,14 @@ final class HandOffQueue {
 	 * @return whether there was enough space
 	 */
 	boolean reserve(List<SerializedEvent> events) {
-		if (!this.freeSlots.tryAcquire(events.size())) {
-			return false;
-		}
-		if (!this.freeKilobytes.tryAcquire(kilobytes(events))) {
-			this.freeSlots.release(events.size());
-			return false;
-		}
-		return true;
+		return this.capacity.reserve(events);
 	}
 
 	/**
 	 * Frees reserved space.
 	 */
 	void cancel(List<SerializedEvent> events) {
-		this.freeSlots.release(events.size());
-		this.freeKilobytes.release(kilobytes(events));
+		this.capacity.free(events);
 	}
 
 	/**
@@ -61,10 +49,10 @@ final class HandOffQueue {
 	}
 
 	/**
-	 * Returns whether nothing is queued or reserved.
+	 * Returns whether nothing is queued or reserved, here or in the queues of keys.
 	 */
 	boolean isEmpty() {
-		return this.freeSlots.availablePermits() == this.settings.queueCapacity();
+		return this.capacity.isEmpty();
 	}
 
 	int size() {
@@ -99,18 +87,6 @@ final class HandOffQueue {
 			remaining.add(next.event());
 		}
 		return remaining;
-	}
-
-	private static int kilobytes(List<SerializedEvent> events) {
-		return (int) Math.min(Integer.MAX_VALUE,
-				events.stream().mapToLong((event) -> kilobytes(event.payload().length)).sum());
-	}
-
-	/**
-	 * Ignores the fixed overhead of an event, which the number of events limits.
-	 */
-	private static int kilobytes(long bytes) {
-		return (int) Math.min(Integer.MAX_VALUE, bytes / 1024);
 	}
 
 	/**

@@ -12,6 +12,7 @@ import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.relay.HandOffQueue.QueuedEvent;
+import dev.idempotent.outbox.relay.OrderedReservation.Place;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,7 +73,16 @@ final class HandOffRegistry implements HandOffs {
 
 	@Override
 	public OrderedHandOff reserveOrdered(List<OrderedEvent> events, boolean leasable) {
-		return HandOffs.none().reserveOrdered(events, leasable);
+		long deadline = System.nanoTime() + this.leaseTime.toNanos() / 2;
+		boolean reserves = leasable && this.open;
+		return new OrderedReservation(events.stream().map((event) -> place(event, reserves)).toList(), deadline,
+				this.onUse);
+	}
+
+	private Place place(OrderedEvent event, boolean reserves) {
+		PublisherRelay relay = of(event.event());
+		boolean available = reserves && relay.circuit().isClosed(event.event().topic());
+		return new Place(relay, event, available ? relay.keys().reserve(event.keyHash(), event.event()) : null, null);
 	}
 
 	@Override

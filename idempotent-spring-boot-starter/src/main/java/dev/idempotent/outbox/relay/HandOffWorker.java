@@ -40,7 +40,7 @@ final class HandOffWorker implements RepeatingTask.Step {
 		}
 		Map<UUID, Long> committed = new HashMap<>();
 		due.forEach((queued) -> committed.put(queued.event().event().id(), queued.committed()));
-		for (LeasedEvent event : this.delivery.deliver(due.stream().map(QueuedEvent::event).toList())) {
+		for (LeasedEvent event : this.delivery.deliver(due.stream().map(QueuedEvent::event).toList()).delivered()) {
 			Long since = committed.get(event.event().id());
 			if (since != null) {
 				this.observer.delivered(event.event().publisher(), Duration.ofNanos(System.nanoTime() - since));

@@ -6,12 +6,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.EventSettlement;
+import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import org.slf4j.Logger;
@@ -29,9 +33,15 @@ public final class OutboxRelay {
 
 	private final OutboxStore store;
 
+	private final OrderedSettlement ordered;
+
 	private final Map<String, PublisherRelay> relays = new TreeMap<>();
 
 	private final HandOffRegistry handOffs;
+
+	private final StoreFailureLog failureLog = new StoreFailureLog();
+
+	private final WakeUp recoveryWakeUp = new WakeUp();
 
 	private final List<Thread> threads = new ArrayList<>();
 
@@ -41,21 +51,24 @@ public final class OutboxRelay {
 
 	/**
 	 * Creates a relay that is not running.
-	 * @param store the store of the events
+	 * @param store the store of unordered events
+	 * @param ordered the store of ordered events
+	 * @param blocking the topics whose keys are blocked by an event without a next attempt
 	 * @param topics the publishers
 	 * @param owner the name of this instance, shown to operators
 	 * @param settings the settings
 	 * @param observer notified of deliveries
 	 */
-	public OutboxRelay(OutboxStore store, OutboxTopics topics, String owner, RelaySettings settings,
+	public OutboxRelay(OutboxStore store, OrderedOutboxStore ordered, Predicate<String> blocking, OutboxTopics topics, String owner, RelaySettings settings,
 			OutboxObserver observer) {
 		this.settings = settings;
 		this.store = store;
+		this.ordered = new OrderedSettlement(ordered, blocking);
 		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
-		StoreFailureLog failureLog = new StoreFailureLog();
 		for (OutboxPublisher publisher : topics.publishers()) {
 			this.relays.put(publisher.prefix(),
-					new PublisherRelay(publisher, store, owner, settings, observer, delayed, failureLog));
+					new PublisherRelay(publisher, store, this.ordered, owner, settings, observer, delayed, this.failureLog,
+							this.recoveryWakeUp::call, () -> this.running));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
 	}
@@ -114,6 +127,7 @@ public final class OutboxRelay {
 	public void wake() {
 		startUnlessStopped();
 		this.relays.values().forEach(PublisherRelay::lookFromFirstRow);
+		this.recoveryWakeUp.call();
 	}
 
 	/**
@@ -127,6 +141,8 @@ public final class OutboxRelay {
 		this.stopped = false;
 		this.handOffs.open();
 		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.handOffs::isOpen, this::start));
+		start("outbox-recovery", new RepeatingTask(() -> this.running, new RecoveryScan(this.ordered.store(),
+				this.relays, this.settings, this.recoveryWakeUp, this.failureLog.worker())));
 	}
 
 	/**
@@ -141,15 +157,18 @@ public final class OutboxRelay {
 		this.handOffs.close();
 		this.running = false;
 		this.relays.values().forEach(PublisherRelay::wake);
+		this.recoveryWakeUp.call();
 		long deadline = System.nanoTime() + this.settings.drainTimeout().toNanos();
 		this.threads.forEach((thread) -> join(thread, deadline));
 		this.threads.clear();
-		List<LeasedEvent> undelivered = this.relays.values()
-			.stream()
-			.flatMap((relay) -> relay.queue().drain().stream())
-			.toList();
+		release(this.store, (relay) -> relay.queue().drain());
+		release(this.ordered.store(), (relay) -> relay.keys().drain());
+	}
+
+	private void release(EventSettlement store, Function<PublisherRelay, List<LeasedEvent>> drain) {
+		List<LeasedEvent> undelivered = this.relays.values().stream().map(drain).flatMap(List::stream).toList();
 		if (!undelivered.isEmpty()) {
-			this.store.release(undelivered);
+			store.release(undelivered);
 		}
 	}
 

@@ -19,6 +19,8 @@ final class ProbeWorker implements RepeatingTask.Step {
 
 	private final BatchDelivery delivery;
 
+	private final OrderedDelivery ordered;
+
 	private final PublisherCircuit circuit;
 
 	private final SuspectEvents suspects;
@@ -31,10 +33,11 @@ final class ProbeWorker implements RepeatingTask.Step {
 
 	private boolean probedOthers;
 
-	ProbeWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, SuspectEvents suspects,
+	ProbeWorker(Backlog backlog, BatchDelivery delivery, OrderedDelivery ordered, PublisherCircuit circuit, SuspectEvents suspects,
 			WakeUp wakeUp, RelaySettings settings, StoreFailureLog.Worker failureLog) {
 		this.backlog = backlog;
 		this.delivery = delivery;
+		this.ordered = ordered;
 		this.circuit = circuit;
 		this.suspects = suspects;
 		this.wakeUp = wakeUp;
@@ -69,7 +72,7 @@ final class ProbeWorker implements RepeatingTask.Step {
 		List<LeasedEvent> others = (this.probedOthers && topic != null) ? List.of() : this.backlog.claimOfOthers();
 		this.probedOthers = !others.isEmpty();
 		if (this.probedOthers) {
-			this.delivery.probe(others);
+			BatchSettlement unused = this.delivery.probe(others);
 		}
 		else if (topic != null) {
 			probeTopic(topic);
@@ -82,10 +85,12 @@ final class ProbeWorker implements RepeatingTask.Step {
 	private void probeTopic(Probe topic) {
 		List<LeasedEvent> events = this.backlog.claimOf(topic);
 		if (events.isEmpty()) {
-			this.circuit.awaitEvent(topic);
+			if (topic.topic() == null || !this.ordered.probe(topic.topic())) {
+				this.circuit.awaitEvent(topic);
+			}
 			return;
 		}
-		this.delivery.probe(events);
+		BatchSettlement unused = this.delivery.probe(events);
 		if (events.stream().map(LeasedEvent::event).allMatch(this.suspects::contains)) {
 			this.circuit.probeBehind(topic, events.get(events.size() - 1).event().sequence());
 		}

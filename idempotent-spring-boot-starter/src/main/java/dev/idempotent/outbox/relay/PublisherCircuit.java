@@ -28,6 +28,11 @@ final class PublisherCircuit {
 	 */
 	static final int MAX_DESTINATIONS = 50;
 
+	/**
+	 * How many keys of a destination are remembered to probe it with.
+	 */
+	private static final int MAX_KEYS = 100;
+
 	private static final Logger logger = LoggerFactory.getLogger(PublisherCircuit.class);
 
 	private final String publisher;
@@ -142,6 +147,29 @@ final class PublisherCircuit {
 			destination.backoff.endIdle();
 		}
 		this.publisherBackoff.endIdle();
+	}
+
+	/**
+	 * Records that a key of a topic has an ordered event to probe with.
+	 */
+	synchronized void eventAvailable(String topic, long keyHash) {
+		Destination destination = this.destinations.get(topic);
+		if (destination != null && destination.keys.size() < MAX_KEYS) {
+			destination.keys.add(keyHash);
+		}
+		eventAvailable(topic);
+	}
+
+	/**
+	 * Takes some of the keys with ordered events to probe a topic with.
+	 */
+	synchronized List<Long> takeKeys(String topic, int limit) {
+		Destination destination = this.destinations.get(topic);
+		List<Long> taken = (destination != null) ? destination.keys.stream().limit(limit).toList() : List.of();
+		if (destination != null) {
+			taken.forEach(destination.keys::remove);
+		}
+		return taken;
 	}
 
 	/**

@@ -28,6 +28,10 @@ final class PublisherRelay {
 
 	private final HandOffQueue queue;
 
+	private final KeyQueues keys;
+
+	private final OrderedDelivery orderedDelivery;
+
 	private final BatchDelivery delivery;
 
 	private final Backlog backlog;
@@ -36,17 +40,33 @@ final class PublisherRelay {
 
 	private final WakeUp probeWakeUp = new WakeUp();
 
-	PublisherRelay(OutboxPublisher publisher, OutboxStore store, String owner, RelaySettings settings,
-			OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog) {
+	/**
+	 * Creates a relay that is not running.
+	 * @param owner the name of this instance
+	 * @param onRecovery called when events that were kept can be sent again
+	 * @param claiming whether to claim events that were not handed over
+	 */
+	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner, RelaySettings settings,
+			OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog, Runnable onRecovery,
+			BooleanSupplier claiming) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
 		this.failureLog = failureLog;
-		this.circuit = new PublisherCircuit(this.publisher, this::lookFromFirstRow);
-		this.queue = new HandOffQueue(settings);
-		this.delivery = new BatchDelivery(store, new BatchPublisher(publisher, this.circuit, this.suspects),
-				this.circuit, settings, observer, this::lookFrom);
+		this.circuit = new PublisherCircuit(this.publisher, () -> {
+			lookFromFirstRow();
+			onRecovery.run();
+		});
+		QueueCapacity capacity = new QueueCapacity(settings);
+		this.queue = new HandOffQueue(settings, capacity);
+		BatchPublisher batches = new BatchPublisher(publisher, this.circuit, this.suspects);
+		this.delivery = new BatchDelivery(store, batches, this.circuit, settings, observer, this::lookFrom);
 		this.backlog = new Backlog(this.publisher, store, this.circuit, owner, settings, delayed);
+		this.keys = new KeyQueues(owner, settings.lease(), capacity);
+		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, observer, (row) -> {
+		});
+		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings,
+				observer, claiming);
 	}
 
 	PublisherCircuit circuit() {
@@ -55,6 +75,17 @@ final class PublisherRelay {
 
 	HandOffQueue queue() {
 		return this.queue;
+	}
+
+	KeyQueues keys() {
+		return this.keys;
+	}
+
+	/**
+	 * Returns whether there is no space for further keys.
+	 */
+	boolean isFull() {
+		return this.keys.isFull(this.settings.queueCapacity());
 	}
 
 	Backlog backlog() {
@@ -80,6 +111,20 @@ final class PublisherRelay {
 		}
 	}
 
+	/**
+	 * Delivers the ordered events of a key that were not handed over, or probes with the
+	 * first one if its destination is unavailable.
+	 */
+	void lookForKey(long keyHash, String topic) {
+		if (this.circuit.isClosed(topic)) {
+			this.keys.signal(keyHash, topic);
+		}
+		else {
+			this.circuit.eventAvailable(topic, keyHash);
+			this.probeWakeUp.call();
+		}
+	}
+
 	void lookFromFirstRow() {
 		lookFrom(1);
 	}
@@ -94,12 +139,15 @@ final class PublisherRelay {
 		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running, new BacklogWorker(this.backlog,
 				this.delivery, this.circuit, this.backlogWakeUp, this.settings, this.failureLog.worker())));
 		threads.accept("outbox-probe-" + this.publisher,
-				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.circuit, this.suspects,
+				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery, this.circuit, this.suspects,
 						this.probeWakeUp, this.settings, this.failureLog.worker())));
 		for (int i = 1; i <= this.settings.workers(); i++) {
 			threads.accept("outbox-relay-" + this.publisher + "-" + i,
 					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
 							new HandOffWorker(this.queue, this.delivery, this.observer)));
+			threads.accept("outbox-ordered-" + this.publisher + "-" + i,
+					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(), new OrderedWorker(
+							this.keys, this.orderedDelivery, this.settings, this.failureLog.worker())));
 		}
 	}
 

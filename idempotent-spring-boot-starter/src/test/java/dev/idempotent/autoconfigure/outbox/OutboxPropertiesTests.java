@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.util.Map;
+
 import dev.idempotent.IdempotentConfigurationException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,7 +30,7 @@ class OutboxPropertiesTests {
 
 	private static OutboxProperties withSource(String source) {
 		return new OutboxProperties(true, null, OutboxProperties.Order.KEY, source, DatabaseInitializationMode.EMBEDDED,
-				OutboxProperties.DEFAULT_TABLE_PREFIX, null);
+				OutboxProperties.DEFAULT_TABLE_PREFIX, null, OutboxProperties.OnDead.SKIP, Map.of());
 	}
 
 }

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The rules on H2, where each event is claimed.
  */
-class H2RelayTests extends OutageRules {
+class H2RelayTests extends OrderRules {
 
 	@Override
 	List<String> database() {

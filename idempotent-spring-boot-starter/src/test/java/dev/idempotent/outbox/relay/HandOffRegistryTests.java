@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.UUID;
 
 import dev.idempotent.outbox.HandOffs.HandOff;
+import dev.idempotent.outbox.InMemoryOrderedStore;
 import dev.idempotent.outbox.InMemoryOutboxStore;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxStore;
@@ -106,9 +107,11 @@ class HandOffRegistryTests {
 
 	private static PublisherRelay relay(Duration lease) {
 		OutboxStore store = new InMemoryOutboxStore();
-		return new PublisherRelay(new RecordingPublisher(), store, "test", new TestSettings(lease),
+		OrderedSettlement ordered = new OrderedSettlement(new InMemoryOrderedStore(), (topic) -> false);
+		return new PublisherRelay(new RecordingPublisher(), store, ordered, "test", new TestSettings(lease),
 				new OutboxObserver() {
-				}, new DelayedEvents(store, lease), new StoreFailureLog());
+				}, new DelayedEvents(store, lease), new StoreFailureLog(), () -> {
+				}, () -> true);
 	}
 
 	private static List<SerializedEvent> events(int number) {

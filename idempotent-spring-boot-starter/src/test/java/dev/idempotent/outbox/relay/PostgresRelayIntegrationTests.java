@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The rules on PostgreSQL, where events are handed over at their commit.
  */
-class PostgresRelayIntegrationTests extends OutageRules {
+class PostgresRelayIntegrationTests extends OrderRules {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -8,6 +8,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import dev.idempotent.outbox.OrderedEvent;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
@@ -100,6 +101,68 @@ final class Shop implements AutoCloseable {
 		});
 	}
 
+	/**
+	 * Commits ordered events in one transaction.
+	 */
+	void appendOrdered(String key, String... types) {
+		inTransaction((status) -> appendOrderedWithin(key, types));
+	}
+
+	void appendOrderedWithin(String key, String... types) {
+		for (String type : types) {
+			this.context.getBean(Outbox.class).append(OutboxEvent.of(type, "payload").withKey(key));
+		}
+	}
+
+	/**
+	 * Creates a row that counts the events of a key, and that each of their transactions
+	 * locks.
+	 */
+	void createCounter(String key) {
+		database().sql("create table if not exists relay_counter (id varchar(10) primary key, number integer)").update();
+		database().sql("delete from relay_counter where id = ?").param(key).update();
+		database().sql("insert into relay_counter values (?, 0)").param(key).update();
+	}
+
+	/**
+	 * Commits the next event of a key, whose type is its number.
+	 */
+	void appendNext(String key) {
+		inTransaction((status) -> {
+			database().sql("update relay_counter set number = number + 1 where id = ?").param(key).update();
+			int number = database().sql("select number from relay_counter where id = ?")
+				.param(key)
+				.query(Integer.class)
+				.single();
+			appendOrderedWithin(key, Integer.toString(number));
+		});
+	}
+
+	/**
+	 * Inserts ordered events as left by an instance that crashed while it had leased
+	 * them.
+	 */
+	void leaveBehindOrdered(String key, String... types) {
+		for (String type : types) {
+			database()
+				.sql("insert into relay_ordered (key_hash, event_id, topic, event_key, type, payload, attempts, claim_id, "
+						+ "claimed_by, available_at, headers) values (?, ?, ?, ?, ?, ?, 1, ?, 'the dead', "
+						+ "timestamp '2001-01-01 00:00:00', '{}')")
+				.param(OrderedEvent.hash(RecordingPublisher.TOPIC, key))
+				.param(UUID.randomUUID())
+				.param(RecordingPublisher.TOPIC)
+				.param(key)
+				.param(type)
+				.param(new byte[] { 1 })
+				.param(UUID.randomUUID())
+				.update();
+		}
+	}
+
+	int ordered() {
+		return count("relay_ordered");
+	}
+
 	<T> T bean(Class<T> type) {
 		return this.context.getBean(type);
 	}
@@ -151,7 +214,7 @@ final class Shop implements AutoCloseable {
 	}
 
 	void forgetAll() {
-		List.of("relay_event", "relay_waiting", "relay_dead")
+		List.of("relay_event", "relay_ordered", "relay_waiting", "relay_dead")
 			.forEach((table) -> database().sql("delete from " + table).update());
 	}
 

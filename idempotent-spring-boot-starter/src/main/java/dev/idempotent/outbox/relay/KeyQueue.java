@@ -1,0 +1,326 @@
+package dev.idempotent.outbox.relay;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+import dev.idempotent.outbox.OrderedOutboxStore.Head;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.SerializedEvent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The events of one key that this process leases, all with the same claim id. At most one
+ * worker processes a queue at a time. Guarded by itself.
+ */
+final class KeyQueue {
+
+	/**
+	 * How many events of a key are inserted with a lease at most. Later ones are claimed.
+	 */
+	static final int MAX_EVENTS = 500;
+
+	final long keyHash;
+
+	final String topic;
+
+	final EventLease lease;
+
+	private final QueueCapacity capacity;
+
+	private final TreeMap<Long, Member> members = new TreeMap<>();
+
+	/**
+	 * Leased events of earlier queues of the key, which a worker has to release.
+	 */
+	private final List<LeasedEvent> toRelease = new ArrayList<>();
+
+	private int reserved;
+
+	private boolean scheduled;
+
+	private boolean signaled;
+
+	/**
+	 * Whether there may be events of the key without a lease.
+	 */
+	private boolean overflowed;
+
+	private boolean replaced;
+
+	/**
+	 * The row of an event whose transaction has committed, but has not been reported.
+	 */
+	private @Nullable Long awaited;
+
+	KeyQueue(long keyHash, String topic, EventLease lease, QueueCapacity capacity) {
+		this.keyHash = keyHash;
+		this.capacity = capacity;
+		this.topic = topic;
+		this.lease = lease;
+	}
+
+	/**
+	 * Reserves a place for an event that is about to be inserted.
+	 * @return whether to insert it with the lease of this queue
+	 */
+	synchronized boolean reserve(SerializedEvent event) {
+		if (this.overflowed || this.reserved + this.members.size() >= MAX_EVENTS
+				|| !this.capacity.reserve(List.of(event))) {
+			this.overflowed = true;
+			return false;
+		}
+		this.reserved++;
+		return true;
+	}
+
+	/**
+	 * Adds an inserted event for which a place is reserved.
+	 */
+	synchronized void join(LeasedEvent event, long deadline) {
+		this.reserved--;
+		this.members.put(event.row(), new Member(event, deadline, 0));
+	}
+
+	/**
+	 * Gives a reserved place back.
+	 */
+	synchronized void leave(SerializedEvent event) {
+		this.reserved--;
+		this.capacity.free(List.of(event));
+	}
+
+	/**
+	 * Removes an event that was rolled back, or whose outcome is unknown.
+	 */
+	synchronized void leave(long row) {
+		remove(row);
+		endWait(row);
+		this.signaled |= this.members.isEmpty();
+	}
+
+	/**
+	 * Marks an event as committed.
+	 * @return whether the event can be delivered from this queue; if not, another queue
+	 * must release it
+	 */
+	synchronized boolean committed(long row) {
+		endWait(row);
+		Member member = this.members.get(row);
+		if (this.replaced) {
+			remove(row);
+			return false;
+		}
+		if (member != null) {
+			this.members.put(row, new Member(member.event(), member.deadline(), System.nanoTime()));
+		}
+		return true;
+	}
+
+	private void endWait(long row) {
+		if (this.awaited != null && this.awaited == row) {
+			this.awaited = null;
+		}
+	}
+
+	/**
+	 * Adds events that were claimed with the lease of this queue.
+	 * @param more whether there may be further events that can be claimed
+	 */
+	synchronized void addClaimed(List<LeasedEvent> events, long deadline, boolean more) {
+		this.overflowed = more;
+		this.capacity.take(events.stream().map(LeasedEvent::event).toList());
+		events.forEach((event) -> this.members.put(event.row(), Member.claimed(event, deadline)));
+	}
+
+	synchronized void releaseLater(List<LeasedEvent> events) {
+		this.toRelease.addAll(events);
+	}
+
+	synchronized List<LeasedEvent> takeReleases() {
+		List<LeasedEvent> taken = List.copyOf(this.toRelease);
+		this.toRelease.clear();
+		return taken;
+	}
+
+	/**
+	 * Requests a check of the key's first row.
+	 */
+	synchronized void signal() {
+		this.signaled = true;
+		this.awaited = null;
+	}
+
+	/**
+	 * Claims the processing of this queue for one worker.
+	 * @return {@code false} if there is nothing to do, or it is scheduled already
+	 */
+	synchronized boolean schedule() {
+		boolean due = !this.scheduled && !this.replaced && hasWork();
+		this.scheduled |= due;
+		return due;
+	}
+
+	/**
+	 * Ends the processing by a worker, which schedules the queue again if need be.
+	 */
+	synchronized void unschedule() {
+		this.scheduled = false;
+	}
+
+	private boolean hasWork() {
+		return this.signaled || !this.toRelease.isEmpty()
+				|| (this.awaited == null && this.members.values().stream().anyMatch(Member::isCommitted));
+	}
+
+	/**
+	 * Returns whether the queue can be forgotten.
+	 */
+	synchronized boolean isUnused() {
+		return !this.scheduled && this.reserved == 0 && this.members.isEmpty() && !hasWork();
+	}
+
+	/**
+	 * Returns the committed events, in the order of their rows, and takes back the signal:
+	 * a check that begins now sees what it was about.
+	 */
+	synchronized List<Member> beginCheck() {
+		this.signaled = false;
+		return this.members.values().stream().filter(Member::isCommitted).toList();
+	}
+
+	/**
+	 * Compares the events that were committed when a check began with the first row that
+	 * the check has found.
+	 */
+	synchronized Check check(List<Member> candidates, @Nullable Head head) {
+		for (Member candidate : candidates) {
+			long row = candidate.event().row();
+			if (head != null && head.row() == row) {
+				boolean ours = this.lease.claimId().equals(head.claimId()) && !head.due() && !candidate.isLate();
+				return ours ? new Check(Verdict.PUBLISH, candidate) : new Check(Verdict.RELEASE, null);
+			}
+			if (head != null && head.row() < row) {
+				return new Check(awaits(head) ? Verdict.WAIT : Verdict.RELEASE, null);
+			}
+			// Delivered or removed by others.
+			remove(row);
+		}
+		if (head == null || (head.claimId() != null && awaits(head))) {
+			return new Check(Verdict.WAIT, null);
+		}
+		return new Check(head.due() ? Verdict.CLAIM : Verdict.WAIT, null);
+	}
+
+	/**
+	 * Returns whether a first row belongs to a transaction of this process whose end has
+	 * not been reported yet.
+	 */
+	private boolean awaits(Head head) {
+		Member member = this.members.get(head.row());
+		boolean ours = member != null && this.lease.claimId().equals(head.claimId()) && !head.due();
+		if (ours && !member.isCommitted()) {
+			this.awaited = head.row();
+		}
+		return ours;
+	}
+
+	/**
+	 * Removes an event that has been settled. If it was the last one, the key is checked
+	 * for events without a lease.
+	 */
+	synchronized void settled(long row) {
+		remove(row);
+		this.signaled |= this.members.isEmpty();
+	}
+
+	private void remove(long row) {
+		Member removed = this.members.remove(row);
+		if (removed != null) {
+			this.capacity.free(List.of(removed.event().event()));
+		}
+	}
+
+	/**
+	 * Ends the use of this queue: its claim id is not used for further events.
+	 * @return the committed events
+	 */
+	synchronized List<LeasedEvent> replace() {
+		this.replaced = true;
+		List<LeasedEvent> committed = this.members.values()
+			.stream()
+			.filter(Member::isCommitted)
+			.map(Member::event)
+			.toList();
+		committed.forEach((event) -> remove(event.row()));
+		return committed;
+	}
+
+	/**
+	 * What to do with a queue.
+	 */
+	enum Verdict {
+
+		/**
+		 * Its first event is the first of its key.
+		 */
+		PUBLISH,
+
+		/**
+		 * There is nothing to do until another event.
+		 */
+		WAIT,
+
+		/**
+		 * Another claim or no claim has the first row, or the lease may end soon: release
+		 * all events and claim again.
+		 */
+		RELEASE,
+
+		/**
+		 * There is an event to claim.
+		 */
+		CLAIM
+
+	}
+
+	/**
+	 * The result of a check.
+	 *
+	 * @param member the event to publish, or {@code null}
+	 */
+	record Check(Verdict verdict, @Nullable Member member) {
+	}
+
+	/**
+	 * A leased event.
+	 *
+	 * @param deadline until when its lease is certainly valid, as
+	 * {@link System#nanoTime()}
+	 * @param committed when it was handed over at its commit, as
+	 * {@link System#nanoTime()}; 0 before the commit, 1 if it was claimed
+	 */
+	record Member(LeasedEvent event, long deadline, long committed) {
+
+		private static final long CLAIMED = 1;
+
+		static Member claimed(LeasedEvent event, long deadline) {
+			return new Member(event, deadline, CLAIMED);
+		}
+
+		boolean isCommitted() {
+			return this.committed != 0;
+		}
+
+		boolean wasHandedOver() {
+			return isCommitted() && this.committed != CLAIMED;
+		}
+
+		boolean isLate() {
+			return System.nanoTime() - this.deadline >= 0;
+		}
+
+	}
+
+}

@@ -1,0 +1,13 @@
+package dev.idempotent.outbox.jdbc;
+
+/**
+ * Tests for {@link JdbcOrderedStore} on H2.
+ */
+class H2OrderedStoreTests extends JdbcOrderedStoreContract {
+
+	@Override
+	StoreOnTables create(String name) {
+		return StoreOnTables.inMemory("outbox_" + name);
+	}
+
+}
