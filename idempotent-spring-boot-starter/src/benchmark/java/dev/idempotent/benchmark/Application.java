@@ -38,7 +38,18 @@ public final class Application implements AutoCloseable {
 	 * @return the running application
 	 */
 	public static Application start(Class<?> source, Collection<String> properties) {
-		return start(source, WebApplicationType.NONE, List.of(), properties);
+		return start(source, List.of(), properties);
+	}
+
+	/**
+	 * Starts an application without a web server.
+	 * @param source its configuration
+	 * @param leftOut the names of further auto-configurations to leave out
+	 * @param properties as {@code name=value}
+	 * @return the running application
+	 */
+	public static Application start(Class<?> source, Collection<String> leftOut, Collection<String> properties) {
+		return start(source, WebApplicationType.NONE, leftOut, properties);
 	}
 
 	/**
@@ -83,6 +94,14 @@ public final class Application implements AutoCloseable {
 	 */
 	public <T> Collection<T> beans(Class<T> type) {
 		return this.context.getBeansOfType(type).values();
+	}
+
+	/**
+	 * Publishes an event to the beans of the application.
+	 * @param event any object
+	 */
+	public void publish(Object event) {
+		this.context.publishEvent(event);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.idempotent.benchmark;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -48,6 +49,14 @@ public final class Database {
 	}
 
 	/**
+	 * The name of the database.
+	 * @return as it was created
+	 */
+	public String name() {
+		return this.url.substring(this.url.lastIndexOf('/') + 1);
+	}
+
+	/**
 	 * What tells an application where the database is.
 	 * @return {@code name=value}
 	 */
@@ -77,13 +86,13 @@ public final class Database {
 	 * How many rows have been inserted, updated and deleted in all tables but one. Closes
 	 * the pool's connections first: a session reports its counts at the latest when it
 	 * ends.
-	 * @param pool through which the rows were written; nobody else has it now
+	 * @param pools through which the rows were written; not in use
 	 * @param table the one that does not count
 	 * @return since the database was created
 	 */
-	public long rowWritesBeside(HikariDataSource pool, String table) {
+	public long rowWritesBeside(Collection<HikariDataSource> pools, String table) {
 		List<Integer> sessions = sessions();
-		pool.getHikariPoolMXBean().softEvictConnections();
+		pools.forEach((pool) -> pool.getHikariPoolMXBean().softEvictConnections());
 		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> sessions().stream().noneMatch(sessions::contains));
 		Long writes = this.sql.queryForObject("select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)"
 				+ " from pg_stat_user_tables where relname <> ?", Long.class, table);

@@ -64,21 +64,43 @@ class OutboxBenchmark {
 				() -> new DrainScenario(
 						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
 				"latency",
-				() -> new LatencyScenario(contenders, this.load, settings.number("latency-rate", 200),
-						seconds("latency-seconds", 20)),
-				"row-writes", () -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
-				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true));
-		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan", known);
+				() -> latency("latency", contenders), "row-writes",
+				() -> new RowWritesScenario("row writes", contenders, this.load, 2_000), "claim",
+				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true), "ordered",
+				() -> ordered(contenders, servers, opened), "instances",
+				() -> latency("instances", List.of(own("ours-2", 10_000, 2, servers, opened))), "hot-key",
+				() -> new RowWritesScenario("row writes", List.of(own("ours-one-key", 1, 3, servers, opened)), this.load,
+						2_000));
+		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key", known);
+	}
+
+	private Scenario latency(String name, List<OutboxContender> contenders) {
+		return new LatencyScenario(name, contenders, this.load, settings.number("latency-rate", 200),
+				seconds("latency-seconds", 20));
+	}
+
+	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {
+		OutboxContender unordered = contenders.stream()
+			.filter((contender) -> contender.name().equals(OwnOutbox.NAME))
+			.findFirst()
+			.orElseGet(() -> own(OwnOutbox.NAME, 0, 1, servers, opened));
+		return new OrderedScenario(unordered, own("ours-ordered", 10_000, 1, servers, opened), this.load,
+				seconds("seconds", 5), settings.number("backlog", 20_000));
+	}
+
+	private static OutboxContender own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
+		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances), servers), opened);
 	}
 
 	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
 		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
 				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
 		Map<String, Supplier<OutboxContender>> known = Map.of(OwnOutbox.NAME,
-				() -> opened(new OwnOutbox(servers), opened), "namastack",
+				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
+				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
-		return chosen("contenders", OwnOutbox.NAME + ",namastack", known);
+		return chosen("contenders", OwnOutbox.NAME + ",namastack,modulith", known);
 	}
 
 	private Scenario claims(String name, boolean fromTheFirstRow) {

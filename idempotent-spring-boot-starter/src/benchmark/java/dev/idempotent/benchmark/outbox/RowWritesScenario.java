@@ -13,13 +13,16 @@ import dev.idempotent.benchmark.Scenario;
  */
 final class RowWritesScenario implements Scenario {
 
+	private final String name;
+
 	private final List<OutboxContender> contenders;
 
 	private final Load load;
 
 	private final int events;
 
-	RowWritesScenario(List<OutboxContender> contenders, Load load, int events) {
+	RowWritesScenario(String name, List<OutboxContender> contenders, Load load, int events) {
+		this.name = name;
 		this.contenders = contenders;
 		this.load = load;
 		this.events = events;
@@ -27,20 +30,24 @@ final class RowWritesScenario implements Scenario {
 
 	@Override
 	public String name() {
-		return "row writes";
+		return this.name;
 	}
 
 	@Override
 	public void round(int number, Report report) {
 		for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
-			report.add(name(), contender.name(), "per event, at once", perEvent(contender, true));
-			report.add(name(), contender.name(), "per event, backlog", perEvent(contender, false));
+			double atOnce = perEvent(contender, true);
+			report.add(name(), contender.name(), "per event, at once", atOnce);
+			report.ratio("%s-%s".formatted(name(), contender.name()).replace(' ', '-'), atOnce);
+			if (contender.hasBacklog()) {
+				report.add(name(), contender.name(), "per event, backlog", perEvent(contender, false));
+			}
 		}
 	}
 
 	private double perEvent(OutboxContender contender, boolean atOnce) {
 		contender.tidy();
-		long before = contender.shop().otherRowWrites();
+		long before = contender.otherRowWrites();
 		if (atOnce) {
 			contender.startDelivery();
 		}
@@ -50,7 +57,7 @@ final class RowWritesScenario implements Scenario {
 		}
 		contender.stream().awaitLength(this.events);
 		contender.stopDelivery();
-		return (double) (contender.shop().otherRowWrites() - before) / this.events;
+		return (double) (contender.otherRowWrites() - before) / this.events;
 	}
 
 }
