@@ -109,8 +109,8 @@ final class OrderedDelivery {
 	}
 
 	/**
-	 * Releases the events of unavailable destinations, which are left to probes, and those
-	 * of replaced queues.
+	 * Releases the events of unavailable destinations, which are left to probes, and
+	 * those of replaced queues.
 	 * @return the other queues
 	 */
 	private List<KeyQueue> releaseUnavailable(List<KeyQueue> batch) {
@@ -170,8 +170,9 @@ final class OrderedDelivery {
 		Map<Long, EventLease> leases = free.stream()
 			.collect(Collectors.toMap((queue) -> queue.keyHash, (queue) -> queue.lease));
 		long deadline = System.nanoTime() + this.settings.lease().toNanos() / 2;
-		List<LeasedEvent> claimed = this.ordered.store().claim(leases, new KeyLimits(perKey,
-				this.settings.batchMemory().toBytes(), BacklogWorker.TRUSTED_ATTEMPTS, this.settings.attempts()));
+		List<LeasedEvent> claimed = this.ordered.store()
+			.claim(leases, new KeyLimits(perKey, this.settings.batchMemory().toBytes(), BacklogWorker.TRUSTED_ATTEMPTS,
+					this.settings.attempts()));
 		boolean cut = claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= this.settings.batchMemory()
 			.toBytes();
 		Map<Long, List<LeasedEvent>> byKey = claimed.stream().collect(Collectors.groupingBy(LeasedEvent::keyHash));

@@ -43,8 +43,7 @@ record OrderedSettlement(OrderedOutboxStore store, Predicate<String> blocking) i
 	@Override
 	public int deadLetter(List<FailedEvent> events) {
 		Map<Boolean, List<FailedEvent>> blocking = events.stream()
-			.collect(Collectors
-				.partitioningBy((event) -> blocks(event.leased())));
+			.collect(Collectors.partitioningBy((event) -> blocks(event.leased())));
 		return this.store.block(blocking.getOrDefault(true, List.of()))
 				+ this.store.deadLetter(blocking.getOrDefault(false, List.of()));
 	}

@@ -53,22 +53,22 @@ public final class OutboxRelay {
 	 * Creates a relay that is not running.
 	 * @param store the store of unordered events
 	 * @param ordered the store of ordered events
-	 * @param blocking the topics whose keys are blocked by an event without a next attempt
+	 * @param blocking the topics whose keys are blocked by an event without a next
+	 * attempt
 	 * @param topics the publishers
 	 * @param owner the name of this instance, shown to operators
 	 * @param settings the settings
 	 * @param observer notified of deliveries
 	 */
-	public OutboxRelay(OutboxStore store, OrderedOutboxStore ordered, Predicate<String> blocking, OutboxTopics topics, String owner, RelaySettings settings,
-			OutboxObserver observer) {
+	public OutboxRelay(OutboxStore store, OrderedOutboxStore ordered, Predicate<String> blocking, OutboxTopics topics,
+			String owner, RelaySettings settings, OutboxObserver observer) {
 		this.settings = settings;
 		this.store = store;
 		this.ordered = new OrderedSettlement(ordered, blocking);
 		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
 		for (OutboxPublisher publisher : topics.publishers()) {
-			this.relays.put(publisher.prefix(),
-					new PublisherRelay(publisher, store, this.ordered, owner, settings, observer, delayed, this.failureLog,
-							this.recoveryWakeUp::call, () -> this.running));
+			this.relays.put(publisher.prefix(), new PublisherRelay(publisher, store, this.ordered, owner, settings,
+					observer, delayed, this.failureLog, this.recoveryWakeUp::call, () -> this.running));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
 	}

@@ -33,8 +33,8 @@ final class ProbeWorker implements RepeatingTask.Step {
 
 	private boolean probedOthers;
 
-	ProbeWorker(Backlog backlog, BatchDelivery delivery, OrderedDelivery ordered, PublisherCircuit circuit, SuspectEvents suspects,
-			WakeUp wakeUp, RelaySettings settings, StoreFailureLog.Worker failureLog) {
+	ProbeWorker(Backlog backlog, BatchDelivery delivery, OrderedDelivery ordered, PublisherCircuit circuit,
+			SuspectEvents suspects, WakeUp wakeUp, RelaySettings settings, StoreFailureLog.Worker failureLog) {
 		this.backlog = backlog;
 		this.delivery = delivery;
 		this.ordered = ordered;

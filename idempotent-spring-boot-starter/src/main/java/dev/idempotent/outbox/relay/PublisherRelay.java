@@ -22,6 +22,8 @@ final class PublisherRelay {
 
 	private final StoreFailureLog failureLog;
 
+	private final Runnable recovery;
+
 	private final PublisherCircuit circuit;
 
 	private final SuspectEvents suspects = new SuspectEvents();
@@ -43,19 +45,20 @@ final class PublisherRelay {
 	/**
 	 * Creates a relay that is not running.
 	 * @param owner the name of this instance
-	 * @param onRecovery called when events that were kept can be sent again
+	 * @param recovery makes the recovery scan look for ordered events that can be sent
 	 * @param claiming whether to claim events that were not handed over
 	 */
-	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner, RelaySettings settings,
-			OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog, Runnable onRecovery,
-			BooleanSupplier claiming) {
+	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner,
+			RelaySettings settings, OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog,
+			Runnable recovery, BooleanSupplier claiming) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
 		this.failureLog = failureLog;
+		this.recovery = recovery;
 		this.circuit = new PublisherCircuit(this.publisher, () -> {
 			lookFromFirstRow();
-			onRecovery.run();
+			recovery.run();
 		});
 		QueueCapacity capacity = new QueueCapacity(settings);
 		this.queue = new HandOffQueue(settings, capacity);
@@ -65,8 +68,8 @@ final class PublisherRelay {
 		this.keys = new KeyQueues(owner, settings.lease(), capacity);
 		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, observer, (row) -> {
 		});
-		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings,
-				observer, claiming);
+		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings, observer,
+				claiming);
 	}
 
 	PublisherCircuit circuit() {
@@ -114,15 +117,21 @@ final class PublisherRelay {
 	/**
 	 * Delivers the ordered events of a key that were not handed over, or probes with the
 	 * first one if its destination is unavailable.
+	 * @return whether they are being delivered
 	 */
-	void lookForKey(long keyHash, String topic) {
-		if (this.circuit.isClosed(topic)) {
-			this.keys.signal(keyHash, topic);
-		}
-		else {
+	boolean lookForKey(long keyHash, String topic) {
+		if (!this.circuit.isClosed(topic)) {
 			this.circuit.eventAvailable(topic, keyHash);
 			this.probeWakeUp.call();
+			return false;
 		}
+		if (isFull()) {
+			// The scan waits until there is space.
+			this.recovery.run();
+			return false;
+		}
+		this.keys.signal(keyHash, topic);
+		return true;
 	}
 
 	void lookFromFirstRow() {
@@ -139,15 +148,15 @@ final class PublisherRelay {
 		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running, new BacklogWorker(this.backlog,
 				this.delivery, this.circuit, this.backlogWakeUp, this.settings, this.failureLog.worker())));
 		threads.accept("outbox-probe-" + this.publisher,
-				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery, this.circuit, this.suspects,
-						this.probeWakeUp, this.settings, this.failureLog.worker())));
+				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery,
+						this.circuit, this.suspects, this.probeWakeUp, this.settings, this.failureLog.worker())));
 		for (int i = 1; i <= this.settings.workers(); i++) {
 			threads.accept("outbox-relay-" + this.publisher + "-" + i,
 					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
 							new HandOffWorker(this.queue, this.delivery, this.observer)));
-			threads.accept("outbox-ordered-" + this.publisher + "-" + i,
-					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(), new OrderedWorker(
-							this.keys, this.orderedDelivery, this.settings, this.failureLog.worker())));
+			threads.accept("outbox-ordered-" + this.publisher + "-" + i, new RepeatingTask(
+					() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
+					new OrderedWorker(this.keys, this.orderedDelivery, this.settings, this.failureLog.worker())));
 		}
 	}
 

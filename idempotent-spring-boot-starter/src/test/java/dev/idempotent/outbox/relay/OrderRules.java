@@ -64,8 +64,7 @@ abstract class OrderRules extends OutageRules {
 	@Test
 	void blocksTheKeyOfADeadEvent() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.on-dead=block");
-		shop.broker()
-			.answer((event) -> "a".equals(event.key()) ? new Outcome.Reject("bad") : new Outcome.Delivered());
+		shop.broker().answer((event) -> "a".equals(event.key()) ? new Outcome.Reject("bad") : new Outcome.Delivered());
 		shop.appendOrdered("a", "1", "2");
 		shop.appendOrdered("b", "1", "2");
 		await().untilAsserted(() -> assertThat(typesOf(shop, "b")).containsExactly("1", "2"));
@@ -121,7 +120,8 @@ abstract class OrderRules extends OutageRules {
 		await().untilAsserted(() -> assertThat(first.ordered()).isZero());
 		Map<String, List<Integer>> firstOccurrences = new HashMap<>();
 		published.stream().forEach((event) -> {
-			List<Integer> seen = firstOccurrences.computeIfAbsent(String.valueOf(event.key()), (key) -> new ArrayList<>());
+			List<Integer> seen = firstOccurrences.computeIfAbsent(String.valueOf(event.key()),
+					(key) -> new ArrayList<>());
 			int number = Integer.parseInt(event.type());
 			if (!seen.contains(number)) {
 				seen.add(number);

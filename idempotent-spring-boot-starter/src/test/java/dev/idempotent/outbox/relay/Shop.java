@@ -119,7 +119,8 @@ final class Shop implements AutoCloseable {
 	 * locks.
 	 */
 	void createCounter(String key) {
-		database().sql("create table if not exists relay_counter (id varchar(10) primary key, number integer)").update();
+		database().sql("create table if not exists relay_counter (id varchar(10) primary key, number integer)")
+			.update();
 		database().sql("delete from relay_counter where id = ?").param(key).update();
 		database().sql("insert into relay_counter values (?, 0)").param(key).update();
 	}
@@ -144,10 +145,10 @@ final class Shop implements AutoCloseable {
 	 */
 	void leaveBehindOrdered(String key, String... types) {
 		for (String type : types) {
-			database()
-				.sql("insert into relay_ordered (key_hash, event_id, topic, event_key, type, payload, attempts, claim_id, "
-						+ "claimed_by, available_at, headers) values (?, ?, ?, ?, ?, ?, 1, ?, 'the dead', "
-						+ "timestamp '2001-01-01 00:00:00', '{}')")
+			database().sql(
+					"insert into relay_ordered (key_hash, event_id, topic, event_key, type, payload, attempts, claim_id, "
+							+ "claimed_by, available_at, headers) values (?, ?, ?, ?, ?, ?, 1, ?, 'the dead', "
+							+ "timestamp '2001-01-01 00:00:00', '{}')")
 				.param(OrderedEvent.hash(RecordingPublisher.TOPIC, key))
 				.param(UUID.randomUUID())
 				.param(RecordingPublisher.TOPIC)
