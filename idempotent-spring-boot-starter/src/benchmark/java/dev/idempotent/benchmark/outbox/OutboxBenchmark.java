@@ -65,12 +65,11 @@ class OutboxBenchmark {
 						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
 				"latency",
 				() -> latency("latency", contenders), "row-writes",
-				() -> new RowWritesScenario("row writes", contenders, this.load, 2_000), "claim",
+				() -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
 				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true), "ordered",
 				() -> ordered(contenders, servers, opened), "instances",
 				() -> latency("instances", List.of(own("ours-2", 10_000, 2, servers, opened))), "hot-key",
-				() -> new RowWritesScenario("row writes", List.of(own("ours-one-key", 1, 3, servers, opened)), this.load,
-						2_000));
+				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000));
 		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key", known);
 	}
 

@@ -13,16 +13,13 @@ import dev.idempotent.benchmark.Scenario;
  */
 final class RowWritesScenario implements Scenario {
 
-	private final String name;
-
 	private final List<OutboxContender> contenders;
 
 	private final Load load;
 
 	private final int events;
 
-	RowWritesScenario(String name, List<OutboxContender> contenders, Load load, int events) {
-		this.name = name;
+	RowWritesScenario(List<OutboxContender> contenders, Load load, int events) {
 		this.contenders = contenders;
 		this.load = load;
 		this.events = events;
@@ -30,7 +27,7 @@ final class RowWritesScenario implements Scenario {
 
 	@Override
 	public String name() {
-		return this.name;
+		return "row writes";
 	}
 
 	@Override
