@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -59,7 +60,7 @@ class OutboxBenchmark {
 		Servers servers = new Servers(postgres, redis, settings.number("pool-size", 16));
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
-		Map<String, Supplier<Scenario>> known = Map.of("append",
+		Map<String, Supplier<Scenario>> known = new HashMap<>(Map.of("append",
 				() -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
 				() -> new DrainScenario(
 						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
@@ -69,8 +70,13 @@ class OutboxBenchmark {
 				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true), "ordered",
 				() -> ordered(contenders, servers, opened), "instances",
 				() -> latency("instances", List.of(own("ours-2", 10_000, 2, servers, opened))), "hot-key",
-				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000));
-		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key", known);
+				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000), "kafka",
+				() -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
+						settings.number("backlog", 20_000))));
+		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
+				settings.number("recovery-keys", 1_000_000)));
+		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key,kafka",
+				known);
 	}
 
 	private Scenario latency(String name, List<OutboxContender> contenders) {
@@ -87,7 +93,7 @@ class OutboxBenchmark {
 				seconds("seconds", 5), settings.number("backlog", 20_000));
 	}
 
-	private static OutboxContender own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
+	private static OwnOutbox own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
 		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances), servers), opened);
 	}
 

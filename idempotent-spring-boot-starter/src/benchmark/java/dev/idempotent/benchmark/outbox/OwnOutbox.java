@@ -59,6 +59,10 @@ final class OwnOutbox implements OutboxContender {
 		return (this.variant.keys() == 0) ? event : event.withKey("order-" + order.number() % this.variant.keys());
 	}
 
+	String topic() {
+		return this.topic;
+	}
+
 	@Override
 	public void startDelivery() {
 		this.instances.forEach((instance) -> instance.relay().start());
