@@ -16,6 +16,7 @@ import javax.sql.DataSource;
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.MariaDb;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
@@ -23,6 +24,7 @@ import dev.idempotent.benchmark.Settings;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.util.Assert;
 
@@ -39,6 +41,14 @@ class OutboxBenchmark {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
+
+	/**
+	 * Another database than PostgreSQL, if it is to be measured.
+	 */
+	@RegisterExtension
+	static final BeforeAllCallback mariadb = settings.text("database", "postgresql").equals("mariadb") ? new MariaDb()
+			: (context) -> {
+			};
 
 	private final Load load = new Load(settings.number("clients", 4));
 
@@ -57,7 +67,7 @@ class OutboxBenchmark {
 	}
 
 	private List<Scenario> scenarios(List<Contender> opened) {
-		Servers servers = new Servers(postgres, redis, settings.number("pool-size", 16));
+		Servers servers = new Servers(OutboxBenchmark::database, redis, settings.number("pool-size", 16));
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
 		Map<String, Supplier<Scenario>> known = new HashMap<>(Map.of("append",
@@ -77,6 +87,10 @@ class OutboxBenchmark {
 				settings.number("recovery-keys", 1_000_000)));
 		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key,kafka",
 				known);
+	}
+
+	private static Database database(String name) {
+		return (mariadb instanceof MariaDb server) ? Database.create(server, name) : Database.create(postgres, name);
 	}
 
 	private Scenario latency(String name, List<OutboxContender> contenders) {
@@ -138,7 +152,7 @@ class OutboxBenchmark {
 
 	private void publish(Report report) throws IOException {
 		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
+				Runtime.getRuntime().availableProcessors(), (mariadb instanceof MariaDb server) ? Database.describe(server) : Database.describe(postgres), settings, report);
 		System.out.println(text);
 		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("outbox.md"), text);
 	}

@@ -21,7 +21,7 @@ final class Shop implements AutoCloseable {
 	private static final String ORDERS = "orders";
 
 	private static final String CREATE = "create table orders (number bigint primary key, customer text not null,"
-			+ " email text not null, total_cents bigint not null, placed_at timestamptz not null default now())";
+			+ " email text not null, total_cents bigint not null, placed_at timestamp not null default current_timestamp)";
 
 	private static final String INSERT = "insert into orders (number, customer, email, total_cents) values (?, ?, ?, ?)";
 
@@ -51,7 +51,7 @@ final class Shop implements AutoCloseable {
 	 * @param leftOut auto-configurations to leave out
 	 */
 	static Shop open(String name, Servers servers, Class<?> source, List<String> leftOut, String... properties) {
-		Database database = Database.create(servers.postgres(), name);
+		Database database = servers.databases().apply(name);
 		database.sql().execute(CREATE);
 		return open(name, database, servers, source, leftOut, properties);
 	}
