@@ -92,7 +92,8 @@ public final class JdbcOutboxReader {
 				+ count(this.tables.ordered(), " where available_at = " + BlockedRows.never(kind)) + ", "
 				+ count(this.tables.dead(), "") + ", "
 				+ count(this.tables.event(), " where claim_id is not null and available_at > " + kind.nowForIndexes())
-				+ ", (select " + kind.millisSince("created_at") + " from " + this.tables.event() + " order by id limit 1)";
+				+ ", (select " + kind.millisSince("created_at") + " from " + this.tables.event()
+				+ " order by id limit 1)";
 	}
 
 	/**
