@@ -219,7 +219,8 @@ class ArchitectureTests {
 		// Its time is for operators.
 		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
 		.and()
-		// Its time is for the consumers of events.
+		// Its time is for the consumers of events, and for the delays that applications
+		// state.
 		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
 		.and()
 		// The one that decides: a token has no store, and so no other clock.

@@ -2,6 +2,7 @@ package dev.idempotent.outbox;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 
@@ -41,6 +42,13 @@ public interface OutboxStore extends EventSettlement {
 	List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease);
 
 	/**
+	 * Inserts waiting events in the transaction of the calling thread, in this order.
+	 * They are due after their delays.
+	 * @param events without rows yet
+	 */
+	void appendDelayed(List<DelayedEvent> events);
+
+	/**
 	 * Leases events that are due and not leased, also those that cannot be delivered.
 	 * Counts an attempt for each, which stays counted if the event cannot be read.
 	 * @param lease begins now
@@ -55,6 +63,16 @@ public interface OutboxStore extends EventSettlement {
 	 * @return the last row above the given one, or the given one if there is none
 	 */
 	long lastRow(long above);
+
+	/**
+	 * A row up to which there are no pending events, of any publisher, leased or not, and
+	 * which no append will precede. Rows that other programs insert with low ids of their
+	 * own can precede it for up to five minutes. Inexpensive: the database is queried at
+	 * most once per second. Failures are not thrown.
+	 * @return 0 to search from the first row; empty if the store cannot know such a row,
+	 * so that searches from the first row can be slow beside a long transaction
+	 */
+	OptionalLong lowWaterMark();
 
 	/**
 	 * Moves pending events that other programs have inserted for later to the waiting
@@ -112,6 +130,15 @@ public interface OutboxStore extends EventSettlement {
 			this(waiting, above, publishers, Set.of(), null, limit, Long.MAX_VALUE, Integer.MAX_VALUE);
 		}
 
+	}
+
+	/**
+	 * An event that is to be delivered later.
+	 *
+	 * @param event without a row yet
+	 * @param delay the time until it is due, from its append
+	 */
+	record DelayedEvent(SerializedEvent event, Duration delay) {
 	}
 
 	/**
@@ -187,8 +214,19 @@ public interface OutboxStore extends EventSettlement {
 	 * @param leased the event
 	 * @param reason a sentence for operators
 	 * @param delay the time until the next attempt; without effect on a dead event
+	 * @param counted whether the attempt stays counted; without effect on a dead event
 	 */
-	record FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+	record FailedEvent(LeasedEvent leased, String reason, Duration delay, boolean counted) {
+
+		/**
+		 * An event whose attempt stays counted.
+		 * @param leased the event
+		 * @param reason a sentence for operators
+		 * @param delay the time until the next attempt
+		 */
+		public FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+			this(leased, reason, delay, true);
+		}
 
 		/**
 		 * An event without a next attempt.

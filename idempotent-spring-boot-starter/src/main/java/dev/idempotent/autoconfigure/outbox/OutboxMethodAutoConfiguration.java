@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
@@ -38,9 +39,9 @@ public final class OutboxMethodAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor outboxMethodAdvisor(ObjectProvider<Outbox> outbox,
-			ObjectProvider<OutboxTopics> topics) {
-		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
-				new OutboxMethodAdvisor(outbox::getObject, () -> require(topics)), Placement.INNERMOST);
+			ObjectProvider<OutboxTopics> topics, Environment environment) {
+		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(new OutboxMethodAdvisor(outbox::getObject,
+				() -> require(topics), environment::resolveRequiredPlaceholders), Placement.INNERMOST);
 		processor.setOrder(processor.getOrder() + 1);
 		return processor;
 	}

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.env.Environment;
 
 /**
  * Properties of the transactional outbox.
@@ -122,6 +123,21 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		 */
 		NONE
 
+	}
+
+	/**
+	 * Returns the default topic. The binding of properties keeps unknown placeholders.
+	 */
+	@Nullable String defaultTopic(Environment environment) {
+		try {
+			return (this.defaultTopic != null) ? environment.resolveRequiredPlaceholders(this.defaultTopic) : null;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.default-topic is '" + this.defaultTopic
+							+ "', which has a placeholder without a value.",
+					"Set the property that it names, or add a default value, as in ${shop.topic:orders}.", ex);
+		}
 	}
 
 	Duration requireDeadRetention() {

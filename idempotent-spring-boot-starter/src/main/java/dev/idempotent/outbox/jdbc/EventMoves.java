@@ -54,17 +54,18 @@ final class EventMoves {
 	 */
 	int toWaiting(Connection connection, boolean waiting, List<FailedEvent> events) {
 		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
-		Map<Long, List<Object>> rows = map(locked,
-				(event) -> List.of(reason(event), event.delay().toMillis(), event.leased().row()));
+		Map<Long, List<Object>> rows = map(locked, (event) -> List.of(event.counted() ? 0 : 1, reason(event),
+				event.delay().toMillis(), event.leased().row()));
 		if (waiting) {
 			Statements.updateEach(connection,
-					"update " + this.tables.waiting() + " set claim_id = null, claimed_by = null, last_error = ?, "
+					"update " + this.tables.waiting()
+							+ " set claim_id = null, claimed_by = null, attempts = attempts - ?, last_error = ?, "
 							+ "available_at = " + this.database.millisFromNow() + " where id = ?",
 					List.copyOf(rows.values()));
 			return locked.size();
 		}
 		copy(connection, new Copy(this.tables.event(), this.tables.waiting(), "attempts, last_error, available_at",
-				"attempts, ?, " + this.database.millisFromNow()), rows);
+				"attempts - ?, ?, " + this.database.millisFromNow()), rows);
 		return this.leased.delete(connection, false, locked.keySet());
 	}
 
@@ -96,13 +97,22 @@ final class EventMoves {
 	/**
 	 * Moves pending events that other programs have inserted for later to the table of
 	 * waiting events.
+	 * @param above only rows above this one
 	 * @return how many were moved
 	 */
-	int delayedToWaiting(Connection connection, int limit) {
+	int delayedToWaiting(Connection connection, long above, int limit) {
 		List<Long> rows = Statements.query(connection,
-				"select id from " + this.tables.event() + " where claim_id is null and available_at > "
+				"select id from " + this.tables.event() + " where id > ? and claim_id is null and available_at > "
 						+ this.database.nowForIndexes() + " order by id limit " + limit + " for update skip locked",
-				List.of(), (row, number) -> row.getLong(1));
+				List.of(above), (row, number) -> row.getLong(1));
+		return pendingToWaiting(connection, rows);
+	}
+
+	/**
+	 * Moves locked rows of pending events to the table of waiting events.
+	 * @return how many
+	 */
+	int pendingToWaiting(Connection connection, List<Long> rows) {
 		copyAll(connection, new Copy(this.tables.event(), this.tables.waiting(), "available_at, attempts",
 				"available_at, attempts"), rows);
 		return this.leased.delete(connection, false, rows);

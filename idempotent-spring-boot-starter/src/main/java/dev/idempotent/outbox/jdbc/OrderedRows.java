@@ -78,8 +78,9 @@ final class OrderedRows {
 	 * @return how many
 	 */
 	int postpone(Connection connection, List<FailedEvent> events) {
-		return update(connection, events, this.database.millisFromNow(), (event) -> List.of(EventMoves.reason(event),
-				event.delay().toMillis(), event.leased().keyHash(), event.leased().row()));
+		return update(connection, events, this.database.millisFromNow() + ", attempts = attempts - ?",
+				(event) -> List.of(EventMoves.reason(event), event.delay().toMillis(), event.counted() ? 0 : 1,
+						event.leased().keyHash(), event.leased().row()));
 	}
 
 	/**

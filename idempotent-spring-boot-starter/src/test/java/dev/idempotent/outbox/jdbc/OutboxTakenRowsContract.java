@@ -4,6 +4,7 @@ import java.util.List;
 
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxRow.Place;
+import dev.idempotent.outbox.OutboxStore.DelayedEvent;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.SerializedEvent;
@@ -45,6 +46,27 @@ abstract class OutboxTakenRowsContract extends OutboxStoreSteps {
 		assertThat(dead.retry(new DeadFilter(rows.get(0).id(), null, null))).isEqualTo(1);
 		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("first", "second");
 		assertThat(typesIn(Place.DEAD)).isEmpty();
+	}
+
+	/**
+	 * The relay moves it later.
+	 */
+	@Test
+	void keepsADelayedEventWhoseRowIsTakenAmongThePendingOnes() {
+		tested().template().update("delete from " + tested().table(Place.WAITING));
+		long last = append("first").get(0).sequence();
+		postpone(claim(), LONG);
+		assertThat(tested().template()
+			.update("update " + tested().table(Place.WAITING) + " set id = ? where id = ?", last + 1, last))
+			.isEqualTo(1);
+		inTransaction(() -> {
+			store().appendDelayed(List.of(new DelayedEvent(event("second"), LONG)));
+			return true;
+		});
+		assertThat(typesIn(Place.EVENT)).containsExactly("second");
+		assertThat(claim()).isEmpty();
+		assertThat(store().moveDelayedToWaiting(1000)).isEqualTo(1);
+		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("first", "second");
 	}
 
 	private void setRow(Place place, SerializedEvent event, SerializedEvent taken) {
