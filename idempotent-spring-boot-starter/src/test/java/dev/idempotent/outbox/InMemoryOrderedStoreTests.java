@@ -55,6 +55,16 @@ class InMemoryOrderedStoreTests {
 	}
 
 	@Nested
+	class FuzzTests extends OrderedStoreFuzz {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
 	class SettlementTests extends OrderedStoreSettlement {
 
 		@Override

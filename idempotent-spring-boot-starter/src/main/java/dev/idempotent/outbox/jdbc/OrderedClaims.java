@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -159,7 +160,7 @@ final class OrderedClaims {
 	private void update(Connection connection, Map<Long, EventLease> leases, List<OrderedRow> rows) {
 		rows.stream().collect(Collectors.groupingBy((row) -> {
 			EventLease lease = Objects.requireNonNull(leases.get(row.keyHash()));
-			return List.of(lease.owner(), lease.duration());
+			return new Holder(lease.owner(), lease.duration());
 		})).values().forEach((some) -> {
 			List<Long> keys = some.stream().map(OrderedRow::keyHash).distinct().toList();
 			EventLease lease = Objects.requireNonNull(leases.get(keys.get(0)));
@@ -184,6 +185,9 @@ final class OrderedClaims {
 					row.getString("claim_id"), EventRow.of(row));
 		}
 
+	}
+
+	private record Holder(String owner, Duration duration) {
 	}
 
 	private record Locked(OrderedRow row, int attempts, long bytes, boolean due) {

@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.outbox.OrderedStoreContract;
+import dev.idempotent.outbox.OrderedStoreFuzz;
 import dev.idempotent.outbox.OrderedStoreRaces;
 import dev.idempotent.outbox.OrderedStoreScan;
 import dev.idempotent.outbox.OrderedStoreSettlement;
@@ -68,6 +69,16 @@ abstract class JdbcOrderedStoreContract {
 	}
 
 	@Nested
+	class FuzzTests extends OrderedStoreFuzz {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
 	class SettlementTests extends OrderedStoreSettlement {
 
 		@Override
@@ -93,6 +104,16 @@ abstract class JdbcOrderedStoreContract {
 		@Override
 		OrderedOnTables tested() {
 			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class EncryptionTests extends OrderedEncryptionContract {
+
+		@Override
+		OrderedOnTables tables() {
+			return JdbcOrderedStoreContract.this.tables("ordered");
 		}
 
 	}
