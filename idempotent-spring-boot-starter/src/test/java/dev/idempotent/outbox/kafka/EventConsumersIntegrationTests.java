@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.kafka;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +53,7 @@ class EventConsumersIntegrationTests {
 			shop.getBean(Orders.class).place("42");
 			awaitRecords(1);
 			ConsumerRecord<byte[], byte[]> first = KafkaRecords.of(kafka.address(), TOPIC).get(0);
-			assertThat(new String(first.key())).isEqualTo("42");
+			assertThat(new String(first.key(), StandardCharsets.UTF_8)).isEqualTo("42");
 			assertThat(shop.getBean(KafkaOutboxPublisher.class).publish(List.of(again(first))))
 				.containsExactly(new Outcome.Delivered());
 			awaitRecords(2);
