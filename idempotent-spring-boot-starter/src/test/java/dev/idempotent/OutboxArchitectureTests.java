@@ -59,6 +59,10 @@ class OutboxArchitectureTests {
 			"io.lettuce..");
 
 	@ArchTest
+	static final ArchRule outboxKafkaKnowsKafkasClientAlone = ArchitectureTests.room(OUTBOX + ".kafka", OUTBOX, OUTAGE,
+			"java..", "org.jspecify..", "org.apache.kafka.clients.producer..", "org.apache.kafka.common..");
+
+	@ArchTest
 	static final ArchRule thePromisesAreStrangers = noClasses().that()
 		.resideInAPackage(ROOT + "..")
 		.should()

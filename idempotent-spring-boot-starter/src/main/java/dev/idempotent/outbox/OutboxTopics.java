@@ -106,7 +106,7 @@ public final class OutboxTopics {
 		catch (IllegalArgumentException ex) {
 			throw new IdempotentConfigurationException("idempotent.outbox.default-topic: " + ex.getMessage() + ".",
 					"Set it to a topic of one of these, or add the library that provides the publisher "
-							+ "(spring-boot-starter-data-redis for redis-stream).",
+							+ "(spring-boot-starter-data-redis for redis-stream, spring-boot-starter-kafka for kafka).",
 					ex);
 		}
 	}

@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Ports of servers that keep them while they are down.
  */
-final class Ports {
+public final class Ports {
 
 	/**
 	 * These and those of a Redis Cluster's bus, 10,000 higher, are below what systems
@@ -30,7 +30,7 @@ final class Ports {
 	 * Finds a free port, never the same twice. Test JVMs that run side by side look in
 	 * different ranges.
 	 */
-	static int free() {
+	public static int free() {
 		int first = FIRST + (int) (ProcessHandle.current().pid() * PER_PROCESS % (LAST + 1 - FIRST));
 		while (true) {
 			int port = first + ThreadLocalRandom.current().nextInt(PER_PROCESS);

@@ -1,5 +1,6 @@
 package dev.idempotent.testing;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -28,6 +29,8 @@ public final class RealKafka implements BeforeAllCallback, AfterAllCallback {
 
 	private final String[] topics;
 
+	private final Map<String, String> settings = new HashMap<>(Map.of("offsets.topic.num.partitions", "1"));
+
 	private @Nullable EmbeddedKafkaBroker broker;
 
 	private RealKafka(String[] topics) {
@@ -38,10 +41,18 @@ public final class RealKafka implements BeforeAllCallback, AfterAllCallback {
 		return new RealKafka(topics);
 	}
 
+	/**
+	 * Gives the broker a setting.
+	 */
+	public RealKafka with(String name, String value) {
+		this.settings.put(name, value);
+		return this;
+	}
+
 	@Override
 	public void beforeAll(ExtensionContext context) {
 		this.broker = new EmbeddedKafkaKraftBroker(1, PARTITIONS, this.topics)
-			.brokerProperties(Map.of("offsets.topic.num.partitions", "1"));
+			.brokerProperties(this.settings);
 		this.broker.afterPropertiesSet();
 	}
 

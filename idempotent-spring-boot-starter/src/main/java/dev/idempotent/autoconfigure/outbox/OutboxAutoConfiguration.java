@@ -59,12 +59,13 @@ import tools.jackson.databind.json.JsonMapper;
  */
 @AutoConfiguration(after = DataSourceTransactionManagerAutoConfiguration.class,
 		afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-				"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration" })
+				"org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+				"org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
-@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class })
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class })
 public final class OutboxAutoConfiguration {
 
 	@Bean

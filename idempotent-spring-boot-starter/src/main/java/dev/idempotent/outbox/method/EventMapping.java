@@ -147,7 +147,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		catch (IllegalArgumentException ex) {
 			throw method.invalid("has no topic to send to: " + ex.getMessage(),
 					"Set a topic that a publisher serves, set idempotent.outbox.default-topic, or add the library that brings "
-							+ "the publisher (spring-boot-starter-data-redis for redis-stream).",
+							+ "the publisher (spring-boot-starter-data-redis for redis-stream, spring-boot-starter-kafka for kafka).",
 					ex);
 		}
 	}

@@ -1,0 +1,202 @@
+package dev.idempotent.outbox.kafka;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.outbox.SerializedEvent;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.KafkaStorageException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.NotEnoughReplicasException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * Tests for {@link KafkaOutboxPublisher} with failures that a broker cannot be made to
+ * cause.
+ */
+class FailureOutcomesTests {
+
+	private static final Node BROKER = new Node(1, "localhost", 9092);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	private static final List<SerializedEvent> EVENTS = List.of(KafkaEvents.to("orders", "key", "0"),
+			KafkaEvents.to("orders", "key", "bad"), KafkaEvents.to("orders", "key", "1"));
+
+	private final List<ScriptedProducer> created = new ArrayList<>();
+
+	private Cluster cluster = cluster(BROKER);
+
+	static Stream<Arguments> failuresOfARecord() {
+		return Stream.of(arguments(new RecordTooLargeException("secret"), Outcome.Reject.class),
+				arguments(new InvalidRecordException("secret"), Outcome.Reject.class),
+				arguments(new InvalidTopicException("secret"), Outcome.Reject.class),
+				arguments(new KafkaException(new SerializationException("secret")), Outcome.Reject.class),
+				arguments(new PolicyViolationException("secret"), Outcome.Retry.class));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failuresOfARecord")
+	void blamesTheRecordAlone(Exception failure, Class<?> type) {
+		this.created.add(producer().failAtSend("bad", failure));
+		this.created.add(producer().failAtFlush("bad", failure));
+		for (ScriptedProducer producer : this.created) {
+			List<Outcome> outcomes = publisher(producer).publish(EVENTS);
+			assertThat(outcomes).element(1).isInstanceOf(type).asString().doesNotContain("secret");
+			assertThat(List.of(outcomes.get(0), outcomes.get(2))).containsOnly(DELIVERED);
+			assertThat(producer.closed()).isFalse();
+		}
+	}
+
+	static Stream<Arguments> failuresAtSend() {
+		return Stream.of(
+				arguments(new TimeoutException("secret", new UnknownTopicOrPartitionException("secret")),
+						Scope.DESTINATION, false),
+				arguments(new TimeoutException("secret"), Scope.PUBLISHER, false),
+				arguments(new TopicAuthorizationException(Set.of("secret")), Scope.DESTINATION, false),
+				arguments(new BufferExhaustedException("secret"), Scope.PUBLISHER, false),
+				arguments(new SaslAuthenticationException("secret"), Scope.PUBLISHER, true),
+				arguments(new ClusterAuthorizationException("secret"), Scope.PUBLISHER, true),
+				arguments(new KafkaException("secret", new ClusterAuthorizationException("secret")), Scope.PUBLISHER,
+						true),
+				arguments(new ProducerFencedException("secret"), Scope.PUBLISHER, true),
+				arguments(new IllegalStateException("secret"), Scope.PUBLISHER, true),
+				arguments(new KafkaException("secret"), Scope.PUBLISHER, true));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failuresAtSend")
+	void sendsNothingElseAfterAFailureThatIsNotOfTheRecord(Exception failure, Scope scope, boolean broken) {
+		ScriptedProducer producer = producer().failAtSend("bad", failure);
+		List<Outcome> outcomes = publisher(producer).publish(EVENTS);
+		assertThat(producer.sends()).isEqualTo(2);
+		assertThat(outcomes.subList(1, 3)).allSatisfy((outcome) -> assertUnavailable(outcome, scope));
+		assertThat(producer.closed()).isEqualTo(broken);
+	}
+
+	static Stream<Arguments> failuresAtFlush() {
+		return Stream.of(arguments(new TimeoutException("secret"), Scope.PUBLISHER, false),
+				arguments(new NetworkException("secret"), Scope.PUBLISHER, false),
+				arguments(new KafkaStorageException("secret"), Scope.PUBLISHER, false),
+				arguments(new NotEnoughReplicasException("secret"), Scope.DESTINATION, false),
+				arguments(new TopicAuthorizationException(Set.of("secret")), Scope.DESTINATION, false),
+				arguments(new OutOfOrderSequenceException("secret"), Scope.PUBLISHER, true),
+				arguments(new InvalidProducerEpochException("secret"), Scope.PUBLISHER, true),
+				arguments(new KafkaException("Producer is closed forcefully."), Scope.PUBLISHER, true));
+	}
+
+	@ParameterizedTest
+	@MethodSource("failuresAtFlush")
+	void determinesWhatIsUnavailable(Exception failure, Scope scope, boolean broken) {
+		ScriptedProducer producer = producer().failAtFlush("bad", failure);
+		assertUnavailable(publisher(producer).publish(EVENTS.subList(1, 2)).get(0), scope);
+		assertThat(producer.closed()).isEqualTo(broken);
+	}
+
+	@Test
+	void blamesTheTopicIfOthersOfTheBatchWereDelivered() {
+		ScriptedProducer producer = producer().failAtFlush("bad", new TimeoutException("secret"));
+		List<Outcome> outcomes = publisher(producer).publish(EVENTS);
+		assertThat(List.of(outcomes.get(0), outcomes.get(2))).containsOnly(DELIVERED);
+		assertUnavailable(outcomes.get(1), Scope.DESTINATION);
+	}
+
+	@Test
+	void sendsNothingToATopicWithAPartitionWithoutLeader() {
+		this.cluster = cluster(Node.noNode());
+		ScriptedProducer producer = producer();
+		List<SerializedEvent> events = List.of(KafkaEvents.to("orders", "key", "0"),
+				KafkaEvents.to("others", "key", "0"));
+		List<Outcome> outcomes = publisher(producer).publish(events);
+		assertThat(outcomes).containsExactly(
+				new Outcome.Unavailable("A partition of the topic has no leader", Scope.DESTINATION), DELIVERED);
+		assertThat(producer.sends()).isOne();
+	}
+
+	@Test
+	void replacesABrokenProducerOnce() {
+		ScriptedProducer broken = producer().failAtFlush("bad", new OutOfOrderSequenceException("secret"));
+		ScriptedProducer next = producer();
+		this.created.addAll(List.of(broken, next));
+		KafkaOutboxPublisher publisher = new KafkaOutboxPublisher(this::nextProducer, settings());
+		publisher.publish(EVENTS);
+		assertThat(broken.closed()).isTrue();
+		assertThat(publisher.publish(EVENTS)).containsOnly(DELIVERED);
+		publisher.close();
+		assertThat(next.closed()).isTrue();
+	}
+
+	@Test
+	void isUnavailableWhileNoProducerCanBeCreated() {
+		KafkaOutboxPublisher publisher = new KafkaOutboxPublisher(() -> {
+			throw new KafkaException("Failed to construct kafka producer", new IllegalArgumentException("No servers"));
+		}, settings());
+		assertThat(publisher.publish(EVENTS)).isEqualTo(
+				Collections.nCopies(3, new Outcome.Unavailable("There is no Kafka producer (No servers)")));
+	}
+
+	private static void assertUnavailable(Outcome outcome, Scope scope) {
+		assertThat(outcome).isInstanceOfSatisfying(Outcome.Unavailable.class, (unavailable) -> {
+			assertThat(unavailable.scope()).isEqualTo(scope);
+			assertThat(unavailable.reason()).doesNotContain("secret");
+		});
+	}
+
+	private static ProducerSettings settings() {
+		return ProducerSettings.within(Duration.ofSeconds(30));
+	}
+
+	private static KafkaOutboxPublisher publisher(ScriptedProducer producer) {
+		return new KafkaOutboxPublisher(() -> producer, settings());
+	}
+
+	private Producer<byte[], byte[]> nextProducer() {
+		return this.created.remove(0);
+	}
+
+	private ScriptedProducer producer() {
+		return new ScriptedProducer(this.cluster);
+	}
+
+	/**
+	 * A cluster whose first topic has a partition with another leader.
+	 */
+	private static Cluster cluster(Node leader) {
+		Node[] replicas = { BROKER };
+		return new Cluster("test", List.of(BROKER),
+				List.of(new PartitionInfo("orders", 0, leader, replicas, replicas),
+						new PartitionInfo("others", 0, BROKER, replicas, replicas)),
+				Set.of(), Set.of());
+	}
+
+}

@@ -1,0 +1,36 @@
+package dev.idempotent.outbox.kafka;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import dev.idempotent.outbox.SerializedEvent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Events to publish.
+ */
+final class KafkaEvents {
+
+	private KafkaEvents() {
+	}
+
+	static SerializedEvent to(String topic, @Nullable String key, String payload) {
+		return to(topic, key, payload.getBytes(StandardCharsets.UTF_8), Map.of());
+	}
+
+	static SerializedEvent to(String topic, @Nullable String key, byte[] payload, Map<String, String> headers) {
+		return new SerializedEvent(UUID.randomUUID(), 42, KafkaOutboxPublisher.PREFIX + ":" + topic, key,
+				"order.created", payload, headers, 1);
+	}
+
+	/**
+	 * Events of one key whose payloads are the numbers from 0.
+	 */
+	static List<SerializedEvent> numbered(String topic, String key, int count) {
+		return IntStream.range(0, count).mapToObj((i) -> to(topic, key, Integer.toString(i))).toList();
+	}
+
+}

@@ -1,0 +1,188 @@
+package dev.idempotent.outbox.kafka;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.testing.KafkaRecords;
+import dev.idempotent.testing.RealKafka;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link KafkaOutboxPublisher} on a broker.
+ */
+class KafkaOutboxPublisherIntegrationTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final Outcome DELIVERED = new Outcome.Delivered();
+
+	@RegisterExtension
+	static final RealKafka kafka = RealKafka.withTopics().with("auto.create.topics.enable", "false");
+
+	private final KafkaOutboxPublisher publisher = publisher(kafka.address(), LEASE);
+
+	private final String topic = topic(2);
+
+	@AfterEach
+	void close() {
+		this.publisher.close();
+	}
+
+	@Test
+	void sendsKeyHeadersAndPayloadUnchanged() {
+		byte[] payload = new byte[256];
+		IntStream.range(0, payload.length).forEach((i) -> payload[i] = (byte) i);
+		SerializedEvent event = KafkaEvents.to(this.topic, "schlüssel", payload,
+				Map.of("ce_source", "/shop", "content-type", "application/octet-stream", "traceparent", "00-1-2-01"));
+		assertThat(this.publisher.publish(List.of(event))).containsExactly(DELIVERED);
+		ConsumerRecord<byte[], byte[]> record = KafkaRecords.of(kafka.address(), this.topic).get(0);
+		assertThat(record.key()).isEqualTo("schlüssel".getBytes(StandardCharsets.UTF_8));
+		assertThat(record.value()).isEqualTo(payload);
+		assertThat(KafkaRecords.headers(record)).containsExactlyInAnyOrderEntriesOf(Map.of("ce_specversion", "1.0",
+				"ce_id", event.id().toString(), "ce_type", "order.created", "ce_subject", "schlüssel",
+				"ce_partitionkey", "schlüssel", "ce_sequence", "42", "ce_source", "/shop", "content-type",
+				"application/octet-stream", "traceparent", "00-1-2-01"));
+	}
+
+	@Test
+	void sendsEventsWithoutAKey() {
+		assertThat(this.publisher.publish(List.of(KafkaEvents.to(this.topic, null, "0")))).containsExactly(DELIVERED);
+		assertThat(KafkaRecords.of(kafka.address(), this.topic)).singleElement()
+			.satisfies((record) -> assertThat(record.key()).isNull());
+	}
+
+	@Test
+	void keepsTheOrderOfAKeyInOnePartition() {
+		for (String key : List.of("a", "b", "c", "d")) {
+			assertThat(this.publisher.publish(KafkaEvents.numbered(this.topic, key, 100))).hasSize(100)
+				.containsOnly(DELIVERED);
+		}
+		Map<String, Set<Integer>> partitions = new HashMap<>();
+		Map<String, StringBuilder> payloads = new HashMap<>();
+		KafkaRecords.of(kafka.address(), this.topic).forEach((record) -> {
+			String key = new String(record.key(), StandardCharsets.UTF_8);
+			partitions.computeIfAbsent(key, (name) -> new HashSet<>()).add(record.partition());
+			payloads.computeIfAbsent(key, (name) -> new StringBuilder())
+				.append(new String(record.value(), StandardCharsets.UTF_8));
+		});
+		String numbers = String.join("", IntStream.range(0, 100).mapToObj(Integer::toString).toList());
+		assertThat(partitions.values()).allSatisfy((all) -> assertThat(all).hasSize(1));
+		assertThat(payloads.values()).hasSize(4).allSatisfy((all) -> assertThat(all).hasToString(numbers));
+	}
+
+	@Test
+	void deliversTheEventsAroundRejectedOnes() {
+		List<Outcome> outcomes = this.publisher.publish(List.of(KafkaEvents.to(this.topic, "key", "0"),
+				KafkaEvents.to(this.topic, "key", new byte[2_000_000], Map.of()),
+				KafkaEvents.to("no topic at all", "key", "lost"), KafkaEvents.to(this.topic, "key", "1")));
+		assertThat(outcomes).containsExactly(DELIVERED,
+				new Outcome.Reject("Kafka rejects the record (RecordTooLargeException)"),
+				new Outcome.Reject("Kafka rejects the record (InvalidTopicException)"), DELIVERED);
+		assertThat(KafkaRecords.payloads(kafka.address(), this.topic)).containsExactly("0", "1");
+	}
+
+	@Test
+	void keepsTheEventsOfAMissingTopicAndDeliversTheOthers() {
+		String missing = "missing-" + UUID.randomUUID();
+		long start = System.nanoTime();
+		List<Outcome> outcomes = this.publisher
+			.publish(List.of(KafkaEvents.to(missing, "key", "0"), KafkaEvents.to(this.topic, "key", "0"),
+					KafkaEvents.to(missing, "key", "1"), KafkaEvents.to(missing, null, "2")));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(1900));
+		Outcome unavailable = new Outcome.Unavailable(
+				"Kafka did not confirm the record in time (UnknownTopicOrPartitionException)", Scope.DESTINATION);
+		assertThat(outcomes).containsExactly(unavailable, DELIVERED, unavailable, unavailable);
+		create(missing, 1);
+		await().until(() -> this.publisher.publish(List.of(KafkaEvents.to(missing, "key", "0"))).get(0),
+				DELIVERED::equals);
+	}
+
+	@Test
+	void spendsNoMoreThanHalfALeaseOnMissingTopics() {
+		Duration lease = Duration.ofSeconds(15);
+		try (KafkaOutboxPublisher hasty = publisher(kafka.address(), lease)) {
+			List<SerializedEvent> events = IntStream.range(0, 50)
+				.mapToObj((i) -> KafkaEvents.to("missing-" + i, "key", "0"))
+				.toList();
+			long start = System.nanoTime();
+			assertThat(hasty.publish(events)).hasSize(50)
+				.allSatisfy((outcome) -> assertThat(outcome).extracting("scope").isEqualTo(Scope.DESTINATION));
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(lease.dividedBy(2));
+		}
+	}
+
+	@Test
+	void isUnavailableWithoutABroker() {
+		try (KafkaOutboxPublisher lonely = publisher("127.0.0.1:1", Duration.ofSeconds(3))) {
+			assertThat(lonely
+				.publish(List.of(KafkaEvents.to(this.topic, "key", "0"), KafkaEvents.to(this.topic, "key", "1"))))
+				.hasSize(2)
+				.containsOnly(
+						new Outcome.Unavailable("Kafka did not confirm the record in time (TimeoutException)"));
+		}
+	}
+
+	@Test
+	void isUnavailableWhileTheNameOfABrokerCannotBeResolved() {
+		try (KafkaOutboxPublisher lost = publisher("kafka.invalid:9092", LEASE)) {
+			assertThat(lost.publish(List.of(KafkaEvents.to(this.topic, "key", "0"))))
+				.hasOnlyElementsOfType(Outcome.Unavailable.class);
+		}
+	}
+
+	@Test
+	void leavesItsEventsToOthersWhenItIsInterrupted() {
+		Thread.currentThread().interrupt();
+		List<Outcome> outcomes = this.publisher.publish(KafkaEvents.numbered(this.topic, "key", 2));
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(outcomes).containsOnly(new Outcome.Unavailable("The Kafka producer cannot send (InterruptException)"))
+			.hasSize(2);
+		assertThat(this.publisher.publish(KafkaEvents.numbered(this.topic, "key", 2))).containsOnly(DELIVERED);
+	}
+
+	@Test
+	void isUnavailableOnceItIsClosed() {
+		this.publisher.publish(List.of(KafkaEvents.to(this.topic, "key", "0")));
+		this.publisher.close();
+		assertThat(this.publisher.publish(List.of(KafkaEvents.to(this.topic, "key", "1"))))
+			.containsExactly(new Outcome.Unavailable("There is no Kafka producer (The publisher has been closed)"));
+		assertThat(KafkaRecords.payloads(kafka.address(), this.topic)).containsExactly("0");
+	}
+
+	private static KafkaOutboxPublisher publisher(String brokers, Duration lease) {
+		return KafkaOutboxPublisher.connectingTo(Map.of("bootstrap.servers", brokers, "client.id", "test"), lease);
+	}
+
+	private static String topic(int partitions) {
+		String topic = "orders-" + UUID.randomUUID();
+		create(topic, partitions);
+		return topic;
+	}
+
+	private static void create(String topic, int partitions) {
+		try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.address()))) {
+			admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().toCompletionStage()
+				.toCompletableFuture()
+				.join();
+		}
+	}
+
+}
