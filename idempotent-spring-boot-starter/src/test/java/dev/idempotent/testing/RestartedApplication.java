@@ -166,7 +166,8 @@ public final class RestartedApplication implements AutoCloseable {
 		if (this.process != null) {
 			this.ready = false;
 			this.killed = true;
-			this.process.destroyForcibly();
+			// Process.destroyForcibly() would close its output, which is being read.
+			this.process.toHandle().destroyForcibly();
 		}
 	}
 

@@ -1,17 +1,23 @@
 package dev.idempotent.outbox.crash;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
 /**
  * A broker that can be crashed.
  */
-interface EventBroker {
+interface EventBroker extends AutoCloseable {
 
 	/**
 	 * The topic of all events.
 	 */
 	String topic();
+
+	/**
+	 * The lease of events, of which a publisher's timeouts may be parts.
+	 */
+	Duration lease();
 
 	/**
 	 * What tells an instance where the broker is, as {@code name=value}.
@@ -39,5 +45,8 @@ interface EventBroker {
 	 * Reads all events, in the order in which consumers get those of one key.
 	 */
 	List<PublishedEvent> read();
+
+	@Override
+	void close();
 
 }

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.crash;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +43,7 @@ final class Faults {
 	/**
 	 * Kills instances, or pauses them for longer than a lease.
 	 */
-	void strike(List<RestartedApplication> instances) {
+	void strike(List<RestartedApplication> instances, Duration lease) {
 		while (lasts(500, 3_000)) {
 			RestartedApplication victim = instances.get(this.random.nextInt(instances.size()));
 			if (!instances.stream().allMatch(RestartedApplication::isReady)) {
@@ -54,7 +55,7 @@ final class Faults {
 			else {
 				this.tally.count("fault pause");
 				victim.signal("STOP");
-				lasts(500, 6_000);
+				lasts(500, 2 * (int) lease.toMillis());
 				victim.signal("CONT");
 			}
 		}

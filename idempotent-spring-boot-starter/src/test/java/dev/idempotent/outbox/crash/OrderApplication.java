@@ -20,6 +20,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -36,6 +37,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 		DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 		TransactionManagerCustomizationAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 		JdbcClientAutoConfiguration.class, JacksonAutoConfiguration.class, DataRedisAutoConfiguration.class,
+		KafkaAutoConfiguration.class,
 		OutboxAutoConfiguration.class })
 class OrderApplication {
 

@@ -70,22 +70,33 @@ abstract class OrderCrashRules {
 
 	@Test
 	void deliversFirstOccurrencesInOrder() throws InterruptedException {
-		JdbcClient database = createTables();
-		EventBroker broker = new RedisBroker(redis, redisNetwork);
+		try (EventBroker broker = this.settings.kafka() ? new KafkaBroker() : new RedisBroker(redis, redisNetwork)) {
+			OrderCrashReport report = run(createTables(), broker);
+			System.out.println(report);
+			assertThat(report.violations().keySet()).as(report::toString).isEmpty();
+		}
+	}
+
+	private OrderCrashReport run(JdbcClient database, EventBroker broker) throws InterruptedException {
 		List<String> properties = new ArrayList<>(databaseProperties());
 		properties.addAll(broker.properties());
 		properties.add("crash.topic=" + broker.topic());
-		OrderCrashReport report;
+		properties.add("idempotent.outbox.relay.lease=" + broker.lease());
 		try (OrderSite site = new OrderSite(this.settings, properties, this.tally)) {
 			site.awaitReady();
 			storm(site, broker);
 			site.calm();
 			Duration quiet = awaitDelivery(database);
 			Map<String, Recorded> recorded = recorded(database);
-			report = OrderCrashReport.of(this.settings, this.tally, recorded, broker.read(), left(database), quiet);
+			var all = broker.read();
+			try {
+				java.nio.file.Files.write(java.nio.file.Path.of("target/order-crash/events.csv"), all.stream().map((e) -> e.key() + "," + e.number() + "," + e.headers().get("ce_time") + "," + e.published() + "," + e.headers().get("ce_sequence")+","+e.id()).toList());
+			}
+			catch (java.io.IOException ex) {
+				throw new RuntimeException(ex);
+			}
+			return OrderCrashReport.of(this.settings, this.tally, recorded, all, left(database), quiet);
 		}
-		System.out.println(report);
-		assertThat(report.violations().keySet()).as(report::toString).isEmpty();
 	}
 
 	private JdbcClient createTables() {
@@ -105,7 +116,7 @@ abstract class OrderCrashRules {
 
 	private void storm(OrderSite site, EventBroker broker) throws InterruptedException {
 		long seed = this.settings.seed();
-		List<Thread> faults = start(() -> faults(seed).strike(site.instances()),
+		List<Thread> faults = start(() -> faults(seed).strike(site.instances(), broker.lease()),
 				() -> faults(seed + 1).strike("broker", broker::kill, broker::start, broker.faults(), broker::resume),
 				() -> faults(seed + 2).strike("database", this::killDatabase, this::startDatabase,
 						Faults.of(databaseNetwork()), databaseNetwork()::resume));

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.crash;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,6 +38,11 @@ final class RedisBroker implements EventBroker {
 	@Override
 	public String topic() {
 		return "redis-stream:" + STREAM;
+	}
+
+	@Override
+	public Duration lease() {
+		return Duration.ofSeconds(3);
 	}
 
 	@Override
@@ -81,6 +87,11 @@ final class RedisBroker implements EventBroker {
 			while (page.size() == PAGE);
 		}
 		return events;
+	}
+
+	@Override
+	public void close() {
+		// The test class has started it.
 	}
 
 	private static PublishedEvent published(ByteRecord entry) {
