@@ -87,9 +87,10 @@ class ArchitectureTests {
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
-				OUTBOX_REDIS, OUTBOX + ".kafka", OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE,
-				GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA,
-				SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE, STATE + ".jdbc", TOKEN);
+				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT,
+				CAFFEINE, CLAIM,
+				CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING,
+				WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE, STATE + ".jdbc", TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -218,7 +219,8 @@ class ArchitectureTests {
 		// Its time is for operators.
 		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
 		.and()
-		// Its time is for the consumers of events.
+		// Its time is for the consumers of events, and for the delays that applications
+		// state.
 		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
 		.and()
 		// The one that decides: a token has no store, and so no other clock.

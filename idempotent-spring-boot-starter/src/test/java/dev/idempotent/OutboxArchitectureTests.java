@@ -56,7 +56,19 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
-			"io.lettuce..");
+			"io.lettuce..", "tools.jackson.core..");
+
+	@ArchTest
+	static final ArchRule outboxModulithKnowsApplicationEventsAlone = ArchitectureTests.room(OUTBOX + ".modulith",
+			SHARED, OUTBOX, "java..", "org.jspecify..", "org.springframework.context..",
+			"org.springframework.expression..", "org.springframework.modulith.events..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule onlyItsRoomKnowsModulith = noClasses().that()
+		.resideOutsideOfPackages(OUTBOX + ".modulith", AUTOCONFIGURE + "..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.springframework.modulith..");
 
 	@ArchTest
 	static final ArchRule outboxKafkaKnowsKafkasClientAlone = ArchitectureTests.room(OUTBOX + ".kafka", OUTBOX, OUTAGE,

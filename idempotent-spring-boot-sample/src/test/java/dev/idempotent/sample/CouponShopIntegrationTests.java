@@ -3,8 +3,12 @@ package dev.idempotent.sample;
 import java.net.http.HttpResponse;
 
 import com.jayway.jsonpath.JsonPath;
+import dev.idempotent.outbox.kafka.KafkaOutboxPublisher;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,6 +27,12 @@ class CouponShopIntegrationTests {
 		assertThat(JsonPath.<String>read(health, "$.status")).isEqualTo("UP");
 		assertThat(JsonPath.<String>read(health, "$.components.redis.status")).isEqualTo("UP");
 		assertThat(JsonPath.<String>read(health, "$.components.db.details.database")).isEqualTo("PostgreSQL");
+	}
+
+	@Test
+	void hasNoKafkaWithoutItsProfile(@Autowired ApplicationContext context) {
+		assertThat(context.getBeanNamesForType(KafkaProperties.class)).isEmpty();
+		assertThat(context.getBeanNamesForType(KafkaOutboxPublisher.class)).isEmpty();
 	}
 
 	@Test

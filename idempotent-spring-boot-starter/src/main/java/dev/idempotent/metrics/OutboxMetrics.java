@@ -66,6 +66,15 @@ public final class OutboxMetrics implements OutboxObserver {
 		of(publisher).commitToDelivered().record(sinceCommit);
 	}
 
+	@Override
+	public void unreceived(String publisher) {
+		Counter.builder("outbox.unreceived")
+			.description("Delivered events that no client has received")
+			.tag(PUBLISHER, publisher)
+			.register(this.registry)
+			.increment();
+	}
+
 	private Meters of(String publisher) {
 		return this.meters.computeIfAbsent(publisher, (prefix) -> Meters.of(this.registry, prefix));
 	}

@@ -109,9 +109,12 @@ public final class OutboxEvent {
 	}
 
 	/**
-	 * Returns an event that is delivered later. The delay ends by the clock of the
-	 * database, at the earliest at the given time.
-	 * @param time when to deliver it at the earliest
+	 * Returns an event that is delivered later. When the commit begins, this process
+	 * computes the delay by its own clock; the delay then passes by the clock of the
+	 * database. Only an event without a key, or an {@link #unordered()} one, can be
+	 * delivered later.
+	 * @param time when to deliver it at the earliest, at most 36,500 days from now; a
+	 * time that has passed has no effect
 	 * @return a new event
 	 */
 	public OutboxEvent availableAt(Instant time) {

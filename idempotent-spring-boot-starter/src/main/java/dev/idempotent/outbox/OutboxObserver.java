@@ -26,6 +26,14 @@ public interface OutboxObserver {
 	}
 
 	/**
+	 * Called when an event has been published and the broker reports that no client has
+	 * received it. It counts as delivered.
+	 * @param publisher the prefix of its topic
+	 */
+	default void unreceived(String publisher) {
+	}
+
+	/**
 	 * The result of a batch, as numbers of events.
 	 *
 	 * @param delivered those that the broker has confirmed

@@ -41,6 +41,13 @@ public interface OutboxStore extends EventSettlement {
 	List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease);
 
 	/**
+	 * Inserts waiting events in the transaction of the calling thread, in this order.
+	 * They are due after their delays.
+	 * @param events without rows yet
+	 */
+	void appendDelayed(List<DelayedEvent> events);
+
+	/**
 	 * Leases events that are due and not leased, also those that cannot be delivered.
 	 * Counts an attempt for each, which stays counted if the event cannot be read.
 	 * @param lease begins now
@@ -112,6 +119,15 @@ public interface OutboxStore extends EventSettlement {
 			this(waiting, above, publishers, Set.of(), null, limit, Long.MAX_VALUE, Integer.MAX_VALUE);
 		}
 
+	}
+
+	/**
+	 * An event that is to be delivered later.
+	 *
+	 * @param event without a row yet
+	 * @param delay the time until it is due, from its append
+	 */
+	record DelayedEvent(SerializedEvent event, Duration delay) {
 	}
 
 	/**
@@ -187,8 +203,19 @@ public interface OutboxStore extends EventSettlement {
 	 * @param leased the event
 	 * @param reason a sentence for operators
 	 * @param delay the time until the next attempt; without effect on a dead event
+	 * @param counted whether the attempt stays counted; without effect on a dead event
 	 */
-	record FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+	record FailedEvent(LeasedEvent leased, String reason, Duration delay, boolean counted) {
+
+		/**
+		 * An event whose attempt stays counted.
+		 * @param leased the event
+		 * @param reason a sentence for operators
+		 * @param delay the time until the next attempt
+		 */
+		public FailedEvent(LeasedEvent leased, String reason, Duration delay) {
+			this(leased, reason, delay, true);
+		}
 
 		/**
 		 * An event without a next attempt.

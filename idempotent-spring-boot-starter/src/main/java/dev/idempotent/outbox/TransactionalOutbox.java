@@ -34,7 +34,8 @@ public @interface TransactionalOutbox {
 
 	/**
 	 * The topic of the event, as {@code <publisher>:<destination>}, such as
-	 * {@code redis-stream:orders}.
+	 * {@code redis-stream:orders}. Placeholders, as in
+	 * {@code redis-stream:${shop.topic}}, are replaced at startup.
 	 * @return the topic; empty for {@code idempotent.outbox.default-topic}
 	 */
 	String topic() default "";

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AdvisorBeanPostProcessorTests {
 
 	private final AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
-			new OutboxMethodAdvisor(() -> null, () -> null), Placement.INNERMOST);
+			new OutboxMethodAdvisor(() -> null, () -> null, (topic) -> topic), Placement.INNERMOST);
 
 	static Stream<Ordered> postProcessorsOfSpring() {
 		return Stream.of(new KafkaListenerAnnotationBeanPostProcessor<>(), new ScheduledAnnotationBeanPostProcessor(),

@@ -123,7 +123,11 @@ public final class InMemoryOrderedStore implements OrderedOutboxStore {
 
 	@Override
 	public synchronized int postpone(List<FailedEvent> events) {
-		return eachFailed(events, (failed, entry) -> entry.free(Instant.now().plus(failed.delay()), failed.reason()));
+		return eachFailed(events, (failed, entry) -> {
+			entry.free(Instant.now().plus(failed.delay()), failed.reason());
+			entry.event = entry.event.withRow(entry.event.sequence(),
+					entry.event.attempts() - (failed.counted() ? 0 : 1));
+		});
 	}
 
 	@Override

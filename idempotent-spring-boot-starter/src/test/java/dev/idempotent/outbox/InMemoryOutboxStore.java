@@ -58,6 +58,16 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		return added.stream().map((entry) -> entry.event).toList();
 	}
 
+	@Override
+	public synchronized void appendDelayed(List<DelayedEvent> events) {
+		events.forEach((delayed) -> {
+			long row = append(List.of(delayed.event()), null).get(0).sequence();
+			Entry entry = Objects.requireNonNull(at(Place.EVENT).remove(row));
+			entry.availableAt = in(delayed.delay());
+			at(Place.WAITING).put(row, entry);
+		});
+	}
+
 	/**
 	 * Inserts an event without a lease that is due after a delay.
 	 */
@@ -77,7 +87,8 @@ public final class InMemoryOutboxStore implements OutboxStore {
 
 	private synchronized void end(List<Entry> added, boolean committed) {
 		added.forEach((entry) -> entry.committed = committed);
-		at(Place.EVENT).values().removeIf((entry) -> !committed && added.contains(entry));
+		Stream.of(Place.EVENT, Place.WAITING)
+			.forEach((place) -> at(place).values().removeIf((entry) -> !committed && added.contains(entry)));
 	}
 
 	@Override
@@ -127,6 +138,8 @@ public final class InMemoryOutboxStore implements OutboxStore {
 		return events.stream().mapToInt((waiting) -> each(List.of(waiting.leased()), (held, entry) -> {
 			remove(held);
 			entry.giveBack(in(waiting.delay()));
+			entry.event = entry.event.withRow(entry.event.sequence(),
+					entry.event.attempts() - (waiting.counted() ? 0 : 1));
 			entry.reason = waiting.reason();
 			at(Place.WAITING).put(entry.event.sequence(), entry);
 		})).sum();

@@ -79,6 +79,16 @@ class InMemoryOutboxStoreTests {
 	}
 
 	@Nested
+	class DelayedTests extends OutboxStoreDelayed {
+
+		@Override
+		protected TestedOutboxStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
 	class RacesTests extends OutboxStoreRaces {
 
 		@Override

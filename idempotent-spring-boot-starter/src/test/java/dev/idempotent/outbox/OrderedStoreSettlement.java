@@ -65,6 +65,17 @@ public abstract class OrderedStoreSettlement extends OrderedStoreSteps {
 	}
 
 	@Test
+	void takesBackAnAttemptThatIsNotCounted() {
+		append("a1", "b1");
+		store().postpone(claim("a", "b").stream()
+			.map((held) -> new FailedEvent(held, "again", Duration.ZERO, held.event().type().equals("a1")))
+			.toList());
+		assertThat(row("a1").event().attempts()).isEqualTo(1);
+		assertThat(row("b1").event().attempts()).isZero();
+		assertThat(claim("b")).extracting((each) -> each.event().attempts()).containsExactly(1);
+	}
+
+	@Test
 	void keepsTheReasonAndDelayOfEachPostponedEvent() {
 		append("a1", "b1");
 		store().postpone(claim("a", "b").stream()

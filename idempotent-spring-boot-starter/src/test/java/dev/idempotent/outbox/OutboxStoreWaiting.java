@@ -9,6 +9,7 @@ import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * What every store promises about events that could not be delivered.
@@ -95,6 +96,18 @@ public abstract class OutboxStoreWaiting extends OutboxStoreSteps {
 		assertThat(claimWaiting()).isEmpty();
 		passTime();
 		assertThat(claimWaiting()).extracting((each) -> each.event().attempts()).containsExactly(3);
+	}
+
+	@Test
+	void takesBackAnAttemptThatIsNotCounted() {
+		append("fresh", "fresh and counted");
+		List<LeasedEvent> held = both(claim(), appendAndClaimWaiting("again", "again and counted"));
+		store().postpone(held.stream()
+			.map((each) -> new FailedEvent(each, "once more", Duration.ZERO, each.event().type().endsWith("counted")))
+			.toList());
+		assertThat(claimWaiting()).extracting((each) -> each.event().type(), (each) -> each.event().attempts())
+			.containsExactly(tuple("fresh", 1), tuple("fresh and counted", 2), tuple("again", 2),
+					tuple("again and counted", 3));
 	}
 
 	@Test

@@ -51,8 +51,7 @@ public final class RealKafka implements BeforeAllCallback, AfterAllCallback {
 
 	@Override
 	public void beforeAll(ExtensionContext context) {
-		this.broker = new EmbeddedKafkaKraftBroker(1, PARTITIONS, this.topics)
-			.brokerProperties(this.settings);
+		this.broker = new EmbeddedKafkaKraftBroker(1, PARTITIONS, this.topics).brokerProperties(this.settings);
 		this.broker.afterPropertiesSet();
 	}
 

@@ -3,6 +3,7 @@ package dev.idempotent.sample.notification;
 import java.util.Map;
 
 import dev.idempotent.stream.RedisStreamListener;
+import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 /**
@@ -10,6 +11,7 @@ import org.springframework.stereotype.Component;
  * deliveries are counted, including those without an effect.
  */
 @Component
+@Profile("!kafka")
 class OrderEventListener {
 
 	private final Deliveries deliveries;

@@ -7,9 +7,11 @@ import java.util.function.Consumer;
 
 import dev.idempotent.sample.checkout.Services;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails;
 import org.springframework.stereotype.Component;
 
 /**
@@ -22,11 +24,15 @@ class OwnerLauncher {
 
 	private final DataRedisConnectionDetails redis;
 
+	private final ObjectProvider<KafkaConnectionDetails> kafka;
+
 	private final Services services;
 
-	OwnerLauncher(JdbcConnectionDetails database, DataRedisConnectionDetails redis, Services services) {
+	OwnerLauncher(JdbcConnectionDetails database, DataRedisConnectionDetails redis,
+			ObjectProvider<KafkaConnectionDetails> kafka, Services services) {
 		this.database = database;
 		this.redis = redis;
+		this.kafka = kafka;
 		this.services = services;
 	}
 
@@ -58,6 +64,10 @@ class OwnerLauncher {
 		put(variables, "SPRING_DATA_REDIS_PORT", Integer.toString(standalone.getPort()));
 		put(variables, "SPRING_DATA_REDIS_USERNAME", this.redis.getUsername());
 		put(variables, "SPRING_DATA_REDIS_PASSWORD", this.redis.getPassword());
+		this.kafka.ifAvailable((servers) -> {
+			put(variables, "SPRING_PROFILES_INCLUDE", "kafka");
+			put(variables, "SPRING_KAFKA_BOOTSTRAP_SERVERS", String.join(",", servers.getBootstrapServers()));
+		});
 		put(variables, "SAMPLE_SERVICES_GATEWAY", this.services.gateway());
 		put(variables, "SAMPLE_SERVICES_POINTS", this.services.points());
 		return variables;

@@ -5,6 +5,7 @@ import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
 
 /**
  * Starts an embedded server for each that is not configured.
@@ -22,6 +23,13 @@ class EmbeddedServers {
 	@Conditional(OnNoDatabaseConfigured.class)
 	PostgresServer postgresServer() {
 		return PostgresServer.start();
+	}
+
+	@Bean
+	@Profile("kafka")
+	@Conditional(OnNoKafkaConfigured.class)
+	KafkaServer kafkaServer() {
+		return KafkaServer.start();
 	}
 
 	static class OnNoRedisConfigured extends NoneNestedConditions {
@@ -60,6 +68,19 @@ class EmbeddedServers {
 
 		@ConditionalOnProperty("spring.datasource.url")
 		static class Url {
+
+		}
+
+	}
+
+	static class OnNoKafkaConfigured extends NoneNestedConditions {
+
+		OnNoKafkaConfigured() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnProperty("spring.kafka.bootstrap-servers")
+		static class Servers {
 
 		}
 

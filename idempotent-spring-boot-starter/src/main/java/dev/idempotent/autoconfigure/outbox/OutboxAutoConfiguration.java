@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 
 import javax.sql.DataSource;
 
@@ -15,6 +16,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.jdbc.TransactionInspector;
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
@@ -23,10 +25,12 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
 import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
@@ -49,6 +53,7 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -98,8 +103,23 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
-	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties) {
-		return new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic());
+	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
+			Environment environment) {
+		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic(environment));
+		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
+		return topics;
+	}
+
+	private static void requireServed(OutboxTopics topics, String topic) {
+		try {
+			topics.resolve(topic);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.topics.[" + topic + "]: " + ex.getMessage() + ".",
+					"Set it to a topic in brackets, such as idempotent.outbox.topics.[kafka:orders].on-dead, or remove it.",
+					ex);
+		}
 	}
 
 	@Bean
@@ -110,6 +130,11 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxTables tables) {
 		return new JdbcDeadEvents(dataSource, tables);
+	}
+
+	@Bean
+	JdbcTopicControl outboxTopicControl(DataSource dataSource, OutboxTables tables) {
+		return new JdbcTopicControl(dataSource, tables);
 	}
 
 	@Bean
@@ -151,10 +176,12 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean(destroyMethod = "stop")
 	@Lazy
-	OutboxRelay outboxRelay(OutboxStore store, OrderedOutboxStore ordered, OutboxTopics topics,
-			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<OutboxObserver> observers) {
+	OutboxRelay outboxRelay(OutboxStore store, OrderedOutboxStore ordered, OutboxTopics topics, TopicControl control,
+			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<DeadLetterPolicy> policy,
+			ObjectProvider<OutboxObserver> observers) {
 		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxRelay(store, ordered, properties::blocksOnDead, topics, owner, relay,
+		return new OutboxRelay(store, ordered, properties::blocksOnDead, topics, control, owner, relay,
+				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()),
 				new OutboxObservers(observers.orderedStream().toList()));
 	}
 
@@ -177,8 +204,9 @@ public final class OutboxAutoConfiguration {
 			ObjectProvider<OutboxStore> store, ObjectProvider<OrderedOutboxStore> ordered,
 			ObjectProvider<OutboxRelay> relay, ObjectProvider<OutboxRelayProperties> properties,
 			ObjectProvider<DataSource> dataSource) {
-		return new TransactionListenerRegistrar(activation, new OutboxTransactionListener(store::getObject,
-				ordered::getObject, () -> handOffs(relay, properties), () -> isInTransaction(dataSource.getObject())));
+		return new TransactionListenerRegistrar(activation,
+				new OutboxTransactionListener(store::getObject, ordered::getObject, () -> handOffs(relay, properties),
+						InstantSource.system(), () -> isInTransaction(dataSource.getObject())));
 	}
 
 	private static HandOffs handOffs(ObjectProvider<OutboxRelay> relay,

@@ -39,7 +39,8 @@ class OutboxKafkaConfiguration {
 		Map<String, Object> settings = properties.buildProducerProperties();
 		connect(settings, details.getProducer());
 		Object clientId = settings.getOrDefault(CommonClientConfigs.CLIENT_ID_CONFIG, applicationName);
-		// Another one than that of the application's own producers, which are in JMX, too.
+		// Another one than that of the application's own producers, which are in JMX,
+		// too.
 		settings.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId.equals("") ? "outbox" : clientId + "-outbox");
 		return settings;
 	}

@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
@@ -38,9 +39,9 @@ public final class OutboxMethodAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisorBeanPostProcessor outboxMethodAdvisor(ObjectProvider<Outbox> outbox,
-			ObjectProvider<OutboxTopics> topics) {
-		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(
-				new OutboxMethodAdvisor(outbox::getObject, () -> require(topics)), Placement.INNERMOST);
+			ObjectProvider<OutboxTopics> topics, Environment environment) {
+		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(new OutboxMethodAdvisor(outbox::getObject,
+				() -> require(topics), environment::resolveRequiredPlaceholders), Placement.INNERMOST);
 		processor.setOrder(processor.getOrder() + 1);
 		return processor;
 	}
@@ -52,7 +53,7 @@ public final class OutboxMethodAutoConfiguration {
 		return () -> {
 			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
 			if (found > 0) {
-				store.ifAvailable(OutboxMethodAutoConfiguration::requireTables);
+				store.ifAvailable((tables) -> requireTables(tables, "There is a @TransactionalOutbox method"));
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";
 				activation.ifAvailable((outbox) -> outbox.activate(cause));
@@ -72,11 +73,10 @@ public final class OutboxMethodAutoConfiguration {
 		return known;
 	}
 
-	private static void requireTables(JdbcOutboxStore store) {
+	static void requireTables(JdbcOutboxStore store, String reason) {
 		store.requireOneDatabase();
 		if (!store.hasTables()) {
-			throw new IdempotentConfigurationException(
-					"There is a @TransactionalOutbox method, and " + store.missingTables() + ".",
+			throw new IdempotentConfigurationException(reason + ", and " + store.missingTables() + ".",
 					store.howToCreateTables() + ".", null);
 		}
 	}

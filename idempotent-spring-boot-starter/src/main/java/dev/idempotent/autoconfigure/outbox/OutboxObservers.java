@@ -20,4 +20,9 @@ record OutboxObservers(List<OutboxObserver> observers) implements OutboxObserver
 		this.observers.forEach((each) -> each.delivered(publisher, sinceCommit));
 	}
 
+	@Override
+	public void unreceived(String publisher) {
+		this.observers.forEach((each) -> each.unreceived(publisher));
+	}
+
 }

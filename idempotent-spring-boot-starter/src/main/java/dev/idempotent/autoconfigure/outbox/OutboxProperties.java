@@ -5,6 +5,7 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.Database;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.env.Environment;
 
 /**
  * Properties of the transactional outbox.
@@ -35,11 +37,12 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		@DefaultValue("key") Order order, @Nullable String source,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention,
-		@DefaultValue("skip") OnDead onDead, @DefaultValue Map<String, TopicProperties> topics) {
+		@DefaultValue("skip") OnDead onDead, @DefaultValue Map<String, Map<String, String>> topics) {
 
 	static final String DEFAULT_TABLE_PREFIX = "outbox_";
 
 	OutboxProperties {
+		topics.forEach(OutboxProperties::onDead);
 		if (!Database.isTableName(tablePrefix)) {
 			throw new IdempotentConfigurationException("idempotent.outbox.table-prefix is not a valid table prefix.",
 					"Set it to letters, digits and underscores, optionally with a schema.", null);
@@ -67,16 +70,25 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	 * Whether an ordered event without a next attempt blocks its key.
 	 */
 	boolean blocksOnDead(String topic) {
-		TopicProperties stated = this.topics.get(topic);
-		return ((stated != null && stated.onDead() != null) ? stated.onDead() : this.onDead) == OnDead.BLOCK;
+		Map<String, String> stated = this.topics.get(topic);
+		return ((stated != null) ? onDead(topic, stated) : this.onDead) == OnDead.BLOCK;
 	}
 
 	/**
-	 * Properties of one topic.
-	 *
-	 * @param onDead What happens to later events of a key when one has no next attempt.
+	 * Reads the properties of one topic, of which the binder knows no names.
 	 */
-	record TopicProperties(@Nullable OnDead onDead) {
+	private static OnDead onDead(String topic, Map<String, String> stated) {
+		String name = "idempotent.outbox.topics.[" + topic + "]";
+		if (stated.size() != 1 || !stated.keySet().iterator().next().replaceAll("\\W", "").equalsIgnoreCase("onDead")) {
+			throw new IdempotentConfigurationException(name + " has unknown properties.",
+					"Set " + name + ".on-dead only.", null);
+		}
+		String value = stated.values().iterator().next();
+		return Stream.of(OnDead.values())
+			.filter((each) -> each.name().equalsIgnoreCase(value))
+			.findFirst()
+			.orElseThrow(() -> new IdempotentConfigurationException(name + ".on-dead is neither skip nor block.",
+					"Set it to one of them, or remove it.", null));
 	}
 
 	/**
@@ -111,6 +123,21 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 		 */
 		NONE
 
+	}
+
+	/**
+	 * Returns the default topic. The binding of properties keeps unknown placeholders.
+	 */
+	@Nullable String defaultTopic(Environment environment) {
+		try {
+			return (this.defaultTopic != null) ? environment.resolveRequiredPlaceholders(this.defaultTopic) : null;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.default-topic is '" + this.defaultTopic
+							+ "', which has a placeholder without a value.",
+					"Set the property that it names, or add a default value, as in ${shop.topic:orders}.", ex);
+		}
 	}
 
 	Duration requireDeadRetention() {

@@ -3,6 +3,8 @@ package dev.idempotent.autoconfigure.outbox;
 import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.redis.RedisChannelPublisher;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -14,9 +16,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Publishes events to streams of the application's Redis. Connects with the first event.
+ * Publishes events to streams and channels of the application's Redis. Connects with the
+ * first event.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ RedisConnectionFactory.class, DataRedisConnectionDetails.class })
@@ -39,6 +43,24 @@ class OutboxRedisConfiguration {
 				? RedisStreamPublisher.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()),
 						properties.maxLength(), properties.waitReplicas(), properties.waitTimeout())
 				: RedisStreamPublisher.sequential(application, properties.maxLength());
+	}
+
+	/**
+	 * Finds the observers with the first event without a receiver, because they may
+	 * depend on the publishers.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	RedisChannelPublisher redisChannelPublisher(RedisConnectionFactory application,
+			ObjectProvider<DataRedisConnectionDetails> details, OutboxRedisProperties properties,
+			ObjectProvider<OutboxObserver> observers) {
+		SingletonSupplier<OutboxObserver> all = SingletonSupplier
+			.of(() -> new OutboxObservers(observers.orderedStream().toList()));
+		Runnable unreceived = () -> all.obtain().unreceived(RedisChannelPublisher.PREFIX);
+		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
+		return (lettuce != null) ? RedisChannelPublisher
+			.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()), unreceived)
+				: RedisChannelPublisher.sequential(application, unreceived);
 	}
 
 }

@@ -9,14 +9,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties of the publisher to Redis Streams.
+ * Properties of the publishers to Redis.
  *
  * @param timeout How long to wait for a connection and for the replies to a batch.
  * Applies to Lettuce; other clients use the application's timeout.
  * @param maxLength Approximate number of entries that a stream keeps. Older entries are
  * removed even if a consumer group has not read them. Defaults to keeping all.
- * @param waitReplicas How many replicas must confirm a batch before its events count as
- * delivered. Needs Lettuce and a standalone or Sentinel Redis.
+ * @param waitReplicas How many replicas must confirm a batch of stream entries before its
+ * events count as delivered. Needs Lettuce and a standalone or Sentinel Redis.
  * @param waitTimeout How long to wait for the replicas. Events that are not confirmed in
  * time are sent again.
  */

@@ -30,7 +30,7 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
 			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
 			"idempotency.TokenProperties", "outbox.OutboxProperties", "outbox.OutboxRelayProperties",
-			"outbox.OutboxRedisProperties", "operations.OutboxHealthProperties",
+			"outbox.OutboxRedisProperties", "outbox.OutboxModulithProperties", "operations.OutboxHealthProperties",
 			"operations.IdempotencyHealthProperties", "operations.SagaHealthProperties", "stream.StreamProperties",
 			"saga.SagaProperties", "EncryptionProperties");
 

@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
@@ -29,7 +28,7 @@ final class DeadRows {
 	}
 
 	List<DeadEvent> read(Connection connection, DeadFilter filter, long after, int limit) {
-		Condition condition = condition(filter, after);
+		FilterCondition condition = FilterCondition.of(this.database, filter, " where id > ?", after);
 		return Statements.query(connection,
 				"select id, event_id, type, topic, attempts, " + this.database.millisSince("died_at")
 						+ " as age, last_error, octet_length(payload) as bytes from " + this.tables.dead()
@@ -38,20 +37,31 @@ final class DeadRows {
 	}
 
 	/**
+	 * The last row.
+	 * @return 0 if there is none
+	 */
+	long last(Connection connection) {
+		return Statements
+			.query(connection, "select max(id) from " + this.tables.dead(), List.of(), (row, number) -> row.getLong(1))
+			.get(0);
+	}
+
+	/**
 	 * Locks rows that match a filter.
 	 * @param after only rows above this one
+	 * @param last no rows above this one
 	 */
-	List<Long> lock(Connection connection, DeadFilter filter, long after, int limit) {
-		return lock(connection, condition(filter, after), limit);
+	List<Long> lock(Connection connection, DeadFilter filter, long after, long last, int limit) {
+		return lock(connection, FilterCondition.of(this.database, filter, " where id > ? and id <= ?", after, last),
+				limit);
 	}
 
 	/**
 	 * Locks rows of events that have been dead for some time.
 	 */
 	List<Long> lockOlderThan(Connection connection, Duration age, int limit) {
-		return lock(connection,
-				new Condition(" where " + this.database.millisSince("died_at") + " >= ?", List.of(age.toMillis())),
-				limit);
+		return lock(connection, new FilterCondition(" where " + this.database.millisSince("died_at") + " >= ?",
+				List.of(age.toMillis())), limit);
 	}
 
 	/**
@@ -62,37 +72,16 @@ final class DeadRows {
 				"delete from " + this.tables.dead() + " where id" + OutboxTables.in(rows));
 	}
 
-	private List<Long> lock(Connection connection, Condition condition, int limit) {
+	private List<Long> lock(Connection connection, FilterCondition condition, int limit) {
 		return Statements.query(connection, "select id from " + this.tables.dead() + condition.sql()
 				+ " order by id limit " + limit + " for update skip locked", condition.parameters(),
 				(row, number) -> row.getLong(1));
-	}
-
-	private Condition condition(DeadFilter filter, long after) {
-		StringBuilder sql = new StringBuilder(" where id > ?");
-		List<Object> parameters = new ArrayList<>(List.of(after));
-		if (filter.id() != null) {
-			sql.append(" and event_id = ?");
-			parameters.add(this.database.parameter(filter.id()));
-		}
-		if (filter.type() != null) {
-			sql.append(" and type = ?");
-			parameters.add(filter.type());
-		}
-		if (filter.topic() != null) {
-			sql.append(" and topic = ?");
-			parameters.add(filter.topic());
-		}
-		return new Condition(sql.toString(), parameters);
 	}
 
 	private static DeadEvent event(ResultSet row) throws SQLException {
 		return new DeadEvent(UUID.fromString(row.getString("event_id")), row.getLong("id"), row.getString("type"),
 				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
 				row.getString("last_error"), row.getLong("bytes"));
-	}
-
-	private record Condition(String sql, List<Object> parameters) {
 	}
 
 }

@@ -136,7 +136,7 @@ final class EventInsert {
 		parameters.add((lease != null) ? 1 : 0);
 		parameters.add((lease != null) ? this.database.parameter(lease.claimId()) : null);
 		parameters.add((lease != null) ? lease.owner() : null);
-		parameters.add((lease != null) ? lease.duration().toMillis() : 0L);
+		parameters.add((lease != null) ? lease.duration().toMillis() : inserted.delayMillis());
 	}
 
 	/**
@@ -205,8 +205,14 @@ final class EventInsert {
 	 *
 	 * @param keyHash the hash of an ordered event, or {@code null}
 	 * @param lease the lease, or {@code null} for none
+	 * @param delayMillis when an event without a lease is due
 	 */
-	record InsertedRow(SerializedEvent event, @Nullable Long keyHash, @Nullable EventLease lease) {
+	record InsertedRow(SerializedEvent event, @Nullable Long keyHash, @Nullable EventLease lease, long delayMillis) {
+
+		InsertedRow(SerializedEvent event, @Nullable Long keyHash, @Nullable EventLease lease) {
+			this(event, keyHash, lease, 0);
+		}
+
 	}
 
 }

@@ -54,17 +54,18 @@ final class EventMoves {
 	 */
 	int toWaiting(Connection connection, boolean waiting, List<FailedEvent> events) {
 		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
-		Map<Long, List<Object>> rows = map(locked,
-				(event) -> List.of(reason(event), event.delay().toMillis(), event.leased().row()));
+		Map<Long, List<Object>> rows = map(locked, (event) -> List.of(event.counted() ? 0 : 1, reason(event),
+				event.delay().toMillis(), event.leased().row()));
 		if (waiting) {
 			Statements.updateEach(connection,
-					"update " + this.tables.waiting() + " set claim_id = null, claimed_by = null, last_error = ?, "
+					"update " + this.tables.waiting()
+							+ " set claim_id = null, claimed_by = null, attempts = attempts - ?, last_error = ?, "
 							+ "available_at = " + this.database.millisFromNow() + " where id = ?",
 					List.copyOf(rows.values()));
 			return locked.size();
 		}
 		copy(connection, new Copy(this.tables.event(), this.tables.waiting(), "attempts, last_error, available_at",
-				"attempts, ?, " + this.database.millisFromNow(), "id", "id"), rows);
+				"attempts - ?, ?, " + this.database.millisFromNow()), rows);
 		return this.leased.delete(connection, false, locked.keySet());
 	}
 
@@ -74,8 +75,11 @@ final class EventMoves {
 	 */
 	int toDead(Connection connection, boolean waiting, List<FailedEvent> events) {
 		Map<Long, FailedEvent> locked = lock(connection, waiting, events);
-		copy(connection, new Copy(this.tables.of(waiting), this.tables.dead(), "attempts, last_error", "attempts, ?",
-				"id", "sequence"), map(locked, (event) -> List.of(reason(event), event.leased().row())));
+		each(connection,
+				"insert into " + this.tables.dead() + " (sequence, " + EventColumn.MOVED
+						+ ", attempts, last_error) select id, " + EventColumn.MOVED + ", attempts, ? from "
+						+ this.tables.of(waiting) + " where id = ?",
+				map(locked, (event) -> List.of(reason(event), event.leased().row())));
 		return this.leased.delete(connection, waiting, locked.keySet());
 	}
 
@@ -100,18 +104,43 @@ final class EventMoves {
 				"select id from " + this.tables.event() + " where claim_id is null and available_at > "
 						+ this.database.nowForIndexes() + " order by id limit " + limit + " for update skip locked",
 				List.of(), (row, number) -> row.getLong(1));
+		return pendingToWaiting(connection, rows);
+	}
+
+	/**
+	 * Moves locked rows of pending events to the table of waiting events.
+	 * @return how many
+	 */
+	int pendingToWaiting(Connection connection, List<Long> rows) {
 		copyAll(connection, new Copy(this.tables.event(), this.tables.waiting(), "available_at, attempts",
-				"available_at, attempts", "id", "id"), rows);
+				"available_at, attempts"), rows);
 		return this.leased.delete(connection, false, rows);
 	}
 
 	/**
-	 * Moves locked rows of dead events to the table of waiting events, due now and
-	 * without attempts.
+	 * Copies locked rows of dead events, due now and without attempts: unordered ones to
+	 * the table of waiting events, ordered ones to new rows of theirs.
 	 */
-	void deadToWaiting(Connection connection, List<Long> rows) {
-		copyAll(connection, new Copy(this.tables.dead(), this.tables.waiting(), "attempts, available_at",
-				"0, " + this.database.now(), "sequence", "id"), rows);
+	void retryDead(Connection connection, List<Long> rows) {
+		if (rows.isEmpty()) {
+			return;
+		}
+		String dead = " from " + this.tables.dead() + " where id" + OutboxTables.in(rows) + " and key_hash is ";
+		Statements.update(connection,
+				"insert into " + this.tables.ordered() + " (key_hash, sequence, " + EventColumn.MOVED
+						+ ") select key_hash, sequence, " + EventColumn.MOVED + dead + "not null order by id");
+		Copy copy = new Copy(this.tables.dead(), this.tables.waiting(), "attempts, available_at",
+				"0, " + this.database.now());
+		if (this.toFreeRows) {
+			Statements
+				.query(connection, "select id, sequence" + dead + "null order by id", List.of(),
+						(row, number) -> List.of(row.getLong(1), row.getLong(2)))
+				.forEach((row) -> Statements.update(connection,
+						copy.sql(freeRow(connection, copy.target(), row.get(1))) + " = ?", row.get(0)));
+		}
+		else {
+			Statements.update(connection, copy.sql("sequence") + OutboxTables.in(rows) + " and key_hash is null");
+		}
 	}
 
 	private Map<Long, FailedEvent> lock(Connection connection, boolean waiting, List<FailedEvent> events) {
@@ -130,22 +159,26 @@ final class EventMoves {
 		return mapped;
 	}
 
-	/**
-	 * One by one on MySQL: the MariaDB driver sends batches of inserts in a form in which
-	 * MariaDB does not accept a select.
-	 */
 	private void copy(Connection connection, Copy copy, Map<Long, List<Object>> rows) {
 		if (this.toFreeRows) {
 			rows.forEach((row, parameters) -> Statements.update(connection,
 					copy.sql(freeRow(connection, copy.target(), row)) + " = ?", parameters.toArray()));
 		}
-		else if (this.database == Database.MYSQL) {
-			rows.values()
-				.forEach((parameters) -> Statements.update(connection, copy.sql(copy.from()) + " = ?",
-						parameters.toArray()));
+		else {
+			each(connection, copy.sql("id") + " = ?", rows);
+		}
+	}
+
+	/**
+	 * One by one on MySQL: the MariaDB driver sends batches of inserts in a form in which
+	 * MariaDB does not accept a select.
+	 */
+	private void each(Connection connection, String sql, Map<Long, List<Object>> rows) {
+		if (this.database == Database.MYSQL) {
+			rows.values().forEach((parameters) -> Statements.update(connection, sql, parameters.toArray()));
 		}
 		else {
-			Statements.updateEach(connection, copy.sql(copy.from()) + " = ?", List.copyOf(rows.values()));
+			Statements.updateEach(connection, sql, List.copyOf(rows.values()));
 		}
 	}
 
@@ -154,7 +187,7 @@ final class EventMoves {
 			copy(connection, copy, rows.stream().collect(Collectors.toMap(Function.identity(), List::of)));
 		}
 		else if (!rows.isEmpty()) {
-			Statements.update(connection, copy.sql(copy.from()) + OutboxTables.in(rows));
+			Statements.update(connection, copy.sql("id") + OutboxTables.in(rows));
 		}
 	}
 
@@ -183,15 +216,14 @@ final class EventMoves {
 	 * @param columns the columns of the state
 	 * @param values their values
 	 */
-	private record Copy(String source, String target, String columns, String values, String from, String to) {
+	private record Copy(String source, String target, String columns, String values) {
 
 		/**
 		 * Without the condition on the rows.
 		 */
 		String sql(String row) {
-			return "insert into " + this.target + " (" + this.to + ", " + EventColumn.MOVED + ", " + this.columns
-					+ ") select " + row + ", " + EventColumn.MOVED + ", " + this.values + " from " + this.source
-					+ " where id";
+			return "insert into " + this.target + " (id, " + EventColumn.MOVED + ", " + this.columns + ") select " + row
+					+ ", " + EventColumn.MOVED + ", " + this.values + " from " + this.source + " where id";
 		}
 
 	}

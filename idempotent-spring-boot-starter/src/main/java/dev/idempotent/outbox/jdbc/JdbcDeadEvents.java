@@ -3,7 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.LongFunction;
+import java.util.function.BiFunction;
 
 import javax.sql.DataSource;
 
@@ -48,9 +48,9 @@ public final class JdbcDeadEvents implements DeadEvents {
 	public int retry(DeadFilter filter) {
 		DeadRows rows = rows();
 		EventMoves moves = new EventMoves(this.database.kind(), this.tables);
-		return eachBatch((after) -> this.database.move(moves, (move, connection) -> {
-			List<Long> locked = rows.lock(connection, filter, after, BATCH);
-			move.deadToWaiting(connection, locked);
+		return eachBatch((after, last) -> this.database.move(moves, (move, connection) -> {
+			List<Long> locked = rows.lock(connection, filter, after, last, BATCH);
+			move.retryDead(connection, locked);
 			rows.delete(connection, locked);
 			return locked;
 		}));
@@ -59,8 +59,8 @@ public final class JdbcDeadEvents implements DeadEvents {
 	@Override
 	public int discard(DeadFilter filter) {
 		DeadRows rows = rows();
-		return eachBatch((after) -> this.database
-			.runInTransaction((connection) -> delete(connection, rows, rows.lock(connection, filter, after, BATCH))));
+		return eachBatch((after, last) -> this.database.runInTransaction(
+				(connection) -> delete(connection, rows, rows.lock(connection, filter, after, last, BATCH))));
 	}
 
 	/**
@@ -94,14 +94,16 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	/**
-	 * In the order of the rows: an event that becomes dead again returns to its own row.
+	 * Not beyond the last row at the beginning: an event that becomes dead again gets a
+	 * new row behind it.
 	 */
-	private static int eachBatch(LongFunction<List<Long>> step) {
+	private int eachBatch(BiFunction<Long, Long, List<Long>> step) {
+		long last = this.database.run(rows()::last);
 		int done = 0;
 		long after = 0;
 		List<Long> batch;
 		do {
-			batch = step.apply(after);
+			batch = step.apply(after, last);
 			done += batch.size();
 			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
 		}

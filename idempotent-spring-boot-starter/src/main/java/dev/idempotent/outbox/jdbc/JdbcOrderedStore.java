@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -76,14 +77,16 @@ public final class JdbcOrderedStore implements OrderedOutboxStore {
 			.runInTransaction((connection) -> claims.claim(connection, leases, limits));
 		List<ClaimedRow> rows = claimed.isEmpty() ? List.of()
 				: this.database.runInTransaction((connection) -> claims.read(connection, leases, limits, claimed));
-		return rows.stream().map((row) -> leased(row, limits)).toList();
+		return rows.stream()
+			.map((row) -> leased(row, Objects.requireNonNull(leases.get(row.row().keyHash())), limits))
+			.toList();
 	}
 
-	private LeasedEvent leased(ClaimedRow row, KeyLimits limits) {
+	private LeasedEvent leased(ClaimedRow row, EventLease lease, KeyLimits limits) {
 		EventRow stored = row.stored();
 		boolean hasPayload = stored.event().attempts() <= limits.attempts();
 		EventRow delivered = hasPayload ? this.encryption.decrypt(stored) : stored;
-		return new LeasedEvent(delivered.event(), row.claimId(), false, stored.event().payload().length,
+		return new LeasedEvent(delivered.event(), lease.claimId(), false, stored.event().payload().length,
 				delivered.unreadable(), row.row());
 	}
 

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -76,16 +77,32 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		List<SerializedEvent> encrypted = this.encryption.encrypt(events);
+		List<SerializedEvent> rows = inserting((connection) -> EventInsert
+			.unordered(this.database.kind(connection), this.tables)
+			.insert(connection, encrypted.stream().map((event) -> new InsertedRow(event, null, lease)).toList()));
+		return (encrypted == events) ? rows : withRows(events, rows);
+	}
+
+	private <T> T inserting(Function<Connection, T> insert) {
 		try {
-			List<SerializedEvent> rows = this.database.join((connection) -> EventInsert
-				.unordered(this.database.kind(connection), this.tables)
-				.insert(connection, encrypted.stream().map((event) -> new InsertedRow(event, null, lease)).toList()));
-			return (encrypted == events) ? rows : withRows(events, rows);
+			return this.database.join(insert);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw new InvalidDataAccessResourceUsageException(
 					"No event was appended: " + missingTables() + ". " + howToCreateTables(), ex);
 		}
+	}
+
+	@Override
+	public void appendDelayed(List<DelayedEvent> events) {
+		List<SerializedEvent> encrypted = this.encryption.encrypt(events.stream().map(DelayedEvent::event).toList());
+		List<InsertedRow> rows = IntStream.range(0, events.size())
+			.mapToObj((i) -> new InsertedRow(encrypted.get(i), null, null, events.get(i).delay().toMillis()))
+			.toList();
+		inserting((connection) -> {
+			new DelayedInsert(this.database.kind(connection), this.tables).insert(connection, rows);
+			return rows;
+		});
 	}
 
 	/**

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.stream.Collectors;
 
 import dev.idempotent.jdbc.Database;
@@ -18,6 +17,7 @@ import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OrderedOutboxStore.KeyLimits;
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.OrderedRow;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claims the first events of keys within the transaction of the caller. The events are
@@ -57,32 +57,16 @@ final class OrderedClaims {
 	 */
 	List<ClaimedRow> read(Connection connection, Map<Long, EventLease> leases, KeyLimits limits,
 			List<OrderedRow> claimed) {
-		boolean atOnce = this.database == Database.POSTGRESQL;
-		String sql = "select e.key_hash, e.id as row_id, e.claim_id, coalesce(e.sequence, e.id) as id, "
-				+ EventColumn.readAfterId(limits.attempts()) + " from " + this.table + " e"
-				+ (atOnce
-						? ", unnest(?::bigint[], ?::bigint[]) c (hash, row) where e.key_hash = c.hash and e.id = c.row"
-						: " where " + OrderedRows.condition(this.database, claimed))
-				+ " order by e.key_hash, e.id";
-		List<ClaimedRow> rows = new ArrayList<>();
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			if (atOnce) {
-				OrderedRows.bind(connection, statement, claimed);
-			}
-			try (ResultSet row = statement.executeQuery()) {
-				while (row.next()) {
-					OrderedRow where = new OrderedRow(row.getLong("key_hash"), row.getLong("row_id"));
-					UUID claim = Objects.requireNonNull(leases.get(where.keyHash())).claimId();
-					if (claim.toString().equals(row.getString("claim_id"))) {
-						rows.add(new ClaimedRow(where, claim, EventRow.of(row)));
-					}
-				}
-			}
-			return rows;
-		}
-		catch (SQLException ex) {
-			throw Statements.translate(sql, ex);
-		}
+		String sql = "select key_hash, id as row_id, claim_id, coalesce(sequence, id) as id, "
+				+ EventColumn.readAfterId(limits.attempts()) + " from " + this.table + " e where "
+				+ OrderedRows.condition(this.database, claimed) + " order by e.key_hash, e.id";
+		return Statements.query(connection, sql, List.of(), (row, number) -> ClaimedRow.of(row))
+			.stream()
+			.filter((row) -> Objects.requireNonNull(leases.get(row.row().keyHash()))
+				.claimId()
+				.toString()
+				.equals(row.claimId()))
+			.toList();
 	}
 
 	/**
@@ -93,9 +77,9 @@ final class OrderedClaims {
 		String due = "available_at <= " + this.database.now();
 		return LeasedRows.UNFLUSHED + KEYS + "heads as materialized (select k.hash, h.attempts from keys k "
 				+ "cross join lateral (select attempts, " + due + " as due from " + this.table
-				+ " where key_hash = k.hash order by id limit 1) h where h.due), "
+				+ " where key_hash = k.hash order by key_hash, id limit 1) h where h.due), "
 				+ "found as materialized (select h.hash, f.id from heads h cross join lateral (select id from "
-				+ this.table + " where key_hash = h.hash order by id "
+				+ this.table + " where key_hash = h.hash order by key_hash, id "
 				+ "limit case when h.attempts >= ? then 1 else ? end) f order by h.hash, f.id), "
 				+ "candidates as materialized (select hash, id, row_number() over (partition by hash order by id) as n "
 				+ "from found order by hash, id), "
@@ -158,8 +142,8 @@ final class OrderedClaims {
 	}
 
 	private List<OrderedRow> candidates(Connection connection, List<Long> keys, int perKey) {
-		String select = "(select key_hash, id from " + this.table + " where key_hash = ? order by id limit " + perKey
-				+ ")";
+		String select = "(select key_hash, id from " + this.table + " where key_hash = ? order by key_hash, id limit "
+				+ perKey + ")";
 		List<OrderedRow> candidates = new ArrayList<>();
 		for (int from = 0; from < keys.size(); from += OrderedHeads.BRANCHES) {
 			List<Long> some = keys.subList(from, Math.min(keys.size(), from + OrderedHeads.BRANCHES));
@@ -244,7 +228,13 @@ final class OrderedClaims {
 	/**
 	 * A claimed event as read from its row.
 	 */
-	record ClaimedRow(OrderedRow row, UUID claimId, EventRow stored) {
+	record ClaimedRow(OrderedRow row, @Nullable String claimId, EventRow stored) {
+
+		private static ClaimedRow of(ResultSet row) throws SQLException {
+			return new ClaimedRow(new OrderedRow(row.getLong("key_hash"), row.getLong("row_id")),
+					row.getString("claim_id"), EventRow.of(row));
+		}
+
 	}
 
 	private record Locked(OrderedRow row, int attempts, long bytes, boolean due) {

@@ -83,7 +83,7 @@ final class OrderedHeads {
 
 	private String head(String key) {
 		return "select key_hash, id, claim_id, " + due() + " as due from " + this.table + " where key_hash = " + key
-				+ " order by id limit 1";
+				+ " order by key_hash, id limit 1";
 	}
 
 	private String due() {
@@ -133,13 +133,12 @@ final class OrderedHeads {
 	}
 
 	/**
-	 * A loose index scan, because MySQL does not use an index for a range that begins at
-	 * a value of another row.
+	 * A loose index scan, or a scan of the index entries of these keys: MySQL does not
+	 * use an index for a range that begins at a value of another row.
 	 */
 	private List<Scanned> scanIndex(Connection connection, long after, int limit) {
 		List<Long> rows = Statements.query(connection,
-				"select key_hash, min(id) as head from " + this.table
-						+ " force index for group by (outbox_ordered_head) where key_hash > ? "
+				"select key_hash, min(id) as head from " + this.table + " where key_hash > ? "
 						+ "group by key_hash order by key_hash limit " + limit,
 				List.of(after), (row, number) -> row.getLong("head"));
 		return rows.isEmpty() ? List.of()

@@ -2,7 +2,6 @@ package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -79,8 +78,9 @@ final class OrderedRows {
 	 * @return how many
 	 */
 	int postpone(Connection connection, List<FailedEvent> events) {
-		return update(connection, events, this.database.millisFromNow(), (event) -> List.of(EventMoves.reason(event),
-				event.delay().toMillis(), event.leased().keyHash(), event.leased().row()));
+		return update(connection, events, this.database.millisFromNow() + ", attempts = attempts - ?",
+				(event) -> List.of(EventMoves.reason(event), event.delay().toMillis(), event.counted() ? 0 : 1,
+						event.leased().keyHash(), event.leased().row()));
 	}
 
 	/**
@@ -88,16 +88,8 @@ final class OrderedRows {
 	 * @return how many
 	 */
 	int block(Connection connection, List<FailedEvent> events) {
-		return update(connection, events, never(),
+		return update(connection, events, BlockedRows.never(this.database),
 				(event) -> List.of(EventMoves.reason(event), event.leased().keyHash(), event.leased().row()));
-	}
-
-	/**
-	 * The end of a blocked event's delay.
-	 */
-	private String never() {
-		return (this.database == Database.MYSQL) ? "timestamp '9999-12-31 00:00:00'"
-				: "timestamp with time zone '9999-12-31 00:00:00+00'";
 	}
 
 	private int update(Connection connection, List<FailedEvent> events, String availableAt,
@@ -157,25 +149,16 @@ final class OrderedRows {
 		if (events.isEmpty()) {
 			return Map.of();
 		}
-		boolean atOnce = this.database == Database.POSTGRESQL;
-		String sql = "select e.key_hash, e.id, e.claim_id from " + this.table + " e"
-				+ (atOnce ? ", " + LEASED + PAIRS : " where " + condition(this.database, rows(events)))
-				+ " order by e.key_hash, e.id for update" + (atOnce ? " of e" : "");
 		Map<OrderedRow, String> claims = new LinkedHashMap<>();
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			if (atOnce) {
-				bindLeased(connection, statement, events);
-			}
-			try (ResultSet row = statement.executeQuery()) {
-				while (row.next()) {
-					claims.put(new OrderedRow(row.getLong(1), row.getLong(2)), String.valueOf(row.getString(3)));
-				}
-			}
-			return claims;
-		}
-		catch (SQLException ex) {
-			throw Statements.translate(sql, ex);
-		}
+		Statements
+			.query(connection,
+					"select key_hash, id, claim_id from " + this.table + " where "
+							+ condition(this.database, rows(events)) + " order by key_hash, id for update",
+					List.of(),
+					(row, number) -> Map.entry(new OrderedRow(row.getLong(1), row.getLong(2)),
+							String.valueOf(row.getString(3))))
+			.forEach((row) -> claims.put(row.getKey(), row.getValue()));
+		return claims;
 	}
 
 	private int deleteLocked(Connection connection, List<LeasedEvent> locked) {
@@ -185,27 +168,17 @@ final class OrderedRows {
 
 	private int atOnce(Connection connection, String sql, List<LeasedEvent> events) {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			bindLeased(connection, statement, events);
+			List<LeasedEvent> sorted = events.stream().sorted(Comparator.comparing(OrderedRows::row, ORDER)).toList();
+			statement.setArray(1,
+					connection.createArrayOf("bigint", sorted.stream().map(LeasedEvent::keyHash).toArray()));
+			statement.setArray(2, connection.createArrayOf("bigint", sorted.stream().map(LeasedEvent::row).toArray()));
+			statement.setArray(3,
+					connection.createArrayOf("uuid", sorted.stream().map(LeasedEvent::claimId).toArray()));
 			return statement.executeUpdate();
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(sql, ex);
 		}
-	}
-
-	/**
-	 * Sets the first two parameters to the keys and ids of rows.
-	 */
-	static void bind(Connection connection, PreparedStatement statement, List<OrderedRow> rows) throws SQLException {
-		statement.setArray(1, connection.createArrayOf("bigint", rows.stream().map(OrderedRow::keyHash).toArray()));
-		statement.setArray(2, connection.createArrayOf("bigint", rows.stream().map(OrderedRow::row).toArray()));
-	}
-
-	private static void bindLeased(Connection connection, PreparedStatement statement, List<LeasedEvent> events)
-			throws SQLException {
-		List<LeasedEvent> sorted = events.stream().sorted(Comparator.comparing(OrderedRows::row, ORDER)).toList();
-		bind(connection, statement, rows(sorted));
-		statement.setArray(3, connection.createArrayOf("uuid", sorted.stream().map(LeasedEvent::claimId).toArray()));
 	}
 
 	private static List<OrderedRow> rows(List<LeasedEvent> events) {
@@ -217,14 +190,23 @@ final class OrderedRows {
 	}
 
 	/**
-	 * The condition that a row is one of the given ones, by the primary key of MySQL and
-	 * H2. Ids are unique, so that keys and ids need not be compared in pairs.
+	 * The condition that a row is one of the given ones, by an index.
 	 * @param rows at least one
 	 */
 	static String condition(Database database, Collection<OrderedRow> rows) {
-		String ids = "id" + OutboxTables.in(rows.stream().map(OrderedRow::row).toList());
-		return (database == Database.MYSQL) ? ids : "key_hash"
-				+ OutboxTables.in(rows.stream().map(OrderedRow::keyHash).distinct().toList()) + " and " + ids;
+		List<OrderedRow> sorted = rows.stream().sorted(ORDER).toList();
+		return switch (database) {
+			case MYSQL -> "id" + OutboxTables.in(sorted.stream().map(OrderedRow::row).toList());
+			case H2 ->
+				"(key_hash, id) in " + join(sorted, (row) -> "(" + row.keyHash() + ", " + row.row() + ")", "(", ")");
+			case POSTGRESQL -> "(key_hash, id) in (select * from unnest("
+					+ join(sorted, (row) -> Long.toString(row.keyHash()), "'{", "}'::bigint[], ")
+					+ join(sorted, (row) -> Long.toString(row.row()), "'{", "}'::bigint[]))");
+		};
+	}
+
+	private static String join(List<OrderedRow> rows, Function<OrderedRow, String> text, String begin, String end) {
+		return rows.stream().map(text).collect(Collectors.joining(", ", begin, end));
 	}
 
 }

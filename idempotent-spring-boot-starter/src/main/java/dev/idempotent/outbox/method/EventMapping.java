@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.outbox.OutboxEvent;
-import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
@@ -42,7 +42,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 	static final String ITEM = "item";
 
 	static EventMapping of(AnnotatedMethod method, TransactionalOutbox annotation, List<String> parameterNames,
-			OutboxTopics topics) {
+			UnaryOperator<String> topics) {
 		if (annotation.type().isBlank()) {
 			throw method.invalid("has no type", "Set one, such as type = \"order.created\".", null);
 		}
@@ -55,7 +55,7 @@ record EventMapping(String described, String type, String topic, boolean forEach
 		if (annotation.forEach()) {
 			perItem.add(ITEM);
 		}
-		return new EventMapping(method.describe(), annotation.type(), topic(method, annotation.topic(), topics),
+		return new EventMapping(method.describe(), annotation.type(), topics.apply(annotation.topic()),
 				annotation.forEach(), annotation.ordered(), parse(method, annotation.payload(), variables),
 				annotation.key().isEmpty() ? null : parse(method, annotation.key(), perItem),
 				annotation.condition().isEmpty() ? null : parse(method, annotation.condition(), perItem));
@@ -138,18 +138,6 @@ record EventMapping(String described, String type, String topic, boolean forEach
 
 	private String message(String attribute, String problem) {
 		return "The expression '%s' in a @TransactionalOutbox of %s %s".formatted(attribute, this.described, problem);
-	}
-
-	private static String topic(AnnotatedMethod method, String stated, OutboxTopics topics) {
-		try {
-			return topics.resolve(stated.isEmpty() ? null : stated);
-		}
-		catch (IllegalArgumentException ex) {
-			throw method.invalid("has no topic to send to: " + ex.getMessage(),
-					"Set a topic that a publisher serves, set idempotent.outbox.default-topic, or add the library that brings "
-							+ "the publisher (spring-boot-starter-data-redis for redis-stream, spring-boot-starter-kafka for kafka).",
-					ex);
-		}
 	}
 
 	private static AnnotationExpression parse(AnnotatedMethod method, String text, Set<String> variables) {

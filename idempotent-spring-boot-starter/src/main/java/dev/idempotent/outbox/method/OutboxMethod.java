@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.function.UnaryOperator;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.outbox.OutboxEvent;
@@ -36,11 +37,13 @@ final class OutboxMethod {
 	 * Reads the annotations of a method.
 	 * @throws dev.idempotent.IdempotentConfigurationException if one is invalid
 	 */
-	static OutboxMethod of(AnnotatedMethod method, List<TransactionalOutbox> annotations, OutboxTopics topics) {
+	static OutboxMethod of(AnnotatedMethod method, List<TransactionalOutbox> annotations, OutboxTopics topics,
+			UnaryOperator<String> placeholders) {
 		List<String> names = method.parameterNames();
 		List<EventMapping> mappings = new ArrayList<>();
 		for (TransactionalOutbox annotation : annotations) {
-			EventMapping mapping = EventMapping.of(method, annotation, names, topics);
+			EventMapping mapping = EventMapping.of(method, annotation, names,
+					(topic) -> topic(method, topic, topics, placeholders));
 			if (mapping.refersTo(EventMapping.RESULT)) {
 				requireUnambiguous(method, names, EventMapping.RESULT, "the result of the method");
 				requireResult(method);
@@ -64,6 +67,31 @@ final class OutboxMethod {
 		}
 		variables.put(EventMapping.RESULT, result);
 		return this.mappings.stream().flatMap((mapping) -> mapping.events(variables).stream()).toList();
+	}
+
+	private static String topic(AnnotatedMethod method, String stated, OutboxTopics topics,
+			UnaryOperator<String> placeholders) {
+		@Nullable String topic = stated.isEmpty() ? null : resolve(method, stated, placeholders);
+		try {
+			return topics.resolve(topic);
+		}
+		catch (IllegalArgumentException ex) {
+			throw method.invalid("has no topic to send to: " + ex.getMessage(),
+					"Set a topic that a publisher serves, set idempotent.outbox.default-topic, or add the library that brings "
+							+ "the publisher (spring-boot-starter-data-redis for redis-stream, "
+							+ "spring-boot-starter-kafka for kafka).",
+					ex);
+		}
+	}
+
+	private static String resolve(AnnotatedMethod method, String stated, UnaryOperator<String> placeholders) {
+		try {
+			return placeholders.apply(stated);
+		}
+		catch (IllegalArgumentException ex) {
+			throw method.invalid("has the topic '" + stated + "', which has a placeholder without a value",
+					"Set the property that it names, or add a default value, as in ${shop.topic:orders}.", ex);
+		}
 	}
 
 	private static void requireUnambiguous(AnnotatedMethod method, List<String> names, String variable,

@@ -2,6 +2,7 @@ package dev.idempotent.outbox.method;
 
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
@@ -27,15 +28,21 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 
 	private final Supplier<OutboxTopics> topics;
 
+	private final UnaryOperator<String> placeholders;
+
 	/**
 	 * Creates an advisor.
 	 * @param outbox supplies the outbox at the first call
 	 * @param topics supplies the topics when the first annotation is read
+	 * @param placeholders replaces the placeholders of a topic; throws an
+	 * {@link IllegalArgumentException} for an unknown one
 	 */
-	public OutboxMethodAdvisor(Supplier<Outbox> outbox, Supplier<OutboxTopics> topics) {
+	public OutboxMethodAdvisor(Supplier<Outbox> outbox, Supplier<OutboxTopics> topics,
+			UnaryOperator<String> placeholders) {
 		super(TransactionalOutbox.class, Outbox.class);
 		this.outbox = SingletonSupplier.of(outbox);
 		this.topics = SingletonSupplier.of(topics);
+		this.placeholders = placeholders;
 	}
 
 	@Override
@@ -45,7 +52,7 @@ public final class OutboxMethodAdvisor extends AnnotatedMethodAdvisor<OutboxMeth
 			.stream(TransactionalOutbox.class)
 			.map(MergedAnnotation::synthesize)
 			.toList();
-		return OutboxMethod.of(method, annotations, this.topics.get());
+		return OutboxMethod.of(method, annotations, this.topics.get(), this.placeholders);
 	}
 
 	@Override

@@ -40,7 +40,7 @@ final class FailureOutcomes {
 			return new Outcome.Unavailable("Redis currently rejects writes (" + code + ")",
 					KEY_ERRORS.contains(code) ? Scope.DESTINATION : scope);
 		}
-		return new Outcome.Retry("Redis rejected the entry (" + code + ")", null);
+		return new Outcome.Retry("Redis rejected the event (" + code + ")", null);
 	}
 
 	static Outcome unreachable(Throwable failure, Scope scope) {

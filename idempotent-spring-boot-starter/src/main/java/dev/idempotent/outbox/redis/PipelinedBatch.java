@@ -14,13 +14,7 @@ import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.IntegerOutput;
-import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,42 +22,47 @@ import org.jspecify.annotations.Nullable;
  */
 final class PipelinedBatch {
 
-	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+	private final EventCommand command;
 
-	private final PipelineOptions options;
+	private final List<SerializedEvent> events;
 
-	private final List<AsyncCommand<byte[], byte[], ?>> additions;
+	private final List<AsyncCommand<byte[], byte[], ?>> publications;
 
 	private final Map<String, List<AsyncCommand<byte[], byte[], ?>>> byDestination = new LinkedHashMap<>();
+
+	private final ReplicaConfirmation required;
 
 	private final @Nullable AsyncCommand<byte[], byte[], Long> confirmation;
 
 	/**
-	 * In a Cluster, other streams may be on other nodes.
+	 * In a Cluster, other destinations may be on other nodes.
 	 */
-	private final Scope scope;
+	private Scope scope = Scope.PUBLISHER;
 
 	private boolean reusable = true;
 
-	PipelinedBatch(List<SerializedEvent> events, PipelineOptions options, boolean cluster) {
-		this.options = options;
-		this.scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
-		this.additions = new ArrayList<>(events.size());
+	PipelinedBatch(List<SerializedEvent> events, EventCommand command, ReplicaConfirmation required) {
+		this.events = events;
+		this.command = command;
+		this.required = required;
+		this.publications = new ArrayList<>(events.size());
 		for (SerializedEvent event : events) {
-			AsyncCommand<byte[], byte[], String> addition = addition(event);
-			this.additions.add(addition);
-			this.byDestination.computeIfAbsent(event.destination(), (destination) -> new ArrayList<>()).add(addition);
+			AsyncCommand<byte[], byte[], ?> publication = command.pipelined(event);
+			this.publications.add(publication);
+			this.byDestination.computeIfAbsent(event.destination(), (destination) -> new ArrayList<>())
+				.add(publication);
 		}
-		this.confirmation = options.waitsForReplicas() ? confirmation() : null;
+		this.confirmation = required.isRequired() ? LettuceCommands.wait(required) : null;
 	}
 
 	void send(DedicatedRedisConnection connection) {
-		if (this.scope == Scope.DESTINATION) {
+		if (connection.isCluster()) {
+			this.scope = Scope.DESTINATION;
 			// In a Cluster, one node may be unavailable while the others are not.
 			this.byDestination.values().forEach((commands) -> send(connection, commands));
 			return;
 		}
-		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.additions);
+		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.publications);
 		if (this.confirmation != null) {
 			commands.add(this.confirmation);
 		}
@@ -84,8 +83,10 @@ final class PipelinedBatch {
 	 * @param deadline in terms of {@link System#nanoTime()}
 	 */
 	List<Outcome> await(long deadline) {
-		List<Outcome> outcomes = new ArrayList<>(this.additions.size());
-		this.additions.forEach((addition) -> outcomes.add(outcome(addition, deadline)));
+		List<Outcome> outcomes = new ArrayList<>(this.publications.size());
+		for (int i = 0; i < this.publications.size(); i++) {
+			outcomes.add(outcome(this.events.get(i), this.publications.get(i), deadline));
+		}
 		Outcome unconfirmed = (this.confirmation != null) ? unconfirmed(this.confirmation, deadline) : null;
 		if (unconfirmed != null) {
 			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? unconfirmed : outcome);
@@ -101,22 +102,26 @@ final class PipelinedBatch {
 		return this.reusable;
 	}
 
-	private Outcome outcome(AsyncCommand<byte[], byte[], ?> addition, long deadline) {
-		Throwable failure = failureOf(addition, deadline);
-		return (failure != null) ? FailureOutcomes.of(failure, this.scope) : new Outcome.Delivered();
+	private Outcome outcome(SerializedEvent event, AsyncCommand<byte[], byte[], ?> publication, long deadline) {
+		Throwable failure = failureOf(publication, deadline);
+		if (failure != null) {
+			return FailureOutcomes.of(failure, this.scope);
+		}
+		this.command.confirmed(event, publication.join(), this.scope == Scope.DESTINATION);
+		return new Outcome.Delivered();
 	}
 
 	private @Nullable Outcome unconfirmed(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {
 		Throwable failure = failureOf(confirmation, deadline);
 		if (failure != null) {
-			return new Outcome.Unavailable("Redis did not report which replicas have the entries (%s)"
+			return new Outcome.Unavailable("Redis did not report which replicas have the events (%s)"
 				.formatted(FailureOutcomes.codeOrClass(failure)));
 		}
 		long confirmed = confirmation.join();
-		return (confirmed >= this.options.waitReplicas()) ? null
+		return (confirmed >= this.required.replicas()) ? null
 				: new Outcome.Unavailable(
 						"%d of the %d replicas that idempotent.outbox.redis.wait-replicas requires confirmed within %s"
-							.formatted(confirmed, this.options.waitReplicas(), this.options.waitTimeout()));
+							.formatted(confirmed, this.required.replicas(), this.required.timeout()));
 	}
 
 	private @Nullable Throwable failureOf(AsyncCommand<byte[], byte[], ?> command, long deadline) {
@@ -136,23 +141,6 @@ final class PipelinedBatch {
 		}
 		this.reusable &= failure == null || FailureOutcomes.isConnectionReusable(failure);
 		return failure;
-	}
-
-	private AsyncCommand<byte[], byte[], String> addition(SerializedEvent event) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
-		Long maxLength = this.options.maxLength();
-		if (maxLength != null) {
-			args.add("MAXLEN").add("~").add(maxLength.longValue());
-		}
-		args.add("*");
-		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
-		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
-	}
-
-	private AsyncCommand<byte[], byte[], Long> confirmation() {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(this.options.waitReplicas())
-			.add(this.options.waitTimeout().toMillis());
-		return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(CODEC), args));
 	}
 
 }

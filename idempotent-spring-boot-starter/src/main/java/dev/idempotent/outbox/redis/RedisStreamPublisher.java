@@ -25,12 +25,12 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 */
 	public static final String PREFIX = "redis-stream";
 
-	private final StreamAppender appender;
+	private final EventSender sender;
 
 	private final @Nullable DedicatedRedisConnections connections;
 
-	private RedisStreamPublisher(StreamAppender appender, @Nullable DedicatedRedisConnections connections) {
-		this.appender = appender;
+	private RedisStreamPublisher(EventSender sender, @Nullable DedicatedRedisConnections connections) {
+		this.sender = sender;
 		this.connections = connections;
 	}
 
@@ -49,9 +49,8 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 */
 	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, @Nullable Long maxLength,
 			int waitReplicas, Duration waitTimeout) {
-		return new RedisStreamPublisher(
-				new PipelinedAppender(connections, new PipelineOptions(maxLength, waitReplicas, waitTimeout)),
-				connections);
+		return new RedisStreamPublisher(new PipelinedSender(connections, new StreamCommand(maxLength),
+				new ReplicaConfirmation(waitReplicas, waitTimeout)), connections);
 	}
 
 	/**
@@ -62,7 +61,7 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 * @return the publisher
 	 */
 	public static RedisStreamPublisher sequential(RedisConnectionFactory application, @Nullable Long maxLength) {
-		return new RedisStreamPublisher(new SequentialAppender(application, maxLength), null);
+		return new RedisStreamPublisher(new SequentialSender(application, new StreamCommand(maxLength)), null);
 	}
 
 	@Override
@@ -72,7 +71,7 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 
 	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
-		return this.appender.append(events);
+		return this.sender.send(events);
 	}
 
 	@Override

@@ -1,6 +1,6 @@
 /**
- * Publishes events to Redis Streams. The only package of the outbox that depends on
- * Redis.
+ * Publishes events to Redis Streams and channels. The only package of the outbox that
+ * depends on Redis.
  */
 @NullMarked
 package dev.idempotent.outbox.redis;

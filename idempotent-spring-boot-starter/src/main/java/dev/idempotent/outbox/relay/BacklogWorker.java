@@ -24,6 +24,8 @@ final class BacklogWorker implements RepeatingTask.Step {
 
 	private final PublisherCircuit circuit;
 
+	private final PausedTopics pausedTopics;
+
 	private final WakeUp wakeUp;
 
 	private final RelaySettings settings;
@@ -34,11 +36,12 @@ final class BacklogWorker implements RepeatingTask.Step {
 
 	private BackOffExecution pause;
 
-	BacklogWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, WakeUp wakeUp,
-			RelaySettings settings, StoreFailureLog.Worker failureLog) {
+	BacklogWorker(Backlog backlog, BatchDelivery delivery, PublisherCircuit circuit, PausedTopics pausedTopics,
+			WakeUp wakeUp, RelaySettings settings, StoreFailureLog.Worker failureLog) {
 		this.backlog = backlog;
 		this.delivery = delivery;
 		this.circuit = circuit;
+		this.pausedTopics = pausedTopics;
 		this.wakeUp = wakeUp;
 		this.settings = settings;
 		this.failureLog = failureLog;
@@ -59,6 +62,7 @@ final class BacklogWorker implements RepeatingTask.Step {
 	 * @return whether there may be more events
 	 */
 	private boolean deliver() {
+		this.pausedTopics.refresh();
 		if (!this.circuit.isClosed()) {
 			return false;
 		}

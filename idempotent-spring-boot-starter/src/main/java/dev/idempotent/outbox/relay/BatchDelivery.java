@@ -10,6 +10,7 @@ import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.EventSettlement;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -23,7 +24,7 @@ final class BatchDelivery {
 
 	private static final Logger logger = LoggerFactory.getLogger(BatchDelivery.class);
 
-	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
+	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable or paused");
 
 	private final EventSettlement store;
 
@@ -32,6 +33,8 @@ final class BatchDelivery {
 	private final PublisherCircuit circuit;
 
 	private final RelaySettings settings;
+
+	private final DeadLetterPolicy policy;
 
 	private final OutboxObserver observer;
 
@@ -43,11 +46,12 @@ final class BatchDelivery {
 	 * their destination is available
 	 */
 	BatchDelivery(EventSettlement store, BatchPublisher publisher, PublisherCircuit circuit, RelaySettings settings,
-			OutboxObserver observer, LongConsumer onReleased) {
+			DeadLetterPolicy policy, OutboxObserver observer, LongConsumer onReleased) {
 		this.store = store;
 		this.publisher = publisher;
 		this.circuit = circuit;
 		this.settings = settings;
+		this.policy = policy;
 		this.observer = observer;
 		this.onReleased = onReleased;
 	}
@@ -62,10 +66,11 @@ final class BatchDelivery {
 	}
 
 	/**
-	 * Delivers events to any destination, to find out whether it is available.
+	 * Delivers events to any destination that is not paused, to find out whether it is
+	 * available.
 	 */
 	BatchSettlement probe(List<LeasedEvent> events) {
-		return deliver(events, (event) -> true);
+		return deliver(events, (event) -> !this.circuit.isPaused(event.topic()));
 	}
 
 	/**
@@ -78,7 +83,7 @@ final class BatchDelivery {
 	}
 
 	private BatchSettlement deliver(List<LeasedEvent> events, Predicate<SerializedEvent> sendable) {
-		BatchSettlement settlement = new BatchSettlement(this.settings);
+		BatchSettlement settlement = new BatchSettlement(this.settings, this.policy);
 		if (events.isEmpty()) {
 			return settlement;
 		}

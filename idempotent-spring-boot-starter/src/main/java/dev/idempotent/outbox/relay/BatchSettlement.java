@@ -3,11 +3,13 @@ package dev.idempotent.outbox.relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.FailedEvent;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.EventSettlement;
 import dev.idempotent.outbox.Outcome;
 import org.springframework.util.backoff.BackOffExecution;
@@ -28,10 +30,13 @@ final class BatchSettlement {
 
 	private final RelaySettings settings;
 
+	private final DeadLetterPolicy policy;
+
 	private boolean stored;
 
-	BatchSettlement(RelaySettings settings) {
+	BatchSettlement(RelaySettings settings, DeadLetterPolicy policy) {
 		this.settings = settings;
+		this.policy = policy;
 	}
 
 	void add(LeasedEvent event, Outcome outcome) {
@@ -42,7 +47,7 @@ final class BatchSettlement {
 			this.unavailable.add(event);
 		}
 		else if (outcome instanceof Outcome.Reject reject) {
-			this.dead.add(new FailedEvent(event, reject.reason()));
+			addDead(event, reject.reason());
 		}
 		else if (outcome instanceof Outcome.Retry retry) {
 			addFailed(event, retry);
@@ -60,12 +65,28 @@ final class BatchSettlement {
 	private void addFailed(LeasedEvent event, Outcome.Retry retry) {
 		int used = event.event().attempts();
 		if (used >= this.settings.attempts()) {
-			this.dead.add(new FailedEvent(event, retry.reason()));
+			addDead(event, retry.reason());
 		}
 		else {
 			Duration delay = (retry.after() != null) ? retry.after()
 					: delay(this.settings.backoff(), this.settings.maxBackoff(), used);
 			this.waiting.add(new FailedEvent(event, retry.reason(), delay));
+		}
+	}
+
+	/**
+	 * The attempt that the policy grants must not exceed the limit of attempts, because
+	 * an event above it is claimed without its payload.
+	 */
+	private void addDead(LeasedEvent event, String reason) {
+		Optional<Duration> granted = (event.undeliverable() == null)
+				? this.policy.beforeDeadLetter(event.event(), reason) : Optional.empty();
+		if (granted.isPresent()) {
+			boolean counted = event.event().attempts() < this.settings.attempts();
+			this.waiting.add(new FailedEvent(event, reason, granted.get(), counted));
+		}
+		else {
+			this.dead.add(new FailedEvent(event, reason));
 		}
 	}
 

@@ -130,6 +130,8 @@ final class KeyQueue {
 	 */
 	synchronized void addClaimed(List<LeasedEvent> events, long deadline, boolean more) {
 		this.overflowed = more;
+		// Those whose lease had expired are here already.
+		events.forEach((event) -> remove(event.row()));
 		this.capacity.take(events.stream().map(LeasedEvent::event).toList());
 		events.forEach((event) -> this.members.put(event.row(), Member.claimed(event, deadline)));
 	}
@@ -202,7 +204,8 @@ final class KeyQueue {
 				return ours ? new Check(Verdict.PUBLISH, candidate) : new Check(Verdict.RELEASE, null);
 			}
 			if (head != null && head.row() < row) {
-				return new Check(awaits(head) ? Verdict.WAIT : Verdict.RELEASE, null);
+				Verdict claimOrRelease = (head.due() && !candidate.isLate()) ? Verdict.CLAIM : Verdict.RELEASE;
+				return new Check(awaits(head) ? Verdict.WAIT : claimOrRelease, null);
 			}
 			// Delivered or removed by others.
 			remove(row);
@@ -273,13 +276,13 @@ final class KeyQueue {
 		WAIT,
 
 		/**
-		 * Another claim or no claim has the first row, or the lease may end soon: release
-		 * all events and claim again.
+		 * Another claim has the first row, or the lease may end soon: release all events.
 		 */
 		RELEASE,
 
 		/**
-		 * There is an event to claim.
+		 * The first row is an event without a lease: claim it and those up to the first
+		 * event of this queue.
 		 */
 		CLAIM
 

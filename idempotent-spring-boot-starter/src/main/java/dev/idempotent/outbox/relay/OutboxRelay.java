@@ -10,6 +10,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxObserver;
@@ -18,6 +19,7 @@ import dev.idempotent.outbox.EventSettlement;
 import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TopicControl;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +38,8 @@ public final class OutboxRelay {
 	private final OrderedSettlement ordered;
 
 	private final Map<String, PublisherRelay> relays = new TreeMap<>();
+
+	private final PausedTopics pausedTopics;
 
 	private final HandOffRegistry handOffs;
 
@@ -56,19 +60,26 @@ public final class OutboxRelay {
 	 * @param blocking the topics whose keys are blocked by an event without a next
 	 * attempt
 	 * @param topics the publishers
+	 * @param control the paused topics
 	 * @param owner the name of this instance, shown to operators
 	 * @param settings the settings
+	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
 	 */
 	public OutboxRelay(OutboxStore store, OrderedOutboxStore ordered, Predicate<String> blocking, OutboxTopics topics,
-			String owner, RelaySettings settings, OutboxObserver observer) {
+			TopicControl control, String owner, RelaySettings settings, DeadLetterPolicy policy,
+			OutboxObserver observer) {
 		this.settings = settings;
 		this.store = store;
 		this.ordered = new OrderedSettlement(ordered, blocking);
 		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
+		this.pausedTopics = new PausedTopics(control,
+				(paused) -> this.relays.values().forEach((relay) -> relay.circuit().pause(paused)));
+		DeadLetterPolicy guarded = new GuardedDeadLetterPolicy(policy);
 		for (OutboxPublisher publisher : topics.publishers()) {
-			this.relays.put(publisher.prefix(), new PublisherRelay(publisher, store, this.ordered, owner, settings,
-					observer, delayed, this.failureLog, this.recoveryWakeUp::call, () -> this.running));
+			this.relays.put(publisher.prefix(),
+					new PublisherRelay(publisher, store, this.ordered, owner, settings, guarded, observer, delayed,
+							this.pausedTopics, this.failureLog, this.recoveryWakeUp::call, () -> this.running));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
 	}
@@ -109,7 +120,18 @@ public final class OutboxRelay {
 	public Set<String> unavailableDestinations() {
 		return this.relays.values()
 			.stream()
-			.flatMap((relay) -> relay.circuit().unavailable().stream())
+			.flatMap((relay) -> relay.circuit().failing().stream())
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
+	 * The paused topics that this relay knows of.
+	 * @return topics of its publishers
+	 */
+	public Set<String> pausedTopics() {
+		return this.relays.values()
+			.stream()
+			.flatMap((relay) -> relay.circuit().paused().stream())
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
@@ -131,6 +153,13 @@ public final class OutboxRelay {
 	}
 
 	/**
+	 * Makes the relay read the paused topics now instead of with its next poll.
+	 */
+	public void refreshPausedTopics() {
+		this.pausedTopics.read();
+	}
+
+	/**
 	 * Starts to deliver. Does nothing if the relay is running.
 	 */
 	public synchronized void start() {
@@ -139,6 +168,7 @@ public final class OutboxRelay {
 		}
 		this.running = true;
 		this.stopped = false;
+		this.pausedTopics.expire();
 		this.handOffs.open();
 		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.handOffs::isOpen, this::start));
 		start("outbox-recovery", new RepeatingTask(() -> this.running, new RecoveryScan(this.ordered.store(),
@@ -182,7 +212,12 @@ public final class OutboxRelay {
 	}
 
 	private void start(String name, Runnable work) {
-		Thread thread = new Thread(work, name);
+		Thread thread = new Thread(() -> {
+			this.pausedTopics.awaitKnown(() -> this.running);
+			if (this.pausedTopics.isKnown()) {
+				work.run();
+			}
+		}, name);
 		thread.setDaemon(true);
 		thread.start();
 		this.threads.add(thread);

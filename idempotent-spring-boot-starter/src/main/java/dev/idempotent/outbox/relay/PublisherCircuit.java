@@ -3,22 +3,24 @@ package dev.idempotent.outbox.relay;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.relay.BatchAnswers.Failure;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Circuit breaker of a publisher and of each of its destinations. While one is open, its
- * events are kept, except for a few that are sent as probes.
+ * events are kept, except for a few that are sent as probes. All events of a paused topic
+ * are kept.
  */
 final class PublisherCircuit {
 
@@ -43,6 +45,8 @@ final class PublisherCircuit {
 
 	private final Map<String, Destination> destinations = new HashMap<>();
 
+	private Set<String> paused = Set.of();
+
 	/**
 	 * Creates a closed circuit.
 	 * @param publisher the prefix
@@ -65,14 +69,44 @@ final class PublisherCircuit {
 	 * Whether events to this topic may be sent.
 	 */
 	synchronized boolean isClosed(String topic) {
-		return !this.publisherBackoff.isOpen() && !this.destinations.containsKey(topic);
+		return !this.publisherBackoff.isOpen() && !this.destinations.containsKey(topic) && !isPaused(topic);
 	}
 
 	/**
-	 * The topics that were unavailable at the last attempt.
+	 * The topics whose events are not claimed: {@link #failing()} and the paused ones.
 	 */
 	synchronized Set<String> unavailable() {
+		Set<String> kept = new HashSet<>(this.destinations.keySet());
+		kept.addAll(this.paused);
+		return Set.copyOf(kept);
+	}
+
+	/**
+	 * The topics that were unavailable at the last attempt, paused or not.
+	 */
+	synchronized Set<String> failing() {
 		return Set.copyOf(this.destinations.keySet());
+	}
+
+	synchronized Set<String> paused() {
+		return this.paused;
+	}
+
+	synchronized boolean isPaused(String topic) {
+		return this.paused.contains(topic);
+	}
+
+	/**
+	 * Sets the paused topics. Those of other publishers are ignored.
+	 */
+	synchronized void pause(Set<String> topics) {
+		Set<String> before = this.paused;
+		this.paused = topics.stream()
+			.filter((topic) -> topic.startsWith(this.publisher + ':'))
+			.collect(Collectors.toUnmodifiableSet());
+		if (!this.paused.containsAll(before)) {
+			this.onRecovery.run();
+		}
 	}
 
 	/**
@@ -80,25 +114,14 @@ final class PublisherCircuit {
 	 * available.
 	 */
 	synchronized void record(List<SerializedEvent> events, List<Outcome> outcomes) {
-		Set<String> answered = new HashSet<>();
-		Map<String, Failure> failed = new LinkedHashMap<>();
-		for (int i = 0; i < events.size(); i++) {
-			String topic = events.get(i).topic();
-			if (outcomes.get(i) instanceof Outcome.Unavailable unavailable) {
-				failed.putIfAbsent(topic, new Failure(unavailable, events.get(i).sequence()));
-			}
-			else {
-				answered.add(topic);
-			}
-		}
-		failed.keySet().removeAll(answered);
-		if (answered.isEmpty()) {
-			openPublisher(failed);
+		BatchAnswers answers = BatchAnswers.of(events, outcomes);
+		if (answers.answered().isEmpty()) {
+			openPublisher(answers.failed());
 		}
 		else {
-			close(answered);
+			close(answers.answered());
 		}
-		failed.forEach(this::open);
+		answers.failed().forEach(this::open);
 	}
 
 	/**
@@ -191,7 +214,7 @@ final class PublisherCircuit {
 		long now = System.nanoTime();
 		return this.destinations.entrySet()
 			.stream()
-			.filter((entry) -> entry.getValue().backoff.mayFindEvent())
+			.filter((entry) -> !isPaused(entry.getKey()) && entry.getValue().backoff.mayFindEvent())
 			.min(Comparator.comparingLong((entry) -> entry.getValue().backoff.end() - now));
 	}
 
@@ -258,9 +281,6 @@ final class PublisherCircuit {
 	 * @param row where to look for an event
 	 */
 	record Probe(@Nullable String topic, long row) {
-	}
-
-	private record Failure(Outcome.Unavailable outcome, long row) {
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 
+import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxStore;
@@ -20,7 +21,11 @@ final class PublisherRelay {
 
 	private final OutboxObserver observer;
 
+	private final PausedTopics pausedTopics;
+
 	private final StoreFailureLog failureLog;
+
+	private final Runnable recovery;
 
 	private final PublisherCircuit circuit;
 
@@ -43,28 +48,31 @@ final class PublisherRelay {
 	/**
 	 * Creates a relay that is not running.
 	 * @param owner the name of this instance
-	 * @param onRecovery called when events that were kept can be sent again
+	 * @param recovery makes the recovery scan look for ordered events that can be sent
 	 * @param claiming whether to claim events that were not handed over
 	 */
 	PublisherRelay(OutboxPublisher publisher, OutboxStore store, OrderedSettlement ordered, String owner,
-			RelaySettings settings, OutboxObserver observer, DelayedEvents delayed, StoreFailureLog failureLog,
-			Runnable onRecovery, BooleanSupplier claiming) {
+			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer, DelayedEvents delayed,
+			PausedTopics pausedTopics, StoreFailureLog failureLog, Runnable recovery, BooleanSupplier claiming) {
 		this.publisher = publisher.prefix();
 		this.settings = settings;
 		this.observer = observer;
+		this.pausedTopics = pausedTopics;
 		this.failureLog = failureLog;
+		this.recovery = recovery;
 		this.circuit = new PublisherCircuit(this.publisher, () -> {
 			lookFromFirstRow();
-			onRecovery.run();
+			recovery.run();
 		});
 		QueueCapacity capacity = new QueueCapacity(settings);
 		this.queue = new HandOffQueue(settings, capacity);
 		BatchPublisher batches = new BatchPublisher(publisher, this.circuit, this.suspects);
-		this.delivery = new BatchDelivery(store, batches, this.circuit, settings, observer, this::lookFrom);
+		this.delivery = new BatchDelivery(store, batches, this.circuit, settings, policy, observer, this::lookFrom);
 		this.backlog = new Backlog(this.publisher, store, this.circuit, owner, settings, delayed);
 		this.keys = new KeyQueues(owner, settings.lease(), capacity);
-		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, observer, (row) -> {
-		});
+		BatchDelivery orderedBatches = new BatchDelivery(ordered, batches, this.circuit, settings, policy, observer,
+				(row) -> {
+				});
 		this.orderedDelivery = new OrderedDelivery(ordered, orderedBatches, this.keys, this.circuit, settings, observer,
 				claiming);
 	}
@@ -99,13 +107,13 @@ final class PublisherRelay {
 
 	/**
 	 * Delivers an event that was not handed over, or probes with it if its destination is
-	 * unavailable.
+	 * unavailable. Leaves it alone if its topic is paused.
 	 */
 	void lookFor(SerializedEvent event) {
 		if (this.circuit.isClosed(event.topic())) {
 			lookFrom(event.sequence());
 		}
-		else {
+		else if (!this.circuit.isPaused(event.topic())) {
 			this.circuit.eventAvailable(event.topic());
 			this.probeWakeUp.call();
 		}
@@ -114,15 +122,24 @@ final class PublisherRelay {
 	/**
 	 * Delivers the ordered events of a key that were not handed over, or probes with the
 	 * first one if its destination is unavailable.
+	 * @return whether they are being delivered
 	 */
-	void lookForKey(long keyHash, String topic) {
-		if (this.circuit.isClosed(topic)) {
-			this.keys.signal(keyHash, topic);
+	boolean lookForKey(long keyHash, String topic) {
+		if (this.circuit.isPaused(topic)) {
+			return false;
 		}
-		else {
+		if (!this.circuit.isClosed(topic)) {
 			this.circuit.eventAvailable(topic, keyHash);
 			this.probeWakeUp.call();
+			return false;
 		}
+		if (isFull()) {
+			// The scan waits until there is space.
+			this.recovery.run();
+			return false;
+		}
+		this.keys.signal(keyHash, topic);
+		return true;
 	}
 
 	void lookFromFirstRow() {
@@ -136,8 +153,9 @@ final class PublisherRelay {
 	 * @param threads runs a worker on a new thread of the given name
 	 */
 	void start(BooleanSupplier running, BooleanSupplier delivering, BiConsumer<String, Runnable> threads) {
-		threads.accept("outbox-backlog-" + this.publisher, new RepeatingTask(running, new BacklogWorker(this.backlog,
-				this.delivery, this.circuit, this.backlogWakeUp, this.settings, this.failureLog.worker())));
+		threads.accept("outbox-backlog-" + this.publisher,
+				new RepeatingTask(running, new BacklogWorker(this.backlog, this.delivery, this.circuit,
+						this.pausedTopics, this.backlogWakeUp, this.settings, this.failureLog.worker())));
 		threads.accept("outbox-probe-" + this.publisher,
 				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery,
 						this.circuit, this.suspects, this.probeWakeUp, this.settings, this.failureLog.worker())));

@@ -38,25 +38,15 @@ final class RecoveryScan implements RepeatingTask.Step {
 
 	private final ExponentialBackOff polling;
 
-	private BackOffExecution pause;
+	private BackOffExecution backoff;
 
-	/**
-	 * After which key the first pass begins.
-	 */
-	private final long first;
-
-	private long after;
-
-	/**
-	 * The last key of the current pass.
-	 */
-	private long end = Long.MAX_VALUE;
-
-	private boolean wrapsAround = true;
+	private Pass pass = new Pass();
 
 	private boolean found;
 
 	private boolean dueInSlice;
+
+	private boolean requested;
 
 	RecoveryScan(OrderedOutboxStore store, Map<String, PublisherRelay> relays, RelaySettings settings, WakeUp wakeUp,
 			StoreFailureLog.Worker failureLog) {
@@ -67,15 +57,12 @@ final class RecoveryScan implements RepeatingTask.Step {
 		this.failureLog = failureLog;
 		this.polling = new ExponentialBackOff(settings.pollInterval().toMillis(), 2);
 		this.polling.setMaxInterval(settings.idlePollInterval().toMillis());
-		this.pause = this.polling.start();
-		// Instances begin at different keys.
-		this.first = ThreadLocalRandom.current().nextLong(Long.MAX_VALUE);
-		this.after = this.first;
+		this.backoff = this.polling.start();
 	}
 
 	@Override
 	public void run() throws InterruptedException {
-		if (this.relays.values().stream().anyMatch(PublisherRelay::isFull)) {
+		if (this.relays.values().stream().allMatch(PublisherRelay::isFull)) {
 			pause(FULL_PAUSE_MILLIS);
 			return;
 		}
@@ -83,11 +70,14 @@ final class RecoveryScan implements RepeatingTask.Step {
 		this.dueInSlice = false;
 		boolean more = this.failureLog.attempt(this::scanSlice);
 		this.found |= this.dueInSlice;
-		if (!more) {
-			// The end of a pass, or a failure.
-			this.pause = this.found ? this.polling.start() : this.pause;
+		if (this.failureLog.isFailing()) {
+			pause(this.settings.pollInterval().toMillis());
+		}
+		else if (!more) {
+			this.backoff = (this.found || this.requested) ? this.polling.start() : this.backoff;
 			this.found = false;
-			pause(this.pause.nextBackOff());
+			pause(this.requested ? 0 : this.backoff.nextBackOff());
+			this.requested = false;
 		}
 		else if (!this.dueInSlice) {
 			pause(TimeUnit.NANOSECONDS.toMillis(PAUSE_FACTOR * (System.nanoTime() - start)));
@@ -99,30 +89,51 @@ final class RecoveryScan implements RepeatingTask.Step {
 	 * @return whether there are more
 	 */
 	private boolean scanSlice() {
-		HeadScan slice = this.store.scan(this.after, SLICE);
+		HeadScan slice = this.store.scan(this.pass.after, SLICE);
 		slice.due().forEach((keyHash, topic) -> {
 			PublisherRelay relay = this.relays.get(OutboxTopics.publisher(topic));
 			if (relay != null) {
-				this.dueInSlice = true;
-				relay.lookForKey(keyHash, topic);
+				this.dueInSlice |= relay.lookForKey(keyHash, topic);
 			}
 		});
-		boolean wraps = slice.end() && this.wrapsAround;
-		boolean ended = !wraps && (slice.end() || slice.last() >= this.end);
-		this.end = wraps ? this.first : ended ? Long.MAX_VALUE : this.end;
-		this.wrapsAround &= !slice.end();
-		this.after = slice.end() || ended ? -1 : slice.last();
-		return !ended;
+		boolean more = this.pass.advance(slice);
+		this.pass = more ? this.pass : new Pass();
+		return more;
 	}
 
 	/**
-	 * A call starts a pass at the first key.
+	 * A call requests a pass, which begins at once after the current one.
 	 */
 	private void pause(long millis) throws InterruptedException {
-		if (millis > 0 && this.wakeUp.await(millis)) {
-			this.after = -1;
-			this.pause = this.polling.start();
+		this.requested |= millis > 0 && this.wakeUp.await(millis);
+	}
+
+	/**
+	 * A pass over all keys: from a random one, so that instances read different ones, to
+	 * the last, and from the first to that one.
+	 */
+	private static final class Pass {
+
+		private final long start = ThreadLocalRandom.current().nextLong(Long.MAX_VALUE);
+
+		private long after = this.start;
+
+		private boolean wrapped;
+
+		/**
+		 * Moves behind a part.
+		 * @return whether there are more
+		 */
+		boolean advance(HeadScan slice) {
+			if (slice.end() && !this.wrapped) {
+				this.wrapped = true;
+				this.after = -1;
+				return true;
+			}
+			this.after = slice.last();
+			return !slice.end() && !(this.wrapped && this.after >= this.start);
 		}
+
 	}
 
 }

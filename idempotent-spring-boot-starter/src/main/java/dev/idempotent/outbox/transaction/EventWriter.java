@@ -1,7 +1,11 @@
 package dev.idempotent.outbox.transaction;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.HandOffs.HandOff;
@@ -10,6 +14,7 @@ import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OrderedEvent;
 import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.OutboxStore.DelayedEvent;
 import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +29,14 @@ final class EventWriter {
 
 	private final HandOffs handOffs;
 
-	EventWriter(OutboxStore store, OrderedOutboxStore ordered, HandOffs handOffs) {
+	private final InstantSource clock;
+
+	/**
+	 * Creates a writer.
+	 * @param clock the clock by which applications state when an event is available
+	 */
+	EventWriter(OutboxStore store, OrderedOutboxStore ordered, HandOffs handOffs, InstantSource clock) {
+		this.clock = clock;
 		this.store = store;
 		this.ordered = ordered;
 		this.handOffs = handOffs;
@@ -46,7 +58,9 @@ final class EventWriter {
 		boolean leasable = reserves && this.store.leasesAtAppend();
 		List<Written> written = new ArrayList<>();
 		try {
-			writeUnordered(events, leasable, written);
+			Instant now = this.clock.instant();
+			writeUnordered(events.stream().filter((event) -> !isDelayed(event, now)).toList(), leasable, written);
+			writeDelayed(events.stream().filter((event) -> isDelayed(event, now)).toList(), now, written);
 			writeOrdered(events, leasable, written);
 			return written;
 		}
@@ -66,6 +80,30 @@ final class EventWriter {
 			written.add(part);
 			part.rows = this.store.append(unordered, (part.handOff != null) ? part.handOff.lease() : null);
 		}
+	}
+
+	private void writeDelayed(List<NewEvent> events, Instant now, List<Written> written) {
+		if (events.isEmpty()) {
+			return;
+		}
+		List<DelayedEvent> delayed = events.stream()
+			.map((event) -> new DelayedEvent(event.event(), delay(event, now)))
+			.toList();
+		this.store.appendDelayed(delayed);
+		// Only starts a relay that has not started yet: nothing is due.
+		written.add(new Unordered(this.handOffs, null));
+	}
+
+	private static boolean isDelayed(NewEvent event, Instant now) {
+		return !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
+	}
+
+	/**
+	 * In whole milliseconds, because the store would drop a part of one.
+	 */
+	private static Duration delay(NewEvent event, Instant now) {
+		Instant time = Objects.requireNonNull(event.availableAt());
+		return Duration.ofMillis(Duration.between(now, time).plusNanos(999_999).toMillis());
 	}
 
 	private void writeOrdered(List<NewEvent> events, boolean leasable, List<Written> written) {

@@ -28,6 +28,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private final EventWriter writer;
 
+	private final PendingChanges changes;
+
 	private final List<NewEvent> collected = new ArrayList<>();
 
 	private final List<Written> written = new ArrayList<>();
@@ -36,10 +38,13 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private Phase phase;
 
+	private boolean completing;
+
 	private final boolean reserves;
 
-	private OutboxSynchronization(EventWriter writer, Phase phase) {
+	private OutboxSynchronization(EventWriter writer, PendingChanges changes, Phase phase) {
 		this.writer = writer;
+		this.changes = changes;
 		this.phase = phase;
 		this.reserves = (phase == Phase.OPEN);
 	}
@@ -47,8 +52,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	/**
 	 * Registers with a new transaction on the outbox's database.
 	 */
-	static void begin(EventWriter writer) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(writer, Phase.OPEN);
+	static void begin(EventWriter writer, PendingChanges changes) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(writer, changes, Phase.OPEN);
 		synchronization.register();
 		TransactionSynchronizationManager.registerSynchronization(synchronization.new Last());
 	}
@@ -57,7 +62,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	 * Registers with a transaction on another database, which does not support events.
 	 */
 	static void beginElsewhere(EventWriter writer) {
-		new OutboxSynchronization(writer, Phase.ELSEWHERE).register();
+		new OutboxSynchronization(writer, PendingChanges.unknown(), Phase.ELSEWHERE).register();
 	}
 
 	/**
@@ -65,7 +70,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	 * appended, and the relay finds them in the table.
 	 */
 	static OutboxSynchronization join(EventWriter writer) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(writer, Phase.WRITTEN);
+		OutboxSynchronization synchronization = new OutboxSynchronization(writer, PendingChanges.unknown(),
+				Phase.WRITTEN);
 		synchronization.register();
 		return synchronization;
 	}
@@ -99,8 +105,16 @@ final class OutboxSynchronization implements TransactionSynchronization {
 			this.collected.addAll(events);
 		}
 		else {
+			// Once the transaction completes, JPA flushes by itself.
+			if (!this.completing && anyOrdered(events)) {
+				this.changes.flushUnlessFlushing();
+			}
 			write(events);
 		}
+	}
+
+	private static boolean anyOrdered(List<NewEvent> events) {
+		return events.stream().anyMatch(NewEvent::ordered);
 	}
 
 	/**
@@ -146,6 +160,11 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	@Override
+	public void beforeCompletion() {
+		this.completing = true;
+	}
+
+	@Override
 	public void afterCommit() {
 		commit();
 	}
@@ -173,6 +192,10 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	private void writeCollected() {
+		if (anyOrdered(this.collected)) {
+			// Still collects what callbacks of entities append.
+			this.changes.flush();
+		}
 		this.phase = Phase.WRITTEN;
 		List<NewEvent> events = List.copyOf(this.collected);
 		this.collected.clear();

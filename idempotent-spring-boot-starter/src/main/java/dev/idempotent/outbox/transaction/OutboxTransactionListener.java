@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.transaction;
 
+import java.time.InstantSource;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -34,13 +35,14 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 * other suppliers' values
 	 * @param ordered stores ordered events
 	 * @param handOffs takes them when they are committed
+	 * @param clock the clock by which applications state when an event is available
 	 * @param joinable whether what the calling thread inserts now commits with its
 	 * transaction; evaluated for a transaction that began before this listener was
 	 * registered
 	 */
 	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<OrderedOutboxStore> ordered,
-			Supplier<HandOffs> handOffs, BooleanSupplier joinable) {
-		this.writer = SingletonSupplier.of(() -> new EventWriter(store.get(), ordered.get(), handOffs.get()));
+			Supplier<HandOffs> handOffs, InstantSource clock, BooleanSupplier joinable) {
+		this.writer = SingletonSupplier.of(() -> new EventWriter(store.get(), ordered.get(), handOffs.get(), clock));
 		this.joinable = joinable;
 	}
 
@@ -63,7 +65,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		}
 		Object own = resource();
 		if (own != null && own != outer) {
-			OutboxSynchronization.begin(this.writer.get());
+			OutboxSynchronization.begin(this.writer.get(), PendingChanges.of(transaction));
 		}
 		else {
 			OutboxSynchronization.beginElsewhere(this.writer.get());

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.transaction;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -26,6 +27,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 public final class TransactionBoundOutbox implements Outbox {
 
 	private static final int MAX_LENGTH = 255;
+
+	/**
+	 * Below the limits of the databases for a point in time.
+	 */
+	private static final Duration MAX_DELAY = Duration.ofDays(36_500);
 
 	private final OutboxTopics topics;
 
@@ -103,10 +109,7 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	private NewEvent serialize(OutboxEvent event, Instant now) {
 		boolean ordered = this.keysOrder && event.key() != null && !event.isUnordered();
-		if (ordered && event.availableAt() != null) {
-			throw new IllegalArgumentException("The event has a key that orders it and a time at which it becomes "
-					+ "available, but later events of the key cannot wait for it: make it unordered() or omit the time");
-		}
+		checkTime(event, ordered, now);
 		checkText("type", event.type());
 		checkText("key", event.key());
 		String topic = this.topics.resolve(event.topic());
@@ -116,6 +119,20 @@ public final class TransactionBoundOutbox implements Outbox {
 		SerializedEvent serialized = new SerializedEvent(this.ids.at(now), 0, topic, event.key(), event.type(),
 				payload(event), headers, 0);
 		return new NewEvent(serialized, ordered, event.availableAt());
+	}
+
+	private static void checkTime(OutboxEvent event, boolean ordered, Instant now) {
+		if (event.availableAt() == null) {
+			return;
+		}
+		if (ordered) {
+			throw new IllegalArgumentException("An event that its key orders cannot be available at a later time, "
+					+ "because it would delay the later events of the key: make it unordered(), or omit availableAt");
+		}
+		if (event.availableAt().isAfter(now.plus(MAX_DELAY))) {
+			throw new IllegalArgumentException("The time at which the event is available is more than "
+					+ MAX_DELAY.toDays() + " days from now, the maximum");
+		}
 	}
 
 	/**

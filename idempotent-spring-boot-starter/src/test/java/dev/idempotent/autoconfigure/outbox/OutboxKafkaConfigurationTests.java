@@ -96,8 +96,7 @@ class OutboxKafkaConfigurationTests {
 	}
 
 	private static SerializedEvent event() {
-		return new SerializedEvent(new UUID(1, 1), 1, "kafka:orders", "key", "order.created", new byte[1],
-				Map.of(), 1);
+		return new SerializedEvent(new UUID(1, 1), 1, "kafka:orders", "key", "order.created", new byte[1], Map.of(), 1);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -126,8 +125,7 @@ class OutboxKafkaConfigurationTests {
 
 		@Bean
 		KafkaOutboxPublisher ownPublisher() {
-			return KafkaOutboxPublisher.connectingTo(Map.of("bootstrap.servers", "127.0.0.1:1"),
-					Duration.ofSeconds(1));
+			return KafkaOutboxPublisher.connectingTo(Map.of("bootstrap.servers", "127.0.0.1:1"), Duration.ofSeconds(1));
 		}
 
 	}

@@ -31,7 +31,7 @@ class OrderTests {
 		assertThat(place(key, "coupon")).hasStatusOk().containsHeader("Idempotent-Replayed");
 		assertThat(place(key, "book")).hasStatus(422);
 		assertThat(this.jdbc.sql("select item from orders").query(String.class).list()).containsExactly("coupon");
-		assertThat(this.jdbc.sql("select type from outbox_event").query(String.class).list())
+		assertThat(this.jdbc.sql("select type from outbox_ordered").query(String.class).list())
 			.containsExactly("order.created");
 	}
 

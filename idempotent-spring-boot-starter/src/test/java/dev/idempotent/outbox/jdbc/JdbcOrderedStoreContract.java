@@ -55,4 +55,14 @@ abstract class JdbcOrderedStoreContract {
 
 	}
 
+	@Nested
+	class OperatorsTests extends OrderedOperatorsContract {
+
+		@Override
+		protected OrderedOnTables tested() {
+			return tables("ordered");
+		}
+
+	}
+
 }

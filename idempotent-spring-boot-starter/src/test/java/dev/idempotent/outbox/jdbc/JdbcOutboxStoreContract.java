@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.outbox.OutboxStoreContents;
 import dev.idempotent.outbox.OutboxStoreContract;
+import dev.idempotent.outbox.OutboxStoreDelayed;
 import dev.idempotent.outbox.OutboxStoreFencing;
 import dev.idempotent.outbox.OutboxStoreForeignRows;
 import dev.idempotent.outbox.OutboxStoreFuzz;
@@ -98,6 +99,16 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
+	class DelayedTests extends OutboxStoreDelayed {
+
+		@Override
+		protected TestedOutboxStore tested() {
+			return tables("contract");
+		}
+
+	}
+
+	@Nested
 	class RacesTests extends OutboxStoreRaces {
 
 		@Override
@@ -143,6 +154,16 @@ abstract class JdbcOutboxStoreContract {
 		@Override
 		StoreOnTables tables() {
 			return JdbcOutboxStoreContract.this.tables("encryption");
+		}
+
+	}
+
+	@Nested
+	class TopicControlTests extends TopicControlContract {
+
+		@Override
+		StoreOnTables tested() {
+			return tables("contract");
 		}
 
 	}

@@ -29,7 +29,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 
 	static final String TOPIC = "test:orders";
 
-	private static final String INSERT = " (id, event_id, topic, event_key, type, content_type, payload, headers, created_at, "
+	private static final String INSERT = " (id, sequence, event_id, topic, event_key, type, content_type, payload, headers, created_at, "
 			+ "attempts, last_error";
 
 	/**
@@ -47,7 +47,7 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 			throw new UncheckedIOException(ex);
 		}
 		OperatorTables tables = new OperatorTables(dataSource, new OutboxTables(prefix));
-		List.of(tables.names.event(), tables.names.waiting(), tables.names.dead())
+		List.of(tables.names.event(), tables.names.ordered(), tables.names.waiting(), tables.names.dead())
 			.forEach((table) -> tables.template().update("delete from " + table));
 		return tables;
 	}
@@ -61,11 +61,11 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	 */
 	void deadLetter(int firstRow, int count, String type, String topic) {
 		String sql = "insert into " + this.names.dead() + INSERT
-				+ ") values (?, ?, ?, 'secret key', ?, 'text/plain', ?, " + "'{}', " + now()
+				+ ") values (?, ?, ?, ?, 'secret key', ?, 'text/plain', ?, " + "'{}', " + now()
 				+ ", 10, 'The broker refused it')";
 		template().batchUpdate(sql,
 				IntStream.range(firstRow, firstRow + count)
-					.mapToObj((row) -> new Object[] { row, parameter(id(row)), topic, type,
+					.mapToObj((row) -> new Object[] { row, row, parameter(id(row)), topic, type,
 							"secret".getBytes(StandardCharsets.UTF_8) })
 					.toList());
 	}
@@ -78,9 +78,20 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 	 * Moves the waiting events to the dead ones.
 	 */
 	void deadLetterWaiting() {
-		template().update("insert into " + this.names.dead() + " (" + "id, " + EventColumn.MOVED + ", attempts) select "
-				+ "id, " + EventColumn.MOVED + ", 10 from " + this.names.waiting());
-		template().update("delete from " + this.names.waiting());
+		deadLetterAll(this.names.waiting());
+	}
+
+	/**
+	 * Moves the pending events to the dead ones.
+	 */
+	void deadLetterPending() {
+		deadLetterAll(this.names.event());
+	}
+
+	private void deadLetterAll(String table) {
+		template().update("insert into " + this.names.dead() + " (sequence, " + EventColumn.MOVED
+				+ ", attempts) select id, " + EventColumn.MOVED + ", 10 from " + table);
+		template().update("delete from " + table);
 	}
 
 	/**

@@ -33,7 +33,7 @@ abstract class OutboxColumnsContract extends OutboxStoreSteps {
 	 * The state of a delivery, which is not an attribute of the event.
 	 */
 	private static final Set<String> STATE = Set.of("available_at", "attempts", "claim_id", "claimed_by", "last_error",
-			"died_at");
+			"died_at", "key_hash");
 
 	@Override
 	protected abstract StoreOnTables tested();
@@ -43,6 +43,7 @@ abstract class OutboxColumnsContract extends OutboxStoreSteps {
 	void hasExactlyTheListedColumnsInEachTable(Place place) throws SQLException {
 		Set<String> columns = columns(tested().table(place));
 		columns.removeAll(STATE);
+		assertThat(columns.remove("sequence")).isEqualTo(place == Place.DEAD);
 		assertThat(columns).isEqualTo(Stream.of(EventColumn.values())
 			.map(EventColumn::column)
 			.collect(Collectors.toCollection(TreeSet::new)));
@@ -51,14 +52,11 @@ abstract class OutboxColumnsContract extends OutboxStoreSteps {
 	@Test
 	void carriesEachColumnThroughFailureDeathAndRetry() {
 		List<LeasedEvent> appended = appendLeased("one");
-		fillEmptyColumns(Place.EVENT);
 		Map<String, String> values = values(Place.EVENT);
 		assertThat(values).hasSize(EventColumn.values().length).doesNotContainValue(null);
 		assertThat(postpone(appended, Duration.ZERO)).isEqualTo(1);
 		assertThat(values(Place.WAITING)).isEqualTo(values);
-		tested().template().update("update " + tested().tables().waiting() + " set lane = null");
 		List<LeasedEvent> waiting = claimWaiting();
-		fillEmptyColumns(Place.WAITING);
 		assertThat(deadLetter(waiting)).isEqualTo(1);
 		assertThat(values(Place.DEAD)).isEqualTo(values);
 		JdbcDeadEvents dead = new JdbcDeadEvents(tested().dataSource(), tested().tables());
@@ -79,16 +77,6 @@ abstract class OutboxColumnsContract extends OutboxStoreSteps {
 		}
 	}
 
-	private void fillEmptyColumns(Place place) {
-		values(place).forEach((column, value) -> {
-			if (value == null) {
-				tested().template()
-					.update("update " + tested().table(place) + " set " + column + " = 7 where topic like ?",
-							this.publisher + ":%");
-			}
-		});
-	}
-
 	/**
 	 * The values of the only event, except for the state of its delivery.
 	 */
@@ -100,6 +88,9 @@ abstract class OutboxColumnsContract extends OutboxStoreSteps {
 					values.put(row.getMetaData().getColumnName(i).toLowerCase(Locale.ROOT), row.getString(i));
 				}
 				values.keySet().removeAll(STATE);
+				// The row of a dead event is not the one that it had.
+				String sequence = values.remove("sequence");
+				values.computeIfPresent("id", (column, id) -> (sequence != null) ? sequence : id);
 				return values;
 			}, this.publisher + ":%"));
 	}

@@ -4,6 +4,7 @@ import java.util.List;
 
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxRow.Place;
+import dev.idempotent.outbox.OutboxStore.DelayedEvent;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.outbox.SerializedEvent;
@@ -25,7 +26,6 @@ abstract class OutboxTakenRowsContract extends OutboxStoreSteps {
 		List<SerializedEvent> rows = append("first", "second", "third", "fourth");
 		deadLetter(claimAbove(0, 1));
 		postpone(claimAbove(0, 1), LONG);
-		setRow(Place.DEAD, rows.get(0), rows.get(2));
 		setRow(Place.WAITING, rows.get(1), rows.get(3));
 		List<LeasedEvent> leased = claim();
 		assertThat(deadLetter(leased.subList(0, 1))).isEqualTo(1);
@@ -48,9 +48,31 @@ abstract class OutboxTakenRowsContract extends OutboxStoreSteps {
 		assertThat(typesIn(Place.DEAD)).isEmpty();
 	}
 
-	private void setRow(Place place, SerializedEvent event, SerializedEvent taken) {
+	/**
+	 * The relay moves it later.
+	 */
+	@Test
+	void keepsADelayedEventWhoseRowIsTakenAmongThePendingOnes() {
+		long last = append("first").get(0).sequence();
+		postpone(claim(), LONG);
 		assertThat(tested().template()
-			.update("update " + tested().table(place) + " set id = ? where id = ?", taken.sequence(), event.sequence()))
+			.update("update " + tested().table(Place.WAITING) + " set id = ? where id = ?", last + 1, last))
+			.isEqualTo(1);
+		inTransaction(() -> {
+			store().appendDelayed(List.of(new DelayedEvent(event("second"), LONG)));
+			return true;
+		});
+		assertThat(typesIn(Place.EVENT)).containsExactly("second");
+		assertThat(claim()).isEmpty();
+		assertThat(store().moveDelayedToWaiting(1000)).isEqualTo(1);
+		assertThat(typesIn(Place.WAITING)).containsExactlyInAnyOrder("first", "second");
+	}
+
+	private void setRow(Place place, SerializedEvent event, SerializedEvent taken) {
+		String column = (place == Place.DEAD) ? "sequence" : "id";
+		assertThat(tested().template()
+			.update("update " + tested().table(place) + " set " + column + " = ? where " + column + " = ?",
+					taken.sequence(), event.sequence()))
 			.isEqualTo(1);
 	}
 

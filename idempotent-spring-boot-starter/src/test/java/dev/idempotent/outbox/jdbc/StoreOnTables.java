@@ -141,8 +141,9 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 	public List<OutboxRow> rows(Place place, String publisher) {
 		String claim = (place == Place.DEAD) ? "null as claim_id, null as claimed_by" : "claim_id, claimed_by";
 		return template().query(
-				"select " + EventColumn.READ + ", " + claim + ", last_error from " + table(place)
-						+ " where topic like ? order by id",
+				"select " + ((place == Place.DEAD) ? "sequence as id" : "id") + ", "
+						+ EventColumn.readAfterId(Integer.MAX_VALUE) + ", " + claim + ", last_error from "
+						+ table(place) + " where topic like ? order by 1",
 				(columns, number) -> new OutboxRow(EventRow.of(columns).event(), id(columns),
 						columns.getString("claimed_by"), columns.getString("last_error")),
 				publisher + ":%");

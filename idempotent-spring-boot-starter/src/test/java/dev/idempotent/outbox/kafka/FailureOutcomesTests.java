@@ -161,8 +161,8 @@ class FailureOutcomesTests {
 		KafkaOutboxPublisher publisher = new KafkaOutboxPublisher(() -> {
 			throw new KafkaException("Failed to construct kafka producer", new IllegalArgumentException("No servers"));
 		}, settings());
-		assertThat(publisher.publish(EVENTS)).isEqualTo(
-				Collections.nCopies(3, new Outcome.Unavailable("There is no Kafka producer (No servers)")));
+		assertThat(publisher.publish(EVENTS))
+			.isEqualTo(Collections.nCopies(3, new Outcome.Unavailable("There is no Kafka producer (No servers)")));
 	}
 
 	private static void assertUnavailable(Outcome outcome, Scope scope) {
@@ -193,10 +193,8 @@ class FailureOutcomesTests {
 	 */
 	private static Cluster cluster(Node leader) {
 		Node[] replicas = { BROKER };
-		return new Cluster("test", List.of(BROKER),
-				List.of(new PartitionInfo("orders", 0, leader, replicas, replicas),
-						new PartitionInfo("others", 0, BROKER, replicas, replicas)),
-				Set.of(), Set.of());
+		return new Cluster("test", List.of(BROKER), List.of(new PartitionInfo("orders", 0, leader, replicas, replicas),
+				new PartitionInfo("others", 0, BROKER, replicas, replicas)), Set.of(), Set.of());
 	}
 
 }

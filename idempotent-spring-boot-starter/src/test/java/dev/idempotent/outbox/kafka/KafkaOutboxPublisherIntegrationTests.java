@@ -56,10 +56,10 @@ class KafkaOutboxPublisherIntegrationTests {
 		ConsumerRecord<byte[], byte[]> record = KafkaRecords.of(kafka.address(), this.topic).get(0);
 		assertThat(record.key()).isEqualTo("schlüssel".getBytes(StandardCharsets.UTF_8));
 		assertThat(record.value()).isEqualTo(payload);
-		assertThat(KafkaRecords.headers(record)).containsExactlyInAnyOrderEntriesOf(Map.of("ce_specversion", "1.0",
-				"ce_id", event.id().toString(), "ce_type", "order.created", "ce_subject", "schlüssel",
-				"ce_partitionkey", "schlüssel", "ce_sequence", "42", "ce_source", "/shop", "content-type",
-				"application/octet-stream", "traceparent", "00-1-2-01"));
+		assertThat(KafkaRecords.headers(record)).containsExactlyInAnyOrderEntriesOf(
+				Map.of("ce_specversion", "1.0", "ce_id", event.id().toString(), "ce_type", "order.created",
+						"ce_subject", "schlüssel", "ce_partitionkey", "schlüssel", "ce_sequence", "42", "ce_source",
+						"/shop", "content-type", "application/octet-stream", "traceparent", "00-1-2-01"));
 	}
 
 	@Test
@@ -135,8 +135,7 @@ class KafkaOutboxPublisherIntegrationTests {
 			assertThat(lonely
 				.publish(List.of(KafkaEvents.to(this.topic, "key", "0"), KafkaEvents.to(this.topic, "key", "1"))))
 				.hasSize(2)
-				.containsOnly(
-						new Outcome.Unavailable("Kafka did not confirm the record in time (TimeoutException)"));
+				.containsOnly(new Outcome.Unavailable("Kafka did not confirm the record in time (TimeoutException)"));
 		}
 	}
 
@@ -153,7 +152,8 @@ class KafkaOutboxPublisherIntegrationTests {
 		Thread.currentThread().interrupt();
 		List<Outcome> outcomes = this.publisher.publish(KafkaEvents.numbered(this.topic, "key", 2));
 		assertThat(Thread.interrupted()).isTrue();
-		assertThat(outcomes).containsOnly(new Outcome.Unavailable("The Kafka producer cannot send (InterruptException)"))
+		assertThat(outcomes)
+			.containsOnly(new Outcome.Unavailable("The Kafka producer cannot send (InterruptException)"))
 			.hasSize(2);
 		assertThat(this.publisher.publish(KafkaEvents.numbered(this.topic, "key", 2))).containsOnly(DELIVERED);
 	}
@@ -179,7 +179,9 @@ class KafkaOutboxPublisherIntegrationTests {
 
 	private static void create(String topic, int partitions) {
 		try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.address()))) {
-			admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().toCompletionStage()
+			admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
+				.all()
+				.toCompletionStage()
 				.toCompletableFuture()
 				.join();
 		}

@@ -46,8 +46,7 @@ class KafkaServerOutageIntegrationTests {
 	@Test
 	void survivesTheLossOfALeaderAndKeepsOnlyTheEventsOfAPartitionWithoutOne() throws Exception {
 		try (KafkaCluster cluster = KafkaCluster.start(3)) {
-			cluster.createTopic(
-					new NewTopic("orders", 3, (short) 3).configs(Map.of("min.insync.replicas", "2")));
+			cluster.createTopic(new NewTopic("orders", 3, (short) 3).configs(Map.of("min.insync.replicas", "2")));
 			try (KafkaOutboxPublisher publisher = publisher(cluster);
 					KeyedLoad load = KeyedLoad.start(publisher, "orders")) {
 				for (int kill = 0; kill < KILLS; kill++) {
@@ -58,7 +57,8 @@ class KafkaServerOutageIntegrationTests {
 					cluster.server(leader).kill();
 					load.awaitRounds(20);
 					await().until(() -> publishOne(publisher, lonely),
-							new Outcome.Unavailable("A partition of the topic has no leader", Scope.DESTINATION)::equals);
+							new Outcome.Unavailable("A partition of the topic has no leader",
+									Scope.DESTINATION)::equals);
 					load.awaitRounds(5);
 					cluster.server(leader).start();
 					await().atMost(Duration.ofMinutes(2)).until(() -> publishOne(publisher, lonely), DELIVERED::equals);

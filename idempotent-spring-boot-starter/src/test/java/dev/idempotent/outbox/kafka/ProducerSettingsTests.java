@@ -35,8 +35,7 @@ class ProducerSettingsTests {
 	@CsvSource({ "24h, 10000, 3000, 2000", "30s, 10000, 3000, 2000", "3s, 1000, 300, 200", "15ms, 5, 1, 1",
 			"1ms, 1, 1, 1" })
 	void limitsEachTimeoutToAShareOfTheLease(String lease, int delivery, int request, int block) {
-		Map<String, Object> settings = ProducerSettings
-			.within(DurationStyle.detectAndParse(lease))
+		Map<String, Object> settings = ProducerSettings.within(DurationStyle.detectAndParse(lease))
 			.applyTo(Map.of("bootstrap.servers", "127.0.0.1:1"));
 		assertThat(settings).containsEntry("delivery.timeout.ms", delivery)
 			.containsEntry("request.timeout.ms", request)

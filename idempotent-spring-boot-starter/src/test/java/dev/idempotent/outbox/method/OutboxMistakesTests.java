@@ -8,11 +8,14 @@ import javax.sql.DataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.jdbc.RoutingDataSourcesTests;
 import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TransactionalOutbox;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Mistakes stop the application at start-up, before an event is lost.
@@ -49,6 +52,36 @@ class OutboxMistakesTests {
 		OutboxApplication.with(Fine.class)
 			.withPropertyValues("idempotent.outbox.default-topic=")
 			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void refusesAPlaceholderWithoutAValue() {
+		assertStops(Placeholder.class, "has the topic 'test:${shop.topic}', which has a placeholder without a value",
+				"Set the property that it names");
+		OutboxApplication.with(Fine.class)
+			.withPropertyValues("idempotent.outbox.default-topic=test:${shop.topic}")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("Could not resolve placeholder 'shop.topic'"));
+		OutboxApplication.with(Placeholder.class)
+			.withPropertyValues("shop.topic=")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("No publisher serves the topic 'test:'"));
+	}
+
+	@Test
+	void replacesThePlaceholdersOfTopics() {
+		OutboxApplication.with(Placeholder.class)
+			.withPropertyValues("shop.topic=orders-eu", "shop.other=other",
+					"idempotent.outbox.default-topic=test:${shop.other}-${shop.more:x}")
+			.run((context) -> {
+				context.getBean(Placeholder.class).place();
+				context.getBean(Placeholder.class).cancel();
+				RecordingPublisher publisher = context.getBean(RecordingPublisher.class);
+				await().untilAsserted(() -> assertThat(publisher.published()).extracting(SerializedEvent::topic)
+					.containsExactlyInAnyOrder("test:orders-eu", "test:other-x"));
+			});
 	}
 
 	@Test
@@ -103,6 +136,22 @@ class OutboxMistakesTests {
 		@TransactionalOutbox(type = "order.created")
 		String place() {
 			return "placed";
+		}
+
+	}
+
+	static class Placeholder {
+
+		@Transactional
+		@TransactionalOutbox(type = "order.created", topic = "test:${shop.topic}")
+		public String place() {
+			return "placed";
+		}
+
+		@Transactional
+		@TransactionalOutbox(type = "order.cancelled")
+		public String cancel() {
+			return "cancelled";
 		}
 
 	}

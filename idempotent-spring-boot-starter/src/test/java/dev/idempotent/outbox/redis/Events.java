@@ -25,11 +25,26 @@ final class Events {
 				"order.created", payload, headers, 1);
 	}
 
+	static SerializedEvent toChannel(String channel, byte[] payload, Map<String, String> headers) {
+		return new SerializedEvent(UUID.randomUUID(), 1, RedisChannelPublisher.PREFIX + ":" + channel, "key",
+				"order.created", payload, headers, 1);
+	}
+
 	/**
 	 * Events whose payloads are the numbers from 0.
 	 */
 	static List<SerializedEvent> numbered(String stream, int count) {
 		return IntStream.range(0, count).mapToObj((i) -> to(stream, Integer.toString(i))).toList();
+	}
+
+	/**
+	 * Events whose payloads are the numbers from 0, as JSON.
+	 */
+	static List<SerializedEvent> numberedToChannel(String channel, int count) {
+		return IntStream.range(0, count)
+			.mapToObj((i) -> toChannel(channel, Integer.toString(i).getBytes(StandardCharsets.UTF_8),
+					Map.of(SerializedEvent.CONTENT_TYPE, "application/json")))
+			.toList();
 	}
 
 }

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
@@ -17,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link RedisStreamPublisher} on a Cluster and behind Sentinels.
+ * Tests for the publishers to Redis on a Cluster and behind Sentinels.
  */
 class RedisStreamClusterIntegrationTests {
 
@@ -44,6 +45,23 @@ class RedisStreamClusterIntegrationTests {
 		for (int i = 0; i < 10; i++) {
 			assertThat(streams.payloads("orders-" + i)).isEqualTo(Streams.numbers(30));
 		}
+	}
+
+	@Test
+	void publishesToChannelsOfAClusterInOrderAndCountsNoReceivers() {
+		AtomicInteger unreceived = new AtomicInteger();
+		try (RedisChannelPublisher publisher = RedisChannelPublisher
+			.pipelined(DedicatedRedisConnections.to(cluster.client(), TIMEOUT), unreceived::incrementAndGet);
+				Subscriber subscriber = new Subscriber(cluster.client(), "orders")) {
+			// Only one node delivers to the subscriber itself.
+			for (String channel : List.of("first", "second", "third", "orders")) {
+				assertThat(publisher.publish(Events.numberedToChannel(channel, 100))).hasSize(100)
+					.containsOnly(DELIVERED);
+			}
+			await().until(() -> subscriber.messages().size() == 100);
+			assertThat(subscriber.payloads()).isEqualTo(Streams.numbers(100));
+		}
+		assertThat(unreceived).hasValue(0);
 	}
 
 	@Test

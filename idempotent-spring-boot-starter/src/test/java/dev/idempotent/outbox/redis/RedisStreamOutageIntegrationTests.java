@@ -110,7 +110,7 @@ class RedisStreamOutageIntegrationTests {
 	void reportsOnlyTheErrorCode(String error) {
 		network.answer("-" + error);
 		assertThat(publishOne()).isEqualTo(
-				new Outcome.Retry("Redis rejected the entry (" + error.substring(0, error.indexOf(' ')) + ")", null));
+				new Outcome.Retry("Redis rejected the event (" + error.substring(0, error.indexOf(' ')) + ")", null));
 	}
 
 	@Test

@@ -78,9 +78,10 @@ class RedisStreamPublisherIntegrationTests {
 		assertThat(Streams.field(entry, "payload")).isEqualTo(payload);
 		Map<String, String> fields = Streams.fields(entry);
 		fields.remove("payload");
-		assertThat(fields).containsExactlyInAnyOrderEntriesOf(Map.of("ce_specversion", "1.0", "ce_id",
-				event.id().toString(), "ce_type", "order.created", "ce_subject", "key", "ce_sequence", "42",
-				"ce_source", "/shop", "content-type", "application/octet-stream", "farbe", "grün\r\n$1"));
+		assertThat(fields)
+			.containsExactlyInAnyOrderEntriesOf(Map.of("ce_specversion", "1.0", "ce_id", event.id().toString(),
+					"ce_type", "order.created", "ce_subject", "key", "ce_partitionkey", "key", "ce_sequence", "42",
+					"ce_source", "/shop", "content-type", "application/octet-stream", "farbe", "grün\r\n$1"));
 	}
 
 	@Test
@@ -88,7 +89,7 @@ class RedisStreamPublisherIntegrationTests {
 		this.template.opsForValue().set("text", "secret");
 		List<Outcome> outcomes = this.publisher
 			.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1")));
-		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null),
+		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the event (WRONGTYPE)", null),
 				DELIVERED);
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
 	}
@@ -153,7 +154,7 @@ class RedisStreamPublisherIntegrationTests {
 			List<Outcome> outcomes = waiting.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost")));
 			assertThat(outcomes).containsExactly(new Outcome.Unavailable(
 					"0 of the 1 replicas that idempotent.outbox.redis.wait-replicas requires confirmed within PT0.05S"),
-					new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null));
+					new Outcome.Retry("Redis rejected the event (WRONGTYPE)", null));
 		}
 	}
 
@@ -163,7 +164,7 @@ class RedisStreamPublisherIntegrationTests {
 		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(this.application, null)) {
 			assertThat(plain
 				.publish(List.of(Events.to("orders", "0"), Events.to("text", "lost"), Events.to("orders", "1"))))
-				.containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the entry (WRONGTYPE)", null), DELIVERED);
+				.containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the event (WRONGTYPE)", null), DELIVERED);
 		}
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
 	}

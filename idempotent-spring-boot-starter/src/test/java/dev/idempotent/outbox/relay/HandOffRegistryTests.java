@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 
 import dev.idempotent.outbox.HandOffs.HandOff;
@@ -109,8 +110,8 @@ class HandOffRegistryTests {
 		OutboxStore store = new InMemoryOutboxStore();
 		OrderedSettlement ordered = new OrderedSettlement(new InMemoryOrderedStore(), (topic) -> false);
 		return new PublisherRelay(new RecordingPublisher(), store, ordered, "test", new TestSettings(lease),
-				new OutboxObserver() {
-				}, new DelayedEvents(store, lease), new StoreFailureLog(), () -> {
+				(event, reason) -> Optional.empty(), new OutboxObserver() {
+				}, new DelayedEvents(store, lease), PausedTopicsTests.none(), new StoreFailureLog(), () -> {
 				}, () -> true);
 	}
 

@@ -3,8 +3,10 @@ package dev.idempotent.outbox.relay;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.Outcome;
@@ -122,6 +124,51 @@ class PublisherCircuitTests {
 		this.circuit.probeBehind(new PublisherCircuit.Probe("test:0", 1), 7);
 		record(GONE);
 		assertThat(Objects.requireNonNull(this.circuit.longestUnprobed()).row()).isEqualTo(8);
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void keepsEventsOfPausedTopicsSilently(CapturedOutput output) {
+		this.circuit.pause(Set.of("test:0", "other:0"));
+		assertThat(this.circuit.isClosed("test:0")).isFalse();
+		assertThat(this.circuit.isClosed("test:1")).isTrue();
+		assertThat(this.circuit.isClosed()).isTrue();
+		assertThat(this.circuit.unavailable()).containsExactly("test:0");
+		assertThat(this.circuit.failing()).isEmpty();
+		assertThat(this.circuit.nextProbe()).isNull();
+		assertThat(output).isEmpty();
+	}
+
+	@Test
+	void looksForTheEventsOfResumedTopics() {
+		this.circuit.pause(Set.of("test:0", "test:1"));
+		this.circuit.pause(Set.of("test:0", "test:1", "test:2"));
+		assertThat(this.recoveries).hasValue(0);
+		this.circuit.pause(Set.of("test:1", "test:2"));
+		assertThat(this.recoveries).hasValue(1);
+		assertThat(this.circuit.isClosed("test:0")).isTrue();
+	}
+
+	@Test
+	void neverProbesAPausedTopic() {
+		record(GONE);
+		this.circuit.pause(Set.of("test:0"));
+		assertThat(this.circuit.longestUnprobed()).isNull();
+		this.circuit.pause(Set.of());
+		assertThat(this.circuit.longestUnprobed()).isNotNull();
+		assertThat(this.circuit.isClosed("test:0")).isFalse();
+	}
+
+	@Test
+	void pausesMoreTopicsThanMayBeUnavailable() {
+		Set<String> many = IntStream.range(0, 10 * PublisherCircuit.MAX_DESTINATIONS)
+			.mapToObj((i) -> "test:" + i)
+			.collect(Collectors.toSet());
+		this.circuit.pause(many);
+		record(DELIVERED, GONE);
+		this.circuit.record(List.of(event(1000)), List.of(GONE));
+		assertThat(this.circuit.isClosed()).isTrue();
+		assertThat(this.circuit.unavailable()).containsAll(many).contains("test:1000");
 	}
 
 	@Test

@@ -1,6 +1,8 @@
 package dev.idempotent.testing.kafka;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +63,8 @@ public final class KafkaServer {
 		try (var writer = Files.newBufferedWriter(settingsFile())) {
 			properties.store(writer, null);
 		}
-		new Formatter().setNodeId(this.id)
+		new Formatter().setPrintStream(new PrintStream(OutputStream.nullOutputStream()))
+			.setNodeId(this.id)
 			.setClusterId(clusterId)
 			.setDirectories(List.of(data.toString()))
 			.setMetadataLogDirectory(data.toString())

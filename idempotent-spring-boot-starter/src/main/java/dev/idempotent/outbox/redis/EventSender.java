@@ -6,14 +6,14 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 
 /**
- * Adds events to the streams that their topics name.
+ * Sends the command of each event of a batch.
  */
-interface StreamAppender {
+interface EventSender {
 
 	/**
-	 * Adds events.
+	 * Sends events.
 	 * @return the outcome of each, in the same order
 	 */
-	List<Outcome> append(List<SerializedEvent> events);
+	List<Outcome> send(List<SerializedEvent> events);
 
 }

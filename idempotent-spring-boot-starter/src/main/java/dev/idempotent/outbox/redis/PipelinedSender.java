@@ -17,25 +17,28 @@ import io.lettuce.core.RedisException;
  * Sends each batch on a connection that no other batch is using, and keeps the connection
  * for the next one.
  */
-final class PipelinedAppender implements StreamAppender {
+final class PipelinedSender implements EventSender {
 
 	private final DedicatedRedisConnections connections;
 
-	private final PipelineOptions options;
+	private final EventCommand command;
+
+	private final ReplicaConfirmation confirmation;
 
 	private final Queue<DedicatedRedisConnection> idle = new ConcurrentLinkedQueue<>();
 
-	PipelinedAppender(DedicatedRedisConnections connections, PipelineOptions options) {
+	PipelinedSender(DedicatedRedisConnections connections, EventCommand command, ReplicaConfirmation confirmation) {
 		this.connections = connections;
-		this.options = options;
+		this.command = command;
+		this.confirmation = confirmation;
 	}
 
 	@Override
-	public List<Outcome> append(List<SerializedEvent> events) {
+	public List<Outcome> send(List<SerializedEvent> events) {
 		long start = System.nanoTime();
 		try {
+			PipelinedBatch batch = new PipelinedBatch(events, this.command, this.confirmation);
 			DedicatedRedisConnection connection = connection();
-			PipelinedBatch batch = new PipelinedBatch(events, this.options, connection.isCluster());
 			try {
 				batch.send(connection);
 				return batch.await(start + this.connections.timeout().toNanos());

@@ -1,0 +1,76 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.modulith.ExternalizedEventRecorder;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.modulith.events.EventExternalizationConfiguration;
+import org.springframework.modulith.events.support.BrokerRouting;
+
+/**
+ * Auto-configuration for the outbox as the one of Spring Modulith's event
+ * externalization. Also applies without an outbox, to report a mode that would have no
+ * effect.
+ */
+@AutoConfiguration(after = OutboxAutoConfiguration.class,
+		afterName = "org.springframework.modulith.events.config.EventExternalizationAutoConfiguration")
+@ConditionalOnProperty(name = "spring.modulith.events.externalization.mode", havingValue = "outbox")
+@ConditionalOnBooleanProperty(name = "spring.modulith.events.externalization.enabled", matchIfMissing = true)
+public final class OutboxModulithAutoConfiguration {
+
+	@Bean
+	@Lazy(false)
+	static SmartInitializingSingleton modulithOutboxCheck(ConfigurableListableBeanFactory beanFactory) {
+		return new ModulithRecordersCheck(beanFactory);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ EventExternalizationConfiguration.class, BrokerRouting.class })
+	@ConditionalOnBean(OutboxActivation.class)
+	@EnableConfigurationProperties(OutboxModulithProperties.class)
+	static class RecorderConfiguration {
+
+		@Bean
+		@Lazy(false)
+		ExternalizedEventRecorder externalizedEventRecorder(EventExternalizationConfiguration configuration,
+				ObjectProvider<Outbox> outbox, OutboxActivation activation, OutboxTopics topics, JdbcOutboxStore store,
+				OutboxModulithProperties properties, BeanFactory beanFactory) {
+			if (configuration.serializeExternalization()) {
+				throw new IdempotentConfigurationException(
+						"Spring Modulith's serialized externalization has no effect in an outbox.",
+						"Omit spring.modulith.events.externalization.serialize-externalization (or "
+								+ "serializeExternalization(true)) and give the events keys: events of the same target "
+								+ "and key are delivered in order.",
+						null);
+			}
+			OutboxMethodAutoConfiguration.requireTables(store, "spring.modulith.events.externalization.mode is outbox");
+			activation.activate("Spring Modulith externalizes events to it");
+			return new ExternalizedEventRecorder(configuration, outbox.getObject(),
+					topics.publishers()
+						.stream()
+						.map(OutboxPublisher::prefix)
+						.collect(Collectors.toCollection(TreeSet::new)),
+					properties.publisher(), RoutingExpressions.context(beanFactory));
+		}
+
+	}
+
+}

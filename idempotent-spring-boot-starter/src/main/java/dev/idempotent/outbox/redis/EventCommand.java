@@ -1,0 +1,31 @@
+package dev.idempotent.outbox.redis;
+
+import dev.idempotent.outbox.SerializedEvent;
+import io.lettuce.core.protocol.AsyncCommand;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The command that publishes an event.
+ */
+interface EventCommand {
+
+	/**
+	 * The command for a pipeline of Lettuce. Its first key is the destination.
+	 */
+	AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event);
+
+	/**
+	 * Executes the command with any client.
+	 * @return the reply
+	 */
+	@Nullable Object execute(RedisConnection connection, SerializedEvent event);
+
+	/**
+	 * Called after Redis has confirmed an event.
+	 * @param cluster whether the reply is that of a node of a Cluster
+	 */
+	default void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
+	}
+
+}

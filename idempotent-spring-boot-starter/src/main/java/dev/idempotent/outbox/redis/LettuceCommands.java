@@ -1,0 +1,46 @@
+package dev.idempotent.outbox.redis;
+
+import dev.idempotent.outbox.SerializedEvent;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands for a pipeline. Apart from the {@link EventCommand}s, which are also used
+ * where there is no Lettuce.
+ */
+final class LettuceCommands {
+
+	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+
+	private LettuceCommands() {
+	}
+
+	static AsyncCommand<byte[], byte[], String> xadd(SerializedEvent event, @Nullable Long maxLength) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
+		if (maxLength != null) {
+			args.add("MAXLEN").add("~").add(maxLength.longValue());
+		}
+		args.add("*");
+		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
+		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
+	}
+
+	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()))
+			.addValue(CloudEventJson.write(event));
+		return new AsyncCommand<>(new Command<>(CommandType.PUBLISH, new IntegerOutput<>(CODEC), args));
+	}
+
+	static AsyncCommand<byte[], byte[], Long> wait(ReplicaConfirmation required) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(required.replicas())
+			.add(required.timeout().toMillis());
+		return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(CODEC), args));
+	}
+
+}

@@ -1,0 +1,61 @@
+package dev.idempotent.outbox.transaction;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The changes that a transaction has not written yet, such as those of JPA entities. They
+ * are flushed before ordered events are inserted: the order of the events is that of
+ * their rows, which must follow the order in which transactions lock what they change.
+ */
+final class PendingChanges {
+
+	private static final boolean HIBERNATE = isPresent("org.hibernate.engine.spi.SessionImplementor")
+			&& isPresent("org.springframework.orm.jpa.EntityManagerHolder");
+
+	private final @Nullable TransactionStatus transaction;
+
+	private PendingChanges(@Nullable TransactionStatus transaction) {
+		this.transaction = transaction;
+	}
+
+	/**
+	 * Returns the changes of a transaction.
+	 */
+	static PendingChanges of(TransactionExecution transaction) {
+		return new PendingChanges((transaction instanceof TransactionStatus status) ? status : null);
+	}
+
+	/**
+	 * Returns the changes of a transaction that cannot be flushed.
+	 */
+	static PendingChanges unknown() {
+		return new PendingChanges(null);
+	}
+
+	/**
+	 * Writes the changes before the commit, unless the application flushes them manually.
+	 */
+	void flush() {
+		if (this.transaction != null && (!HIBERNATE || HibernateSessions.allowFlush())) {
+			this.transaction.flush();
+		}
+	}
+
+	/**
+	 * Writes the changes at a time when they may be being written, which only Hibernate
+	 * tells.
+	 */
+	void flushUnlessFlushing() {
+		if (HIBERNATE) {
+			flush();
+		}
+	}
+
+	private static boolean isPresent(String name) {
+		return ClassUtils.isPresent(name, PendingChanges.class.getClassLoader());
+	}
+
+}
