@@ -30,6 +30,8 @@ public final class RestartedApplication implements AutoCloseable {
 			exec "$@" 3<&- </dev/null
 			""";
 
+	private static final int HALTED = 17;
+
 	private static final String READY = "Ready to be crashed";
 
 	private static final String IDLE = "Idle from now on";
@@ -87,7 +89,7 @@ public final class RestartedApplication implements AutoCloseable {
 				int status = life.onExit().join().exitValue();
 				this.ready = false;
 				this.idle = false;
-				if (!this.closed) {
+				if (!this.closed && status != HALTED) {
 					this.tally.count(this.killed ? "kill" : "end " + status);
 				}
 			}
@@ -136,6 +138,14 @@ public final class RestartedApplication implements AutoCloseable {
 	public static void report(String event) {
 		System.out.println(REPORTED + event);
 		System.out.flush();
+	}
+
+	/**
+	 * Ends this JVM at once, and makes the JVM that started it count that.
+	 */
+	public static void halt(String point) {
+		report("halt at " + point);
+		Runtime.getRuntime().halt(HALTED);
 	}
 
 	/**

@@ -68,7 +68,7 @@ final class Faults {
 	 */
 	void strike(String name, Runnable kill, Runnable start, Map<String, Runnable> network, Runnable resume) {
 		List<String> names = List.copyOf(network.keySet());
-		while (lasts(1_000, 6_000)) {
+		while (lasts(1_500, 9_000)) {
 			if (names.isEmpty() || this.random.nextInt(100) < 30) {
 				this.tally.count("fault " + name + " crash");
 				kill.run();
@@ -79,7 +79,7 @@ final class Faults {
 				String fault = names.get(this.random.nextInt(names.size()));
 				this.tally.count("fault " + name + " " + fault);
 				network.getOrDefault(fault, resume).run();
-				lasts(200, 3_500);
+				lasts(200, 3_000);
 				resume.run();
 			}
 		}

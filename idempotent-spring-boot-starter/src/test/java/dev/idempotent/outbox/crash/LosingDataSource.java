@@ -18,7 +18,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  */
 final class LosingDataSource extends DelegatingDataSource {
 
-	private static final int LOST = 10;
+	private static final int LOST = 3;
 
 	private final Storm storm;
 

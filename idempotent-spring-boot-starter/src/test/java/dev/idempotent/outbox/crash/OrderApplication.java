@@ -37,8 +37,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 		DataSourceTransactionManagerAutoConfiguration.class, TransactionAutoConfiguration.class,
 		TransactionManagerCustomizationAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 		JdbcClientAutoConfiguration.class, JacksonAutoConfiguration.class, DataRedisAutoConfiguration.class,
-		KafkaAutoConfiguration.class,
-		OutboxAutoConfiguration.class })
+		KafkaAutoConfiguration.class, OutboxAutoConfiguration.class })
 class OrderApplication {
 
 	@Bean

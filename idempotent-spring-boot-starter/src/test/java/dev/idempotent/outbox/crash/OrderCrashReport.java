@@ -1,10 +1,15 @@
 package dev.idempotent.outbox.crash;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import dev.idempotent.outbox.crash.OrderAudit.Recorded;
 import dev.idempotent.testing.Tally;
@@ -12,25 +17,39 @@ import dev.idempotent.testing.Tally;
 /**
  * The result of a crash run.
  *
- * @param recorded how many events were committed
- * @param repeated how often the broker got an event again
- * @param delays the times from appends to the broker, sorted
+ * @param recorded the committed events
+ * @param published how often the broker got an event
+ * @param delays the times from appends to the first occurrences, sorted
+ * @param standstill the longest time for which the broker got no next event of a key
+ * although there was one
  * @param quiet how long after the faults the tables were empty
  * @param violations by kind
  */
-record OrderCrashReport(CrashSettings settings, Tally tally, Map<Boolean, Long> recorded, long repeated,
-		List<Duration> delays, Duration quiet, Map<String, List<String>> violations) {
+record OrderCrashReport(CrashSettings settings, Tally tally, Map<String, Recorded> recorded, int published,
+		List<Duration> delays, Duration standstill, Duration quiet, Map<String, List<String>> violations) {
 
 	static OrderCrashReport of(CrashSettings settings, Tally tally, Map<String, Recorded> recorded,
 			List<PublishedEvent> published, Map<String, Integer> left, Duration quiet) {
-		Map<String, Duration> delays = new HashMap<>();
-		published.forEach((event) -> delays.putIfAbsent(event.id(), event.delay()));
+		Set<String> seen = new HashSet<>();
+		List<Duration> delays = new ArrayList<>();
+		Map<String, Instant> last = new HashMap<>();
+		Duration standstill = Duration.ZERO;
+		for (PublishedEvent event : published) {
+			if (seen.add(event.id())) {
+				delays.add(Duration.between(event.appended(), event.published()));
+				if (event.number() > 0) {
+					Instant before = last.getOrDefault(event.key(), Instant.EPOCH);
+					Instant since = before.isAfter(event.appended()) ? before : event.appended();
+					Duration waited = Duration.between(since, event.published());
+					standstill = (waited.compareTo(standstill) > 0) ? waited : standstill;
+					last.put(event.key(), event.published());
+				}
+			}
+		}
 		Map<String, List<String>> violations = new TreeMap<>(OrderAudit.violations(recorded, published));
 		left.forEach((table, rows) -> violations.put("left in " + table, List.of(rows + " rows")));
-		Map<Boolean, Long> counts = new HashMap<>();
-		recorded.values().forEach((event) -> counts.merge(event.number() > 0, 1L, Long::sum));
-		return new OrderCrashReport(settings, tally, counts, published.size() - delays.size(),
-				delays.values().stream().sorted().toList(), quiet, violations);
+		return new OrderCrashReport(settings, tally, recorded, published.size(), delays.stream().sorted().toList(),
+				standstill, quiet, violations);
 	}
 
 	private long delay(double quantile) {
@@ -39,19 +58,21 @@ record OrderCrashReport(CrashSettings settings, Tally tally, Map<Boolean, Long> 
 
 	@Override
 	public String toString() {
+		Stream<Recorded> events = this.recorded.values().stream();
+		long ordered = events.filter((event) -> event.number() > 0).count();
 		return """
 				Crash run of ordered events, %s
 				  events        %d ordered, %d unordered, %d repeated
 				  delivery      half of them within %d ms, 99 %% within %d ms, all within %d ms
-				  deaths        %d: kill %d · %s
+				  standstill    of a key at most %d ms
+				  deaths        kill %d · halt at %s · end %s
 				  faults        %s
 				  transactions  %s
 				  quiet         tables empty %d ms after everything was up
-				  violations    %s""".formatted(this.settings, this.recorded.getOrDefault(true, 0L),
-				this.recorded.getOrDefault(false, 0L), this.repeated, delay(0.5), delay(0.99), delay(1),
-				this.tally.sum("kill") + this.tally.sum("halt "), this.tally.sum("kill"), this.tally.list("halt "),
-				this.tally.list("fault "), this.tally.list("transaction "), this.quiet.toMillis(),
-				OrderAudit.describe(this.violations));
+				  violations    %s""".formatted(this.settings, ordered, this.recorded.size() - ordered,
+				this.published - this.delays.size(), delay(0.5), delay(0.99), delay(1), this.standstill.toMillis(),
+				this.tally.sum("kill"), this.tally.list("halt at "), this.tally.list("end "), this.tally.list("fault "),
+				this.tally.list("transaction "), this.quiet.toMillis(), OrderAudit.describe(this.violations));
 	}
 
 }

@@ -88,14 +88,7 @@ abstract class OrderCrashRules {
 			site.calm();
 			Duration quiet = awaitDelivery(database);
 			Map<String, Recorded> recorded = recorded(database);
-			var all = broker.read();
-			try {
-				java.nio.file.Files.write(java.nio.file.Path.of("target/order-crash/events.csv"), all.stream().map((e) -> e.key() + "," + e.number() + "," + e.headers().get("ce_time") + "," + e.published() + "," + e.headers().get("ce_sequence")+","+e.id()).toList());
-			}
-			catch (java.io.IOException ex) {
-				throw new RuntimeException(ex);
-			}
-			return OrderCrashReport.of(this.settings, this.tally, recorded, all, left(database), quiet);
+			return OrderCrashReport.of(this.settings, this.tally, recorded, broker.read(), left(database), quiet);
 		}
 	}
 

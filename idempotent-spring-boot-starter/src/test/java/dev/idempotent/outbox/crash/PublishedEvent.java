@@ -1,6 +1,5 @@
 package dev.idempotent.outbox.crash;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
@@ -32,10 +31,10 @@ record PublishedEvent(Map<String, String> headers, String payload, Instant publi
 	}
 
 	/**
-	 * The time from the append to the broker.
+	 * When it was appended.
 	 */
-	Duration delay() {
-		return Duration.between(Instant.parse(header("ce_time")), this.published);
+	Instant appended() {
+		return Instant.parse(header("ce_time"));
 	}
 
 	boolean isSame(PublishedEvent other) {

@@ -85,7 +85,7 @@ final class Writers {
 	}
 
 	private void writeWithin(TransactionStatus status) {
-		int key = (this.storm.random(4) == 0) ? 0 : this.storm.random(KEYS - 1);
+		int key = (this.storm.random(6) == 0) ? 0 : this.storm.random(KEYS - 1);
 		switch (this.storm.random(10)) {
 			case 0 -> {
 				append(key);
