@@ -3,8 +3,11 @@ package dev.idempotent.testing;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
 
 import redis.embedded.core.ExecutableProvider;
+import redis.embedded.core.RedisServerBuilder;
 
 /**
  * Redis as a process of this machine, from the binary in a Maven artifact or the one that
@@ -19,17 +22,28 @@ final class EmbeddedRedis implements RedisServer {
 	private final redis.embedded.RedisServer process;
 
 	EmbeddedRedis() {
+		this("save \"\"");
+	}
+
+	private EmbeddedRedis(String... settings) {
 		try {
-			this.process = redis.embedded.RedisServer.newRedisServer()
+			RedisServerBuilder builder = redis.embedded.RedisServer.newRedisServer()
 				.executableProvider(executable())
 				.bind(HOST)
-				.port(this.port)
-				.setting("save \"\"")
-				.build();
+				.port(this.port);
+			List.of(settings).forEach(builder::setting);
+			this.process = builder.build();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * A server that persists each write before it confirms it.
+	 */
+	static EmbeddedRedis persistent(Path folder) {
+		return new EmbeddedRedis("save \"\"", "appendonly yes", "appendfsync always", "dir " + folder);
 	}
 
 	static ExecutableProvider executable() {

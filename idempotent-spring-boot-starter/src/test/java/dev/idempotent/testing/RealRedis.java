@@ -26,12 +26,15 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 
 	private final boolean shared;
 
+	private final boolean persistent;
+
 	private @Nullable RedisServer server;
 
 	private @Nullable Store resources;
 
-	private RealRedis(boolean shared) {
+	private RealRedis(boolean shared, boolean persistent) {
 		this.shared = shared;
+		this.persistent = persistent;
 	}
 
 	/**
@@ -39,21 +42,30 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 	 * wrote until somebody flushes it.
 	 */
 	public static RealRedis shared() {
-		return new RealRedis(true);
+		return new RealRedis(true, false);
 	}
 
 	/**
 	 * A server for this test class alone, which it may stop and start.
 	 */
 	public static RealRedis dedicated() {
-		return new RealRedis(false);
+		return new RealRedis(false, false);
+	}
+
+	/**
+	 * A process for this test class alone that keeps what it has confirmed when it is
+	 * stopped or killed.
+	 */
+	public static RealRedis persistent() {
+		return new RealRedis(false, true);
 	}
 
 	@Override
 	public void beforeAll(ExtensionContext context) {
 		this.resources = context.getStore(Namespace.create(RealRedis.class, this));
 		Store home = this.shared ? context.getRoot().getStore(Namespace.create(RealRedis.class)) : this.resources;
-		this.server = home.computeIfAbsent(RedisServer.class, (key) -> RedisServer.started(), RedisServer.class);
+		this.server = home.computeIfAbsent(RedisServer.class,
+				(key) -> this.persistent ? PersistentRedis.started() : RedisServer.started(), RedisServer.class);
 	}
 
 	public String host() {
@@ -123,7 +135,8 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 	}
 
 	/**
-	 * Starts the stopped server again, empty and on the same port.
+	 * Starts the stopped server again, on the same port and empty unless it is
+	 * {@link #persistent()}.
 	 */
 	public void start() {
 		dedicatedServer().start();
@@ -135,6 +148,14 @@ public final class RealRedis implements BeforeAllCallback, RedisTopology {
 	 */
 	public void stop() {
 		dedicatedServer().stop();
+	}
+
+	/**
+	 * Ends the process of a {@link #persistent()} server at once.
+	 */
+	public void kill() {
+		Assert.state(server() instanceof PersistentRedis, "Only a persistent Redis can be killed");
+		((PersistentRedis) server()).kill();
 	}
 
 	private RedisServer dedicatedServer() {

@@ -50,6 +50,13 @@ public final class StallingProxy implements BeforeAllCallback, AfterAllCallback,
 		return new StallingProxy(() -> new InetSocketAddress(postgres.host(), postgres.port()));
 	}
 
+	/**
+	 * A proxy before any server.
+	 */
+	public static StallingProxy before(Supplier<InetSocketAddress> server) {
+		return new StallingProxy(server);
+	}
+
 	@Override
 	public void beforeAll(ExtensionContext context) throws IOException {
 		this.listener = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());

@@ -3,7 +3,6 @@ package dev.idempotent.saga.crash;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.saga.SagaAutoConfiguration;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -35,16 +34,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 		SagaAutoConfiguration.class })
 @Import({ ChildApplication.Effects.class, HaltPoint.Control.class })
 class ChildApplication {
-
-	static final String READY = "Ready to be crashed";
-
-	/**
-	 * Runs an application in the JVM that was started for it.
-	 */
-	public static void main(String[] arguments) throws ClassNotFoundException {
-		new SpringApplication(Class.forName(arguments[0])).run(arguments);
-		System.out.println(READY);
-	}
 
 	/**
 	 * The effects of all actions and undos, which are only ever added.

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.crash;
 
+import dev.idempotent.testing.RestartedApplication;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -11,8 +12,6 @@ import org.springframework.web.bind.annotation.RestController;
  */
 final class HaltPoint {
 
-	static final String HALTING = "Halting at ";
-
 	private static volatile String wanted = "";
 
 	private HaltPoint() {
@@ -20,9 +19,7 @@ final class HaltPoint {
 
 	static void pass(String point) {
 		if (point.equals(wanted)) {
-			System.out.println(HALTING + point);
-			System.out.flush();
-			Runtime.getRuntime().halt(17);
+			RestartedApplication.halt(point);
 		}
 	}
 

@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.testing.Tally;
 import org.jspecify.annotations.Nullable;
 
 /**

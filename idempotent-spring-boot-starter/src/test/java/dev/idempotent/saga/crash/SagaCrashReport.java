@@ -11,6 +11,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.crash.SagaAudit.Effect;
 import dev.idempotent.saga.crash.SagaClient.PlacedSaga;
+import dev.idempotent.testing.Tally;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 

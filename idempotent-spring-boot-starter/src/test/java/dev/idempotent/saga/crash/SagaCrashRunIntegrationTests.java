@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.Tally;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;

@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RestartedApplication;
+import dev.idempotent.testing.Tally;
 
 /**
  * The faults of instances, PostgreSQL and Redis, each in a thread of its own, so that
@@ -59,15 +61,15 @@ final class SagaFaults {
 				() -> strike(this.site.participants(), PARTICIPANT_HALTS), () -> crash(postgres), () -> flush(redis));
 	}
 
-	private void strike(List<Instance> instances, List<String> halts) {
+	private void strike(List<RestartedApplication> instances, List<String> halts) {
 		List<String> points = new ArrayList<>(halts);
 		Collections.shuffle(points);
 		int halted = 0;
 		while (lasts(200, 1_500)) {
-			if (!instances.stream().allMatch(Instance::isReady)) {
+			if (!instances.stream().allMatch(RestartedApplication::isReady)) {
 				continue;
 			}
-			Instance victim = SagaSite.any(instances);
+			RestartedApplication victim = SagaSite.any(instances);
 			int chance = ThreadLocalRandom.current().nextInt(100);
 			if (chance < 40) {
 				victim.kill();
@@ -82,7 +84,7 @@ final class SagaFaults {
 		}
 	}
 
-	private void halt(Instance victim, String point) {
+	private void halt(RestartedApplication victim, String point) {
 		try {
 			this.client.send(HttpRequest.newBuilder(victim.uri("/halt?point=" + point))
 				.timeout(Duration.ofSeconds(2))
@@ -100,7 +102,7 @@ final class SagaFaults {
 		}
 	}
 
-	private void pause(Instance victim) {
+	private void pause(RestartedApplication victim) {
 		this.tally.count("fault pause");
 		victim.signal("STOP");
 		try {

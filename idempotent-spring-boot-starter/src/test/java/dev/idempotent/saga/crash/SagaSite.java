@@ -13,6 +13,8 @@ import java.util.stream.Stream;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.RestartedApplication;
+import dev.idempotent.testing.Tally;
 import org.springframework.test.util.TestSocketUtils;
 import org.springframework.util.FileSystemUtils;
 
@@ -30,9 +32,9 @@ final class SagaSite implements AutoCloseable {
 
 	private final LossyProxy proxy;
 
-	private final List<Instance> orchestrators;
+	private final List<RestartedApplication> orchestrators;
 
-	private final List<Instance> participants;
+	private final List<RestartedApplication> participants;
 
 	SagaSite(RealPostgres postgres, RealRedis redis, Tally tally) {
 		Path folder = emptied(Path.of("target", "saga-crash"));
@@ -63,31 +65,32 @@ final class SagaSite implements AutoCloseable {
 		}
 	}
 
-	private static List<Instance> start(String name, Class<?> application, List<String> arguments, Path folder,
-			Tally tally) {
+	private static List<RestartedApplication> start(String name, Class<?> application, List<String> arguments,
+			Path folder, Tally tally) {
 		return IntStream.rangeClosed(1, 2)
-			.mapToObj((number) -> new Instance(name + "-" + number, application, TestSocketUtils.findAvailableTcpPort(),
-					arguments, folder, tally))
+			.mapToObj((number) -> new RestartedApplication(name + "-" + number, application,
+					TestSocketUtils.findAvailableTcpPort(), arguments, folder, tally))
 			.toList();
 	}
 
 	void awaitReady() {
-		await("all instances").atMost(PATIENCE).until(() -> instances().stream().allMatch(Instance::isReady));
+		await("all instances").atMost(PATIENCE)
+			.until(() -> instances().stream().allMatch(RestartedApplication::isReady));
 	}
 
 	LossyProxy proxy() {
 		return this.proxy;
 	}
 
-	List<Instance> orchestrators() {
+	List<RestartedApplication> orchestrators() {
 		return this.orchestrators;
 	}
 
-	List<Instance> participants() {
+	List<RestartedApplication> participants() {
 		return this.participants;
 	}
 
-	List<Instance> instances() {
+	List<RestartedApplication> instances() {
 		return Stream.concat(this.orchestrators.stream(), this.participants.stream()).toList();
 	}
 
@@ -97,7 +100,7 @@ final class SagaSite implements AutoCloseable {
 
 	@Override
 	public void close() {
-		instances().forEach(Instance::close);
+		instances().forEach(RestartedApplication::close);
 		this.proxy.close();
 	}
 

@@ -1,4 +1,4 @@
-package dev.idempotent.saga.crash;
+package dev.idempotent.testing;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -8,18 +8,18 @@ import java.util.stream.Collectors;
 /**
  * Counts by name.
  */
-final class Tally {
+public final class Tally {
 
 	private final Map<String, LongAdder> counts = new ConcurrentSkipListMap<>();
 
-	void count(String name) {
+	public void count(String name) {
 		this.counts.computeIfAbsent(name, (unused) -> new LongAdder()).increment();
 	}
 
 	/**
 	 * The sum of all counts whose names begin in one way.
 	 */
-	long sum(String prefix) {
+	public long sum(String prefix) {
 		return this.counts.entrySet()
 			.stream()
 			.filter((each) -> each.getKey().startsWith(prefix))
@@ -30,7 +30,7 @@ final class Tally {
 	/**
 	 * The counts whose names begin in one way, by the rest of their names.
 	 */
-	String list(String prefix) {
+	public String list(String prefix) {
 		return this.counts.entrySet()
 			.stream()
 			.filter((each) -> each.getKey().startsWith(prefix))

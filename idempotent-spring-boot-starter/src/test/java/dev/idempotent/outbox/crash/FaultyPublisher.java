@@ -1,0 +1,103 @@
+package dev.idempotent.outbox.crash;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.testing.RestartedApplication;
+
+/**
+ * Publishes slowly, not at all, or without reporting it, and halts the JVM before, during
+ * and after publishing.
+ */
+final class FaultyPublisher implements OutboxPublisher {
+
+	private static final List<String> HALTS = List.of("before-publishing", "while-publishing", "after-publishing");
+
+	private final OutboxPublisher real;
+
+	private final Storm storm;
+
+	private final String halt;
+
+	private final long haltAt;
+
+	FaultyPublisher(OutboxPublisher real, Storm storm) {
+		this.real = real;
+		this.storm = storm;
+		this.halt = HALTS.get(storm.random(HALTS.size()));
+		this.haltAt = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(3_000 + storm.random(40_000));
+	}
+
+	@Override
+	public String prefix() {
+		return this.real.prefix();
+	}
+
+	@Override
+	public List<Outcome> publish(List<SerializedEvent> events) {
+		passHalt("before-publishing");
+		if (this.storm.strikes(2)) {
+			report("slow broker");
+			this.storm.delay(500, 4_000);
+		}
+		if (this.storm.strikes(3)) {
+			Scope scope = (this.storm.random(2) == 0) ? Scope.PUBLISHER : Scope.DESTINATION;
+			report("unavailable " + scope);
+			return Collections.nCopies(events.size(), new Outcome.Unavailable("Crash run", scope));
+		}
+		if (this.storm.strikes(3)) {
+			report("exception");
+			throw new IllegalStateException("Crash run");
+		}
+		List<Outcome> outcomes = publishSome(events);
+		if (this.storm.strikes(3)) {
+			report("exception after publishing");
+			throw new IllegalStateException("Crash run");
+		}
+		passHalt("after-publishing");
+		return outcomes;
+	}
+
+	private List<Outcome> publishSome(List<SerializedEvent> events) {
+		List<SerializedEvent> sent = new ArrayList<>(events);
+		sent.removeIf((event) -> this.storm.strikes(10));
+		if (isHaltDue("while-publishing")) {
+			sent = sent.subList(0, sent.size() / 2);
+		}
+		List<Outcome> answers = sent.isEmpty() ? List.of() : this.real.publish(sent);
+		passHalt("while-publishing");
+		List<Outcome> outcomes = new ArrayList<>();
+		for (SerializedEvent event : events) {
+			int index = sent.indexOf(event);
+			if (index >= 0 && !this.storm.strikes(5)) {
+				outcomes.add(answers.get(index));
+			}
+			else {
+				report((index < 0) ? "refused event" : "lost confirmation");
+				outcomes.add(new Outcome.Retry("Crash run", null));
+			}
+		}
+		return outcomes;
+	}
+
+	private static void report(String fault) {
+		RestartedApplication.report("fault " + fault);
+	}
+
+	private boolean isHaltDue(String point) {
+		return this.halt.equals(point) && System.nanoTime() - this.haltAt >= 0 && this.storm.lasts();
+	}
+
+	private void passHalt(String point) {
+		if (isHaltDue(point)) {
+			RestartedApplication.halt(point);
+		}
+	}
+
+}

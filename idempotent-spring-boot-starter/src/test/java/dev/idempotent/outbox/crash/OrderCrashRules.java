@@ -1,0 +1,169 @@
+package dev.idempotent.outbox.crash;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.outbox.crash.OrderAudit.Recorded;
+import dev.idempotent.testing.RealRedis;
+import dev.idempotent.testing.StallingProxy;
+import dev.idempotent.testing.Tally;
+import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A crash run on one database. Explained in {@code docs/crash-tests.md}.
+ */
+abstract class OrderCrashRules {
+
+	@RegisterExtension
+	static final RealRedis redis = RealRedis.persistent();
+
+	@RegisterExtension
+	static final StallingProxy redisNetwork = StallingProxy.before(redis);
+
+	private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+	private static final List<String> TABLES = List.of("outbox_ordered", "outbox_event", "outbox_waiting",
+			"outbox_dead");
+
+	private final CrashSettings settings = CrashSettings.read();
+
+	private final Tally tally = new Tally();
+
+	private final CountDownLatch over = new CountDownLatch(1);
+
+	/**
+	 * The database's script in the outbox's package.
+	 */
+	abstract String schema();
+
+	/**
+	 * A pool past the proxy.
+	 */
+	abstract DataSource connect();
+
+	abstract StallingProxy databaseNetwork();
+
+	/**
+	 * What tells an instance where the proxy is, as {@code name=value}.
+	 */
+	abstract List<String> databaseProperties();
+
+	abstract void killDatabase();
+
+	abstract void startDatabase();
+
+	@Test
+	void deliversFirstOccurrencesInOrder() throws InterruptedException {
+		try (EventBroker broker = this.settings.kafka() ? new KafkaBroker() : new RedisBroker(redis, redisNetwork)) {
+			OrderCrashReport report = run(createTables(), broker);
+			System.out.println(report);
+			assertThat(report.violations().keySet()).as(report::toString).isEmpty();
+		}
+	}
+
+	private OrderCrashReport run(JdbcClient database, EventBroker broker) throws InterruptedException {
+		List<String> properties = new ArrayList<>(databaseProperties());
+		properties.addAll(broker.properties());
+		properties.add("crash.topic=" + broker.topic());
+		properties.add("idempotent.outbox.relay.lease=" + broker.lease());
+		try (OrderSite site = new OrderSite(this.settings, properties, this.tally)) {
+			site.awaitReady();
+			storm(site, broker);
+			site.calm();
+			Duration quiet = awaitDelivery(database);
+			Map<String, Recorded> recorded = recorded(database);
+			return OrderCrashReport.of(this.settings, this.tally, recorded, broker.read(), left(database), quiet);
+		}
+	}
+
+	private JdbcClient createTables() {
+		DataSource connections = connect();
+		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/outbox/jdbc/" + schema()))
+			.execute(connections);
+		JdbcClient database = JdbcClient.create(connections);
+		database.sql("create table crash_counter (id varchar(20) primary key, number integer not null)").update();
+		database
+			.sql("create table crash_event (id varchar(40) primary key, event_key varchar(20) not null, "
+					+ "number integer not null)")
+			.update();
+		IntStream.range(0, Writers.KEYS)
+			.forEach((key) -> database.sql("insert into crash_counter values (?, 0)").param("key-" + key).update());
+		return database;
+	}
+
+	private void storm(OrderSite site, EventBroker broker) throws InterruptedException {
+		long seed = this.settings.seed();
+		List<Thread> faults = start(() -> faults(seed).strike(site.instances(), broker.lease()),
+				() -> faults(seed + 1).strike("broker", broker::kill, broker::start, broker.faults(), broker::resume),
+				() -> faults(seed + 2).strike("database", this::killDatabase, this::startDatabase,
+						Faults.of(databaseNetwork()), databaseNetwork()::resume));
+		boolean unused = this.over.await(this.settings.duration().toMillis(), TimeUnit.MILLISECONDS);
+		this.over.countDown();
+		for (Thread fault : faults) {
+			fault.join();
+		}
+		site.awaitReady();
+	}
+
+	private Faults faults(long seed) {
+		return new Faults(seed, this.over, this.tally);
+	}
+
+	private static List<Thread> start(Runnable... tasks) {
+		return List.of(tasks).stream().map((task) -> {
+			Thread thread = new Thread(task, "crash-run");
+			thread.setDaemon(true);
+			thread.start();
+			return thread;
+		}).toList();
+	}
+
+	/**
+	 * Waits until the tables are empty. The report has what is left.
+	 */
+	private static Duration awaitDelivery(JdbcClient database) {
+		long start = System.nanoTime();
+		try {
+			await().atMost(PATIENCE).until(() -> left(database).isEmpty());
+		}
+		catch (ConditionTimeoutException ex) {
+			// Reported as a violation.
+		}
+		return Duration.ofNanos(System.nanoTime() - start);
+	}
+
+	private static Map<String, Integer> left(JdbcClient database) {
+		return TABLES.stream()
+			.collect(Collectors.toMap((table) -> table,
+					(table) -> database.sql("select count(*) from " + table).query(Integer.class).single()))
+			.entrySet()
+			.stream()
+			.filter((count) -> count.getValue() > 0)
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+	}
+
+	private static Map<String, Recorded> recorded(JdbcClient database) {
+		return database.sql("select id, event_key, number from crash_event")
+			.query((row, number) -> Map.entry(row.getString(1), new Recorded(row.getString(2), row.getInt(3))))
+			.list()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+	}
+
+}

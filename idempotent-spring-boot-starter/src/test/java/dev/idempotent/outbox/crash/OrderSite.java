@@ -1,0 +1,89 @@
+package dev.idempotent.outbox.crash;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import dev.idempotent.testing.RestartedApplication;
+import dev.idempotent.testing.Tally;
+import org.springframework.util.FileSystemUtils;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Three instances.
+ */
+final class OrderSite implements AutoCloseable {
+
+	private static final int INSTANCES = 3;
+
+	private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+	private final List<RestartedApplication> instances;
+
+	private final Path end;
+
+	OrderSite(CrashSettings settings, List<String> properties, Tally tally) {
+		Path folder = emptied(Path.of("target", "order-crash"));
+		this.end = folder.resolve("end").toAbsolutePath();
+		List<String> arguments = new ArrayList<>(List.of("--spring.main.web-application-type=none",
+				"--spring.main.banner-mode=off", "--spring.application.name=crash", "--logging.level.root=warn",
+				"--logging.exception-conversion-word=%wEx{short}", "--spring.datasource.hikari.maximum-pool-size=12",
+				"--spring.datasource.hikari.minimum-idle=2", "--spring.datasource.hikari.connection-timeout=2000",
+				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.poll-interval=200ms",
+				"--idempotent.outbox.relay.idle-poll-interval=1s", "--idempotent.outbox.relay.full-scan-interval=1s",
+				"--idempotent.outbox.relay.attempts=1000000", "--idempotent.outbox.relay.backoff=200ms",
+				"--idempotent.outbox.relay.max-backoff=1s", "--idempotent.outbox.redis.timeout=1s",
+				"--crash.seed=" + settings.seed(), "--crash.control=" + settings.control(), "--crash.end=" + this.end));
+		properties.forEach((property) -> arguments.add("--" + property));
+		this.instances = IntStream.rangeClosed(1, INSTANCES)
+			.mapToObj((number) -> new RestartedApplication("instance-" + number, OrderApplication.class, 0, arguments,
+					folder, tally))
+			.toList();
+	}
+
+	private static Path emptied(Path folder) {
+		try {
+			FileSystemUtils.deleteRecursively(folder);
+			return Files.createDirectories(folder);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	List<RestartedApplication> instances() {
+		return this.instances;
+	}
+
+	void awaitReady() {
+		await("all instances").atMost(PATIENCE)
+			.until(() -> this.instances.stream().allMatch(RestartedApplication::isReady));
+	}
+
+	/**
+	 * Ends the faults within the instances, and waits until their last transactions have
+	 * ended.
+	 */
+	void calm() {
+		try {
+			Files.createFile(this.end);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		await("the end of all transactions").atMost(PATIENCE)
+			.until(() -> this.instances.stream().allMatch(RestartedApplication::isIdle));
+	}
+
+	@Override
+	public void close() {
+		this.instances.forEach(RestartedApplication::close);
+	}
+
+}
