@@ -92,7 +92,7 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", SHARED, OUTBOX,
 			DATABASE, ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "tools.jackson..");
+			"org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule payloadsKnowJacksonAlone = ArchitectureTests.room(OUTBOX + ".json", OUTBOX, "java..",
