@@ -223,11 +223,13 @@ final class KeyQueue {
 	 */
 	private boolean awaits(Head head) {
 		KeyMember member = this.members.get(head.row());
-		boolean ours = member != null && this.lease.claimId().equals(head.claimId()) && !head.due();
-		if (ours && !member.isCommitted()) {
+		if (member == null || head.due() || !this.lease.claimId().equals(head.claimId())) {
+			return false;
+		}
+		if (!member.isCommitted()) {
 			this.awaited = head.row();
 		}
-		return ours;
+		return true;
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
@@ -57,13 +58,13 @@ final class KeyQueues {
 		if (isElsewhere(keyHash)) {
 			return null;
 		}
-		KeyQueue[] reserved = new KeyQueue[1];
+		AtomicReference<@Nullable KeyQueue> reserved = new AtomicReference<>();
 		this.queues.compute(keyHash, (key, known) -> {
 			KeyQueue queue = (known != null) ? known : create(keyHash, event.topic());
-			reserved[0] = queue.reserve(event) ? queue : null;
+			reserved.set(queue.reserve(event) ? queue : null);
 			return queue.isUnused() ? null : queue;
 		});
-		return reserved[0];
+		return reserved.get();
 	}
 
 	/**
@@ -105,14 +106,14 @@ final class KeyQueues {
 	 * @return empty if a worker has it
 	 */
 	Optional<KeyQueue> takeForProbe(long keyHash, String topic) {
-		KeyQueue[] taken = new KeyQueue[1];
+		AtomicReference<@Nullable KeyQueue> taken = new AtomicReference<>();
 		this.queues.compute(keyHash, (key, known) -> {
 			KeyQueue queue = (known != null) ? known : create(keyHash, topic);
 			queue.signal();
-			taken[0] = queue.schedule() ? queue : null;
+			taken.set(queue.schedule() ? queue : null);
 			return queue;
 		});
-		return Optional.ofNullable(taken[0]);
+		return Optional.ofNullable(taken.get());
 	}
 
 	/**
