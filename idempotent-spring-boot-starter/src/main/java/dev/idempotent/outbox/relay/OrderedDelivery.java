@@ -177,6 +177,9 @@ final class OrderedDelivery {
 		for (KeyQueue queue : free) {
 			List<LeasedEvent> events = byKey.getOrDefault(queue.keyHash, List.of());
 			queue.addClaimed(events, deadline, cut || events.size() >= perKey);
+			if (events.isEmpty() && cut) {
+				queue.signal();
+			}
 		}
 	}
 
