@@ -173,8 +173,11 @@ final class KeyQueue {
 	}
 
 	private boolean hasWork() {
-		return this.signaled || !this.toRelease.isEmpty()
-				|| (this.awaited == null && this.members.values().stream().anyMatch(KeyMember::isCommitted));
+		return this.signaled || !this.toRelease.isEmpty() || (this.awaited == null && hasCommitted());
+	}
+
+	synchronized boolean hasCommitted() {
+		return this.members.values().stream().anyMatch(KeyMember::isCommitted);
 	}
 
 	/**

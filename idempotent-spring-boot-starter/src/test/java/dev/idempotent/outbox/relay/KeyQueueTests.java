@@ -121,6 +121,14 @@ class KeyQueueTests {
 	}
 
 	@Test
+	void releasesTheEventsOfAReplacedQueueWhenItIsDrained() {
+		KeyQueue queue = insert(1, 2);
+		commit(queue, 1);
+		this.queues.replace(queue);
+		assertThat(this.queues.drain()).extracting(LeasedEvent::row).containsExactly(1L);
+	}
+
+	@Test
 	void leasesNoEventBehindOneWithoutALease() {
 		KeyQueue queue = reserve();
 		assertThat(this.queues.reserve(KEY, event(0))).isSameAs(queue);
