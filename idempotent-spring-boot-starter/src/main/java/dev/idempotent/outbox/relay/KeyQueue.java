@@ -201,6 +201,9 @@ final class KeyQueue {
 	 * the check has found.
 	 */
 	synchronized HeadCheck check(List<KeyMember> candidates, @Nullable Head head) {
+		if (this.replaced) {
+			return new HeadCheck(Verdict.WAIT, null);
+		}
 		for (KeyMember candidate : candidates) {
 			long row = candidate.event().row();
 			if (head != null && head.row() == row) {
