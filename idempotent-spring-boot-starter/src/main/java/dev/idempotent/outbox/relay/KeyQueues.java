@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -173,16 +174,16 @@ final class KeyQueues {
 
 	/**
 	 * Removes all queues.
-	 * @return their committed events
+	 * @return their events that are to be released
 	 */
 	List<LeasedEvent> drain() {
-		List<LeasedEvent> committed = this.queues.values()
+		List<LeasedEvent> released = this.queues.values()
 			.stream()
-			.flatMap((queue) -> queue.replace().stream())
+			.flatMap((queue) -> Stream.concat(queue.takeReleases().stream(), queue.replace().stream()))
 			.toList();
 		this.queues.clear();
 		this.ready.clear();
-		return committed;
+		return released;
 	}
 
 	private void update(long keyHash, String topic, Consumer<KeyQueue> change) {
