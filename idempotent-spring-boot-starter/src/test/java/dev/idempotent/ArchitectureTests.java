@@ -87,10 +87,10 @@ class ArchitectureTests {
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
-				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction", ROOT,
-				CAFFEINE, CLAIM,
-				CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING,
-				WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE, STATE + ".jdbc", TOKEN);
+				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
+				ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS,
+				SECURITY, TRACING, WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE,
+				STATE + ".jdbc", TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");

@@ -92,7 +92,7 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(OUTBOX + ".jdbc", SHARED, OUTBOX,
 			DATABASE, ENCRYPTION, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "tools.jackson..");
+			"org.springframework.jdbc..", "org.springframework.util..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule payloadsKnowJacksonAlone = ArchitectureTests.room(OUTBOX + ".json", OUTBOX, "java..",
@@ -111,7 +111,14 @@ class OutboxArchitectureTests {
 	@ArchTest
 	static final ArchRule appendingKnowsTransactionsAlone = ArchitectureTests.room(OUTBOX + ".transaction", OUTBOX,
 			"java..", "org.jspecify..", "org.springframework.core..", "org.springframework.transaction..",
-			"org.springframework.util..");
+			"org.springframework.util..", "jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
+
+	@ArchTest
+	static final ArchRule oneClassAloneKnowsHibernate = noClasses().that()
+		.doNotHaveSimpleName("HibernateSessions")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
 
 	@ArchTest
 	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, STREAM, SAGA,
@@ -131,11 +138,12 @@ class OutboxArchitectureTests {
 		.resideInAPackage("io.micrometer.core..");
 
 	/**
-	 * What an event tells its readers of the time decides nothing here.
+	 * What an event tells its readers of the time decides nothing here, and the time at
+	 * which it becomes available is stored as a delay.
 	 */
 	@ArchTest
 	static final ArchRule eventsAndTokensAloneAreGivenTheTime = noClasses().that()
-		.doNotHaveSimpleName("TransactionBoundOutbox")
+		.resideOutsideOfPackage(OUTBOX + ".transaction")
 		.and()
 		.doNotHaveSimpleName("OneTimeTokens")
 		.and()

@@ -9,16 +9,16 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A Boot application, which has what its class path brings but JPA, Kafka and security.
+ * A Boot application, which has what its class path brings but JPA and security, and Kafka
+ * only if it is told where it is.
  */
 public final class Application implements AutoCloseable {
 
 	private static final String BOOT = "org.springframework.boot.";
 
-	private static final String LEFT_OUT = String.join(",",
+	private static final List<String> LEFT_OUT = List.of(
 			BOOT + "hibernate.autoconfigure.HibernateJpaAutoConfiguration",
 			BOOT + "data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration",
-			BOOT + "kafka.autoconfigure.KafkaAutoConfiguration",
 			BOOT + "security.autoconfigure.SecurityAutoConfiguration",
 			BOOT + "security.autoconfigure.UserDetailsServiceAutoConfiguration",
 			BOOT + "security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
@@ -38,7 +38,18 @@ public final class Application implements AutoCloseable {
 	 * @return the running application
 	 */
 	public static Application start(Class<?> source, Collection<String> properties) {
-		return start(source, WebApplicationType.NONE, List.of(), properties);
+		return start(source, List.of(), properties);
+	}
+
+	/**
+	 * Starts an application without a web server.
+	 * @param source its configuration
+	 * @param leftOut the names of further auto-configurations to leave out
+	 * @param properties as {@code name=value}
+	 * @return the running application
+	 */
+	public static Application start(Class<?> source, Collection<String> leftOut, Collection<String> properties) {
+		return start(source, WebApplicationType.NONE, leftOut, properties);
 	}
 
 	/**
@@ -56,9 +67,14 @@ public final class Application implements AutoCloseable {
 
 	private static Application start(Class<?> source, WebApplicationType type, Collection<String> leftOut,
 			Collection<String> properties) {
+		List<String> excluded = new ArrayList<>(LEFT_OUT);
+		excluded.addAll(leftOut);
+		if (properties.stream().noneMatch((property) -> property.startsWith("spring.kafka."))) {
+			excluded.add(BOOT + "kafka.autoconfigure.KafkaAutoConfiguration");
+		}
 		List<String> arguments = new ArrayList<>(List.of("--spring.main.banner-mode=off", "--logging.level.root=warn",
 				"--spring.main.register-shutdown-hook=false",
-				"--spring.autoconfigure.exclude=" + LEFT_OUT + String.join("", leftOut.stream().map(","::concat).toList())));
+				"--spring.autoconfigure.exclude=" + String.join(",", excluded)));
 		properties.forEach((property) -> arguments.add("--" + property));
 		SpringApplication application = new SpringApplication(source);
 		application.setWebApplicationType(type);
@@ -83,6 +99,14 @@ public final class Application implements AutoCloseable {
 	 */
 	public <T> Collection<T> beans(Class<T> type) {
 		return this.context.getBeansOfType(type).values();
+	}
+
+	/**
+	 * Publishes an event to the beans of the application.
+	 * @param event any object
+	 */
+	public void publish(Object event) {
+		this.context.publishEvent(event);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.idempotent.benchmark;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,11 +17,21 @@ public final class Database {
 
 	private final String url;
 
+	private final String user;
+
+	private final String password;
+
 	private final JdbcTemplate sql;
 
 	private Database(String url) {
+		this(url, RealPostgres.USER, RealPostgres.PASSWORD);
+	}
+
+	private Database(String url, String user, String password) {
 		this.url = url;
-		this.sql = new JdbcTemplate(new DriverManagerDataSource(url, RealPostgres.USER, RealPostgres.PASSWORD));
+		this.user = user;
+		this.password = password;
+		this.sql = new JdbcTemplate(new DriverManagerDataSource(url, user, password));
 	}
 
 	/**
@@ -32,6 +43,17 @@ public final class Database {
 	public static Database create(RealPostgres server, String name) {
 		new Database(server.url()).sql().execute("create database " + name);
 		return new Database("jdbc:postgresql://" + server.host() + ":" + server.port() + "/" + name);
+	}
+
+	/**
+	 * Creates a database.
+	 * @param server where
+	 * @param name letters and underscores; not there yet
+	 * @return the database, empty
+	 */
+	public static Database create(MariaDb server, String name) {
+		new Database(server.url(), "root", "").sql().execute("create database " + name);
+		return new Database(server.url() + name, "root", "");
 	}
 
 	/**
@@ -48,12 +70,32 @@ public final class Database {
 	}
 
 	/**
+	 * The name of the database.
+	 * @return as it was created
+	 */
+	public String name() {
+		return this.url.substring(this.url.lastIndexOf('/') + 1);
+	}
+
+	/**
+	 * Says what server it is and how durable.
+	 * @param server which one
+	 * @return its version and settings
+	 */
+	public static String describe(MariaDb server) {
+		return new Database(server.url(), "root", "").sql()
+			.queryForMap("select version() as version, @@innodb_flush_log_at_trx_commit as flush,"
+					+ " @@innodb_buffer_pool_size as buffers")
+			.toString();
+	}
+
+	/**
 	 * What tells an application where the database is.
 	 * @return {@code name=value}
 	 */
 	public List<String> properties() {
-		return List.of("spring.datasource.url=" + this.url, "spring.datasource.username=" + RealPostgres.USER,
-				"spring.datasource.password=" + RealPostgres.PASSWORD);
+		return List.of("spring.datasource.url=" + this.url, "spring.datasource.username=" + this.user,
+				"spring.datasource.password=" + this.password);
 	}
 
 	/**
@@ -65,10 +107,21 @@ public final class Database {
 	}
 
 	/**
+	 * Whether this is PostgreSQL.
+	 * @return {@code false} for MariaDB
+	 */
+	public boolean isPostgres() {
+		return this.url.startsWith("jdbc:postgresql:");
+	}
+
+	/**
 	 * Lets every measurement begin alike: no dead rows, fresh statistics, nothing left to
-	 * write back.
+	 * write back. MariaDB is left as it is.
 	 */
 	public void tidy() {
+		if (!isPostgres()) {
+			return;
+		}
 		this.sql.execute("vacuum analyze");
 		this.sql.execute("checkpoint");
 	}
@@ -77,13 +130,13 @@ public final class Database {
 	 * How many rows have been inserted, updated and deleted in all tables but one. Closes
 	 * the pool's connections first: a session reports its counts at the latest when it
 	 * ends.
-	 * @param pool through which the rows were written; nobody else has it now
+	 * @param pools through which the rows were written; not in use
 	 * @param table the one that does not count
 	 * @return since the database was created
 	 */
-	public long rowWritesBeside(HikariDataSource pool, String table) {
+	public long rowWritesBeside(Collection<HikariDataSource> pools, String table) {
 		List<Integer> sessions = sessions();
-		pool.getHikariPoolMXBean().softEvictConnections();
+		pools.forEach((pool) -> pool.getHikariPoolMXBean().softEvictConnections());
 		Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> sessions().stream().noneMatch(sessions::contains));
 		Long writes = this.sql.queryForObject("select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)"
 				+ " from pg_stat_user_tables where relname <> ?", Long.class, table);

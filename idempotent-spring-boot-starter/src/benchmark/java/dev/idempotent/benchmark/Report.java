@@ -13,6 +13,8 @@ public final class Report {
 
 	private final Map<Row, List<Double>> rows = new LinkedHashMap<>();
 
+	private final Map<String, List<Double>> ratios = new LinkedHashMap<>();
+
 	/**
 	 * Keeps a figure of this round.
 	 * @param scenario in which it was measured
@@ -25,14 +27,25 @@ public final class Report {
 	}
 
 	/**
+	 * Keeps a figure of this round that has a goal.
+	 * @param name its name in the documentation, without spaces
+	 * @param value its value
+	 */
+	public void ratio(String name, double value) {
+		this.ratios.computeIfAbsent(name, (key) -> new ArrayList<>()).add(value);
+	}
+
+	/**
 	 * Forgets everything, as after a warm-up.
 	 */
 	public void clear() {
 		this.rows.clear();
+		this.ratios.clear();
 	}
 
 	/**
-	 * A Markdown table of each figure's median and range, grouped by scenario.
+	 * A Markdown table of each figure's median and range, grouped by scenario, and a line
+	 * for each figure that has a goal.
 	 */
 	@Override
 	public String toString() {
@@ -48,7 +61,12 @@ public final class Report {
 					line(table, row, values);
 				}
 			}));
-		return table.toString();
+		this.ratios.forEach((name, values) -> {
+			Samples samples = Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray());
+			table.append(String.format(Locale.ROOT, "%nRATIO %s %s %s %s", name, text(samples.median()),
+					text(samples.min()), text(samples.max())));
+		});
+		return table.append(System.lineSeparator()).toString();
 	}
 
 	private static void line(StringBuilder table, Row row, List<Double> values) {

@@ -26,15 +26,19 @@ final class OutboxGauges implements MeterBinder {
 
 	private final IntSupplier unavailablePublishers;
 
-	OutboxGauges(Supplier<OutboxSummary> summary, IntSupplier queued, IntSupplier unavailablePublishers) {
-		this(summary, queued, unavailablePublishers, MAX_AGE);
+	private final IntSupplier pausedTopics;
+
+	OutboxGauges(Supplier<OutboxSummary> summary, IntSupplier queued, IntSupplier unavailablePublishers,
+			IntSupplier pausedTopics) {
+		this(summary, queued, unavailablePublishers, pausedTopics, MAX_AGE);
 	}
 
 	OutboxGauges(Supplier<OutboxSummary> summary, IntSupplier queued, IntSupplier unavailablePublishers,
-			Duration maxAge) {
+			IntSupplier pausedTopics, Duration maxAge) {
 		this.summary = new RecentSummary<>(summary, maxAge);
 		this.queued = queued;
 		this.unavailablePublishers = unavailablePublishers;
+		this.pausedTopics = pausedTopics;
 	}
 
 	@Override
@@ -43,12 +47,18 @@ final class OutboxGauges implements MeterBinder {
 				(gauges) -> gauges.read((summary) -> summary.pending().events()));
 		gauge(registry, "outbox.events.waiting", "Events that wait for their next attempt, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.waiting().events()));
+		gauge(registry, "outbox.events.ordered", "Events that their keys order, up to 10,000",
+				(gauges) -> gauges.read((summary) -> summary.ordered().events()));
+		gauge(registry, "outbox.events.blocked", "Events that block their keys, among the ordered ones counted",
+				(gauges) -> gauges.read(OutboxSummary::blocked));
 		gauge(registry, "outbox.events.dead", "Dead events, up to 10,000",
 				(gauges) -> gauges.read((summary) -> summary.dead().events()));
 		gauge(registry, "outbox.events.queued", "Events in this instance's memory after their commit",
 				(gauges) -> gauges.queued.getAsInt());
 		gauge(registry, "outbox.publishers.unavailable", "Publishers that are unavailable to this instance",
 				(gauges) -> gauges.unavailablePublishers.getAsInt());
+		gauge(registry, "outbox.topics.paused", "Paused topics that this instance knows of",
+				(gauges) -> gauges.pausedTopics.getAsInt());
 		TimeGauge
 			.builder("outbox.oldest.age", this, TimeUnit.MILLISECONDS,
 					(gauges) -> gauges.read((summary) -> summary.oldestPendingAge().toMillis()))

@@ -42,11 +42,12 @@ public final class OutboxMetrics implements OutboxObserver {
 	 * @param queued the number of events in this instance's memory
 	 * @param unavailablePublishers the number of publishers that are unavailable to this
 	 * instance
+	 * @param pausedTopics the number of paused topics that this instance knows of
 	 * @return a binder that must be kept as long as the gauges are to have values
 	 */
 	public static MeterBinder gauges(Supplier<OutboxSummary> summary, IntSupplier queued,
-			IntSupplier unavailablePublishers) {
-		return new OutboxGauges(summary, queued, unavailablePublishers);
+			IntSupplier unavailablePublishers, IntSupplier pausedTopics) {
+		return new OutboxGauges(summary, queued, unavailablePublishers, pausedTopics);
 	}
 
 	@Override

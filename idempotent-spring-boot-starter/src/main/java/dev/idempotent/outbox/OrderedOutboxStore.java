@@ -28,18 +28,20 @@ public interface OrderedOutboxStore extends EventSettlement {
 	List<SerializedEvent> append(List<OrderedEvent> events);
 
 	/**
-	 * Reads the first row of each key.
+	 * Reads the first committed row of each key, whether it is leased or not.
 	 * @param keyHashes the keys
 	 * @return the heads by key; keys without rows are absent
 	 */
 	Map<Long, Head> heads(Collection<Long> keyHashes);
 
 	/**
-	 * Leases the first events of each key, if the head is due and not locked: it and the
-	 * due ones behind it, up to a limit. Counts an attempt for each. An event with more
-	 * than {@link KeyLimits#trustedAttempts()} is leased alone.
+	 * Leases the first events of each key whose head is due and not locked: the head and
+	 * the events behind it, up to the first one that is leased, waiting or locked, or
+	 * that has had {@link KeyLimits#trustedAttempts()} attempts. Counts an attempt for
+	 * each. The heads of all keys are leased before the events behind them.
 	 * @param leases the lease for each key
-	 * @param limits how many events
+	 * @param limits how many events; keys that the limit of bytes leaves out have to be
+	 * claimed again
 	 * @return by key, in the order of their rows; also events that cannot be delivered
 	 */
 	List<LeasedEvent> claim(Map<Long, EventLease> leases, KeyLimits limits);

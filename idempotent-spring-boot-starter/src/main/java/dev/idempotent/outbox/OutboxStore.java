@@ -2,6 +2,7 @@ package dev.idempotent.outbox;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 
@@ -62,6 +63,16 @@ public interface OutboxStore extends EventSettlement {
 	 * @return the last row above the given one, or the given one if there is none
 	 */
 	long lastRow(long above);
+
+	/**
+	 * A row up to which there are no pending events, of any publisher, leased or not, and
+	 * which no append will precede. Rows that other programs insert with low ids of their
+	 * own can precede it for up to five minutes. Inexpensive: the database is queried at
+	 * most once per second. Failures are not thrown.
+	 * @return 0 to search from the first row; empty if the store cannot know such a row,
+	 * so that searches from the first row can be slow beside a long transaction
+	 */
+	OptionalLong lowWaterMark();
 
 	/**
 	 * Moves pending events that other programs have inserted for later to the waiting

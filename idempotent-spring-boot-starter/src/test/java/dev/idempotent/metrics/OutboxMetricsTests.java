@@ -100,6 +100,7 @@ class OutboxMetricsTests {
 	void matchesTheDocumentedMeters() throws IOException {
 		append("good");
 		await().untilAsserted(() -> assertThat(count("outbox.delivered")).isEqualTo(1));
+		this.context.getBean(OutboxMetrics.class).unreceived("test");
 		Map<String, String> meters = registry().getMeters()
 			.stream()
 			.filter((meter) -> meter.getId().getName().startsWith("outbox."))

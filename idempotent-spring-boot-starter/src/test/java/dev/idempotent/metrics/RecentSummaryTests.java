@@ -19,7 +19,7 @@ class RecentSummaryTests {
 
 	private static final EventCount ONE = new EventCount(1, true);
 
-	private static final OutboxSummary SUMMARY = new OutboxSummary(ONE, ONE, ONE, 0, Duration.ofSeconds(3));
+	private static final OutboxSummary SUMMARY = new OutboxSummary(ONE, ONE, ONE, 0, ONE, 0, Duration.ofSeconds(3));
 
 	private final AtomicInteger reads = new AtomicInteger();
 
@@ -57,6 +57,7 @@ class RecentSummaryTests {
 		assertThat(this.registry.get("outbox.oldest.age").timeGauge().value()).isNaN();
 		assertThat(this.registry.get("outbox.events.queued").gauge().value()).isEqualTo(4);
 		assertThat(this.registry.get("outbox.publishers.unavailable").gauge().value()).isEqualTo(2);
+		assertThat(this.registry.get("outbox.topics.paused").gauge().value()).isEqualTo(3);
 		assertThat(this.reads).hasValue(1);
 		assertThat(gauges).isNotNull();
 	}
@@ -65,7 +66,7 @@ class RecentSummaryTests {
 		OutboxGauges gauges = new OutboxGauges(() -> {
 			this.reads.incrementAndGet();
 			return source.get();
-		}, () -> 4, () -> 2, maxAge);
+		}, () -> 4, () -> 2, () -> 3, maxAge);
 		gauges.bindTo(this.registry);
 		return gauges;
 	}

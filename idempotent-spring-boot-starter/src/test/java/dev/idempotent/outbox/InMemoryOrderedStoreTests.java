@@ -35,6 +35,36 @@ class InMemoryOrderedStoreTests {
 	}
 
 	@Nested
+	class TransactionsTests extends OrderedStoreTransactions {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
+	class RacesTests extends OrderedStoreRaces {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
+	class FuzzTests extends OrderedStoreFuzz {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return model;
+		}
+
+	}
+
+	@Nested
 	class SettlementTests extends OrderedStoreSettlement {
 
 		@Override

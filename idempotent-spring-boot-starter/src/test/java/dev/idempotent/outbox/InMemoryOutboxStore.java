@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -118,6 +119,11 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	@Override
 	public synchronized long lastRow(long above) {
 		return at(Place.EVENT).isEmpty() ? above : Math.max(above, at(Place.EVENT).lastKey());
+	}
+
+	@Override
+	public OptionalLong lowWaterMark() {
+		return OptionalLong.of(0);
 	}
 
 	@Override

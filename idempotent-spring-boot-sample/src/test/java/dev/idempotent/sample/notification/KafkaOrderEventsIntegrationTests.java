@@ -1,5 +1,6 @@
 package dev.idempotent.sample.notification;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +52,7 @@ class KafkaOrderEventsIntegrationTests {
 		assertThat(event.type()).isEqualTo("order.created");
 		String payload = "{\"orderId\":\"%s\",\"item\":\"Coffee coupon\",\"amount\":1}".formatted(orderId);
 		assertThat(this.publisher.publish(List.of(new SerializedEvent(event.eventId(), 1, "kafka:orders", orderId,
-				event.type(), payload.getBytes(), Map.of(), 1))))
+				event.type(), payload.getBytes(StandardCharsets.UTF_8), Map.of(), 1))))
 			.containsExactly(new Outcome.Delivered());
 		await().atMost(Duration.ofMinutes(1))
 			.until(() -> this.jdbc.sql("select count(*) from delivery where event_id = ?")

@@ -45,6 +45,7 @@ final class AppendScenario implements Scenario {
 			report.add(name(), this.bare.name(), "tx/s", bare);
 			report.add(name(), contender.name(), "tx/s append only", appended);
 			report.add(name(), contender.name(), "  / bare", appended / bare);
+			report.ratio("append-" + contender.name(), appended / bare);
 			endToEnd(contender, bare, appended, report);
 		}
 	}
@@ -75,6 +76,7 @@ final class AppendScenario implements Scenario {
 		report.add(name(), contender.name(), "tx/s end to end", delivered);
 		report.add(name(), contender.name(), "  / bare (end to end)", delivered / bare);
 		report.add(name(), contender.name(), "  / append only", delivered / appended);
+		report.ratio("end-to-end-" + contender.name(), delivered / appended);
 		report.add(name(), contender.name(), "delivered again",
 				(double) (contender.stream().length() - committed.count()));
 	}

@@ -67,7 +67,9 @@ final class ClaimScenario implements Scenario {
 		relate("waiting rows", claims("waiting rows", report), alone, report);
 		relate(BURST, afterIdling(report), alone, report);
 		beside(0, 0);
-		relate(SNAPSHOT, underSnapshot(report), alone, report);
+		double held = underSnapshot(report);
+		relate(SNAPSHOT, held, alone, report);
+		report.ratio("claim-held-snapshot-" + this.database.name(), held / alone);
 		this.probe.empty();
 	}
 

@@ -27,7 +27,7 @@ final class DrainScenario implements Scenario {
 
 	DrainScenario(BatchedInserts yardstick, List<OutboxContender> contenders, Load load, int backlog) {
 		this.yardstick = yardstick;
-		this.contenders = contenders;
+		this.contenders = contenders.stream().filter(OutboxContender::hasBacklog).toList();
 		this.load = load;
 		this.backlog = backlog;
 	}
@@ -42,24 +42,28 @@ final class DrainScenario implements Scenario {
 		for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
 			double inserted = this.yardstick.insert(YARDSTICK_ROWS).perSecond();
 			report.add(name(), "batched insert", "rows/s", inserted);
-			double drained = drain(contender).perSecond();
+			double drained = drain(contender, this.load, this.backlog).perSecond();
 			report.add(name(), contender.name(), "events/s", drained);
 			report.add(name(), contender.name(), "  / batched insert", drained / inserted);
+			report.ratio("drain-" + contender.name(), drained / inserted);
 			report.add(name(), contender.name(), "delivered again",
 					(double) (contender.stream().length() - this.backlog));
 		}
 	}
 
-	private Throughput drain(OutboxContender contender) {
+	/**
+	 * Appends a backlog and measures its delivery.
+	 */
+	static Throughput drain(OutboxContender contender, Load load, int backlog) {
 		contender.tidy();
-		this.load.times(this.backlog, contender::place);
+		load.times(backlog, contender::place);
 		contender.shop().database().tidy();
 		long begin = System.nanoTime();
 		contender.startDelivery();
-		contender.stream().awaitLength(this.backlog);
+		contender.stream().awaitLength(backlog);
 		long nanos = System.nanoTime() - begin;
 		contender.stopDelivery();
-		return new Throughput(this.backlog, nanos);
+		return new Throughput(backlog, nanos);
 	}
 
 }

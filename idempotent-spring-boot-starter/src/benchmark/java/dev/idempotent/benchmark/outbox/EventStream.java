@@ -6,6 +6,7 @@ import dev.idempotent.testing.RealRedis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisStreamAsyncCommands;
 import org.awaitility.Awaitility;
 
 /**
@@ -50,6 +51,13 @@ final class EventStream implements AutoCloseable {
 			.pollInterval(GLANCE)
 			.atMost(PATIENCE)
 			.until(() -> length() >= length);
+	}
+
+	/**
+	 * Commands on the connection of this stream.
+	 */
+	RedisStreamAsyncCommands<String, String> commands() {
+		return this.connection.async();
 	}
 
 	void clear() {

@@ -22,6 +22,8 @@ final class LatencyScenario implements Scenario {
 
 	private static final double NANOS_PER_MILLI = 1e6;
 
+	private final String name;
+
 	private final List<OutboxContender> contenders;
 
 	private final Load load;
@@ -30,7 +32,8 @@ final class LatencyScenario implements Scenario {
 
 	private final Duration time;
 
-	LatencyScenario(List<OutboxContender> contenders, Load load, int perSecond, Duration time) {
+	LatencyScenario(String name, List<OutboxContender> contenders, Load load, int perSecond, Duration time) {
+		this.name = name;
 		this.contenders = contenders;
 		this.load = load;
 		this.perSecond = perSecond;
@@ -39,7 +42,7 @@ final class LatencyScenario implements Scenario {
 
 	@Override
 	public String name() {
-		return "latency";
+		return this.name;
 	}
 
 	@Override
@@ -49,6 +52,8 @@ final class LatencyScenario implements Scenario {
 			report.add(name(), contender.name(), "ms p50", millis.median());
 			report.add(name(), contender.name(), "ms p99", millis.percentile(0.99));
 			report.add(name(), contender.name(), "ms max", millis.max());
+			report.ratio("%s-%s-p50-ms".formatted(name(), contender.name()), millis.median());
+			report.ratio("%s-%s-p99-ms".formatted(name(), contender.name()), millis.percentile(0.99));
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +16,7 @@ import javax.sql.DataSource;
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.benchmark.Load;
+import dev.idempotent.benchmark.MariaDb;
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Rounds;
 import dev.idempotent.benchmark.Scenario;
@@ -22,6 +24,7 @@ import dev.idempotent.benchmark.Settings;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.util.Assert;
 
@@ -38,6 +41,14 @@ class OutboxBenchmark {
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.dedicated();
+
+	/**
+	 * Another database than PostgreSQL, if it is to be measured.
+	 */
+	@RegisterExtension
+	static final BeforeAllCallback mariadb = settings.text("database", "postgresql").equals("mariadb") ? new MariaDb()
+			: (context) -> {
+			};
 
 	private final Load load = new Load(settings.number("clients", 4));
 
@@ -56,29 +67,59 @@ class OutboxBenchmark {
 	}
 
 	private List<Scenario> scenarios(List<Contender> opened) {
-		Servers servers = new Servers(postgres, redis, settings.number("pool-size", 16));
+		Servers servers = new Servers(OutboxBenchmark::database, redis, settings.number("pool-size", 16));
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
-		Map<String, Supplier<Scenario>> known = Map.of("append",
+		Map<String, Supplier<Scenario>> known = new HashMap<>(Map.of("append",
 				() -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
 				() -> new DrainScenario(
 						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
 				"latency",
-				() -> new LatencyScenario(contenders, this.load, settings.number("latency-rate", 200),
-						seconds("latency-seconds", 20)),
-				"row-writes", () -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
-				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true));
-		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan", known);
+				() -> latency("latency", contenders), "row-writes",
+				() -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
+				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true), "ordered",
+				() -> ordered(contenders, servers, opened), "instances",
+				() -> latency("instances", List.of(own("ours-2", 10_000, 2, servers, opened))), "hot-key",
+				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000), "kafka",
+				() -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
+						settings.number("backlog", 20_000))));
+		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
+				settings.number("recovery-keys", 1_000_000)));
+		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key,kafka",
+				known);
+	}
+
+	private static Database database(String name) {
+		return (mariadb instanceof MariaDb server) ? Database.create(server, name) : Database.create(postgres, name);
+	}
+
+	private Scenario latency(String name, List<OutboxContender> contenders) {
+		return new LatencyScenario(name, contenders, this.load, settings.number("latency-rate", 200),
+				seconds("latency-seconds", 20));
+	}
+
+	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {
+		OutboxContender unordered = contenders.stream()
+			.filter((contender) -> contender.name().equals(OwnOutbox.NAME))
+			.findFirst()
+			.orElseGet(() -> own(OwnOutbox.NAME, 0, 1, servers, opened));
+		return new OrderedScenario(unordered, own("ours-ordered", 10_000, 1, servers, opened), this.load,
+				seconds("seconds", 5), settings.number("backlog", 20_000));
+	}
+
+	private static OwnOutbox own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
+		return opened(new OwnOutbox(new OwnOutbox.Variant(name, keys, instances), servers), opened);
 	}
 
 	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
 		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
 				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
 		Map<String, Supplier<OutboxContender>> known = Map.of(OwnOutbox.NAME,
-				() -> opened(new OwnOutbox(servers), opened), "namastack",
+				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
+				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
-		return chosen("contenders", OwnOutbox.NAME + ",namastack", known);
+		return chosen("contenders", OwnOutbox.NAME + ",namastack,modulith", known);
 	}
 
 	private Scenario claims(String name, boolean fromTheFirstRow) {
@@ -111,7 +152,7 @@ class OutboxBenchmark {
 
 	private void publish(Report report) throws IOException {
 		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), Database.describe(postgres), settings, report);
+				Runtime.getRuntime().availableProcessors(), (mariadb instanceof MariaDb server) ? Database.describe(server) : Database.describe(postgres), settings, report);
 		System.out.println(text);
 		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("outbox.md"), text);
 	}

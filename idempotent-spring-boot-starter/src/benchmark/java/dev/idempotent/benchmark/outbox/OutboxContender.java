@@ -1,5 +1,7 @@
 package dev.idempotent.benchmark.outbox;
 
+import java.util.List;
+
 import dev.idempotent.benchmark.Contender;
 
 /**
@@ -24,6 +26,20 @@ interface OutboxContender extends Contender {
 	void stopDelivery();
 
 	Shop shop();
+
+	/**
+	 * How often rows other than orders have been written.
+	 */
+	default long otherRowWrites() {
+		return Shop.otherRowWrites(List.of(shop()));
+	}
+
+	/**
+	 * Whether events that were appended earlier are delivered from the database.
+	 */
+	default boolean hasBacklog() {
+		return true;
+	}
 
 	EventStream stream();
 

@@ -1,5 +1,9 @@
 package dev.idempotent.benchmark.outbox;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -13,48 +17,70 @@ final class OwnOutbox implements OutboxContender {
 
 	static final String NAME = "ours";
 
-	private static final String TOPIC = "redis-stream:" + EventStream.nameFor(NAME);
+	private final Variant variant;
 
-	private final Shop shop;
+	private final String topic;
 
-	private final Outbox outbox;
-
-	private final OutboxRelay relay;
+	private final List<Instance> instances = new ArrayList<>();
 
 	private final EventStream stream;
 
-	OwnOutbox(Servers servers) {
-		this.shop = Shop.open(NAME, servers, Empty.class, "namastack.outbox.enabled=false",
-				"idempotent.outbox.initialize-schema=always", "idempotent.outbox.default-topic=" + TOPIC);
-		this.outbox = this.shop.application().bean(Outbox.class);
-		this.relay = this.shop.application().bean(OutboxRelay.class);
-		this.stream = EventStream.of(servers.redis(), NAME);
+	/**
+	 * Opens the instances.
+	 */
+	OwnOutbox(Variant variant, Servers servers) {
+		this.variant = variant;
+		this.topic = "redis-stream:" + EventStream.nameFor(variant.name());
+		String[] properties = { "namastack.outbox.enabled=false", "idempotent.outbox.initialize-schema=always",
+				"idempotent.outbox.default-topic=" + this.topic };
+		String name = variant.name().replace('-', '_');
+		Shop first = Shop.open(name, servers, Empty.class, properties);
+		this.instances.add(Instance.of(first));
+		for (int i = 1; i < variant.instances(); i++) {
+			this.instances.add(Instance.of(first.another(name, servers, Empty.class, properties)));
+		}
+		this.stream = EventStream.of(servers.redis(), variant.name());
 		stopDelivery();
 	}
 
 	@Override
 	public String name() {
-		return NAME;
+		return this.variant.name();
 	}
 
 	@Override
 	public long place() {
-		return this.shop.place((order) -> this.outbox.append(OutboxEvent.of("order.placed", order).toTopic(TOPIC)));
+		Instance instance = this.instances.get(ThreadLocalRandom.current().nextInt(this.instances.size()));
+		return instance.shop().place((order) -> instance.outbox().append(event(order)));
+	}
+
+	private OutboxEvent event(OrderPlaced order) {
+		OutboxEvent event = OutboxEvent.of("order.placed", order).toTopic(this.topic);
+		return (this.variant.keys() == 0) ? event : event.withKey("order-" + order.number() % this.variant.keys());
+	}
+
+	String topic() {
+		return this.topic;
 	}
 
 	@Override
 	public void startDelivery() {
-		this.relay.start();
+		this.instances.forEach((instance) -> instance.relay().start());
 	}
 
 	@Override
 	public void stopDelivery() {
-		this.relay.stop();
+		this.instances.forEach((instance) -> instance.relay().stop());
 	}
 
 	@Override
 	public Shop shop() {
-		return this.shop;
+		return this.instances.get(0).shop();
+	}
+
+	@Override
+	public long otherRowWrites() {
+		return Shop.otherRowWrites(this.instances.stream().map(Instance::shop).toList());
 	}
 
 	@Override
@@ -65,7 +91,26 @@ final class OwnOutbox implements OutboxContender {
 	@Override
 	public void close() {
 		this.stream.close();
-		this.shop.close();
+		this.instances.forEach((instance) -> instance.shop().close());
+	}
+
+	/**
+	 * What to open.
+	 *
+	 * @param name the name of the contender
+	 * @param keys how many keys the events are spread over; 0 for events without keys,
+	 * which are not ordered
+	 * @param instances how many instances append and deliver
+	 */
+	record Variant(String name, int keys, int instances) {
+	}
+
+	private record Instance(Shop shop, Outbox outbox, OutboxRelay relay) {
+
+		static Instance of(Shop shop) {
+			return new Instance(shop, shop.application().bean(Outbox.class), shop.application().bean(OutboxRelay.class));
+		}
+
 	}
 
 	@EnableAutoConfiguration

@@ -33,14 +33,18 @@ final class RowWritesScenario implements Scenario {
 	@Override
 	public void round(int number, Report report) {
 		for (OutboxContender contender : Rounds.inTurn(this.contenders, number)) {
-			report.add(name(), contender.name(), "per event, at once", perEvent(contender, true));
-			report.add(name(), contender.name(), "per event, backlog", perEvent(contender, false));
+			double atOnce = perEvent(contender, true);
+			report.add(name(), contender.name(), "per event, at once", atOnce);
+			report.ratio("%s-%s".formatted(name(), contender.name()).replace(' ', '-'), atOnce);
+			if (contender.hasBacklog()) {
+				report.add(name(), contender.name(), "per event, backlog", perEvent(contender, false));
+			}
 		}
 	}
 
 	private double perEvent(OutboxContender contender, boolean atOnce) {
 		contender.tidy();
-		long before = contender.shop().otherRowWrites();
+		long before = contender.otherRowWrites();
 		if (atOnce) {
 			contender.startDelivery();
 		}
@@ -50,7 +54,7 @@ final class RowWritesScenario implements Scenario {
 		}
 		contender.stream().awaitLength(this.events);
 		contender.stopDelivery();
-		return (double) (contender.shop().otherRowWrites() - before) / this.events;
+		return (double) (contender.otherRowWrites() - before) / this.events;
 	}
 
 }

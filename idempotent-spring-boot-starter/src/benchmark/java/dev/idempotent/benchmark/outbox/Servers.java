@@ -1,14 +1,16 @@
 package dev.idempotent.benchmark.outbox;
 
-import dev.idempotent.testing.RealPostgres;
+import java.util.function.Function;
+
+import dev.idempotent.benchmark.Database;
 import dev.idempotent.testing.RealRedis;
 
 /**
  * What all contenders share.
  *
- * @param postgres keeps a database for each
+ * @param databases creates a database for each, by its name
  * @param redis keeps a stream for each
  * @param poolSize how many connections each may have to its database
  */
-record Servers(RealPostgres postgres, RealRedis redis, int poolSize) {
+record Servers(Function<String, Database> databases, RealRedis redis, int poolSize) {
 }

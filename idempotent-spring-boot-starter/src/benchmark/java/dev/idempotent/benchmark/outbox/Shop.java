@@ -21,7 +21,7 @@ final class Shop implements AutoCloseable {
 	private static final String ORDERS = "orders";
 
 	private static final String CREATE = "create table orders (number bigint primary key, customer text not null,"
-			+ " email text not null, total_cents bigint not null, placed_at timestamptz not null default now())";
+			+ " email text not null, total_cents bigint not null, placed_at timestamp not null default current_timestamp)";
 
 	private static final String INSERT = "insert into orders (number, customer, email, total_cents) values (?, ?, ?, ?)";
 
@@ -43,14 +43,34 @@ final class Shop implements AutoCloseable {
 	}
 
 	static Shop open(String name, Servers servers, Class<?> source, String... properties) {
-		Database database = Database.create(servers.postgres(), name);
+		return open(name, servers, source, ModulithOutbox.AUTO_CONFIGURATIONS, properties);
+	}
+
+	/**
+	 * Opens a shop.
+	 * @param leftOut auto-configurations to leave out
+	 */
+	static Shop open(String name, Servers servers, Class<?> source, List<String> leftOut, String... properties) {
+		Database database = servers.databases().apply(name);
 		database.sql().execute(CREATE);
+		return open(name, database, servers, source, leftOut, properties);
+	}
+
+	/**
+	 * Opens another instance of a shop on its database.
+	 */
+	Shop another(String name, Servers servers, Class<?> source, String... properties) {
+		return open(name, this.database, servers, source, ModulithOutbox.AUTO_CONFIGURATIONS, properties);
+	}
+
+	private static Shop open(String name, Database database, Servers servers, Class<?> source, List<String> leftOut,
+			String... properties) {
 		Set<String> all = new LinkedHashSet<>(database.properties());
 		all.addAll(servers.redis().properties());
 		all.addAll(List.of("spring.application.name=" + name,
 				"spring.datasource.hikari.maximum-pool-size=" + servers.poolSize()));
 		all.addAll(List.of(properties));
-		return new Shop(database, Application.start(source, all));
+		return new Shop(database, Application.start(source, leftOut, all));
 	}
 
 	/**
@@ -69,9 +89,11 @@ final class Shop implements AutoCloseable {
 
 	/**
 	 * How often rows other than orders have been written.
+	 * @param instances all shops on this database
 	 */
-	long otherRowWrites() {
-		return this.database.rowWritesBeside(this.application.bean(HikariDataSource.class), ORDERS);
+	static long otherRowWrites(List<Shop> instances) {
+		return instances.get(0).database.rowWritesBeside(
+				instances.stream().map((shop) -> shop.application.bean(HikariDataSource.class)).toList(), ORDERS);
 	}
 
 	Database database() {

@@ -18,7 +18,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
  * The claims of this project's store: behind the last claimed row, as a relay nearly
- * always does, or from the first row, as it does now and then.
+ * always does, or from the low-water mark, as it does now and then.
  */
 final class StoreClaimProbe implements ClaimProbe {
 
@@ -69,7 +69,7 @@ final class StoreClaimProbe implements ClaimProbe {
 	@Override
 	public int claim(int limit) {
 		this.claimed = this.store.claim(EventLease.by("probe", Duration.ofHours(1)),
-				new ClaimScope(false, this.fromTheFirstRow ? 0 : this.last, Set.of("redis-stream"), limit));
+				new ClaimScope(false, this.fromTheFirstRow ? this.store.lowWaterMark().orElse(0) : this.last, Set.of("redis-stream"), limit));
 		if (!this.claimed.isEmpty()) {
 			this.last = this.claimed.get(this.claimed.size() - 1).event().sequence();
 		}

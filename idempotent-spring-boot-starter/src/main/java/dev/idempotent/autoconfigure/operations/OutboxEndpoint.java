@@ -28,12 +28,18 @@ final class OutboxEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
-	private static final String OF_ALL = "GET /actuator/outbox/dead, POST /actuator/outbox/retry or "
-			+ "POST /actuator/outbox/discard";
+	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, ordered, blocked or circuits";
+
+	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
+			+ "skip-blocked, discard-blocked, pause or resume";
 
 	private final JdbcOutboxReader reader;
 
 	private final DeadEvents deadEvents;
+
+	private final OutboxLists lists;
+
+	private final OutboxOperator operator;
 
 	private final Supplier<@Nullable OutboxRelay> relay;
 
@@ -41,9 +47,12 @@ final class OutboxEndpoint {
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
-	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, Supplier<@Nullable OutboxRelay> relay) {
+	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxLists lists, OutboxOperator operator,
+			Supplier<@Nullable OutboxRelay> relay) {
 		this.reader = reader;
 		this.deadEvents = deadEvents;
+		this.lists = lists;
+		this.operator = operator;
 		this.relay = relay;
 	}
 
@@ -56,13 +65,13 @@ final class OutboxEndpoint {
 	WebEndpointResponse<?> list(@Selector String part, @Nullable String id, @Nullable String type,
 			@Nullable String topic, @Nullable String after, @Nullable String limit) {
 		return answer(() -> {
-			if (!part.equals("dead")) {
-				throw new OutboxRequestException("There is no resource of this name", OF_ALL);
+			if (part.equals("circuits")) {
+				return Map.of("circuits", this.lists.circuits(this.relay.get()));
 			}
+			DeadFilter filter = OutboxRequest.filter(id, type, topic);
 			int size = OutboxRequest.limit(limit);
-			List<DeadEvent> page = this.deadEvents.list(OutboxRequest.filter(id, type, topic),
-					OutboxRequest.after(after), size);
-			return new Page(page, (page.size() == size) ? page.get(size - 1).row() : null);
+			return part.equals("dead") ? dead(filter, OutboxRequest.after(after), size)
+					: known(this.lists.page(part, filter, after, size), "resource", RESOURCES);
 		});
 	}
 
@@ -70,38 +79,23 @@ final class OutboxEndpoint {
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
 			@Nullable String topic, @Nullable Boolean all) {
 		return answer(() -> switch (operation) {
-			case "retry" -> Map.of("retried", retry(OutboxRequest.filter(id, type, topic, all)));
-			case "discard" -> Map.of("discarded", discard(OutboxRequest.filter(id, type, topic, all)));
-			default -> throw new OutboxRequestException("There is no operation of this name", OF_ALL);
+			case "pause" -> this.operator.pause(OutboxRequest.topic(id, type, topic, all));
+			case "resume" -> this.operator.resume(OutboxRequest.topic(id, type, topic, all));
+			default -> known(this.operator.change(operation, () -> OutboxRequest.filter(id, type, topic, all)),
+					"operation", OPERATIONS);
 		});
 	}
 
-	private int retry(DeadFilter filter) {
-		try {
-			int retried = this.deadEvents.retry(filter);
-			logger.info("An operator has retried {} dead events", retried);
-			return retried;
-		}
-		finally {
-			// Some may have been moved before a failure.
-			wakeRelay();
-		}
+	private Page dead(DeadFilter filter, long after, int size) {
+		List<DeadEvent> page = this.deadEvents.list(filter, after, size);
+		return new Page(page, (page.size() == size) ? page.get(size - 1).row() : null);
 	}
 
-	/**
-	 * A relay that is switched off must not be woken, because that would start it.
-	 */
-	private void wakeRelay() {
-		OutboxRelay own = this.relay.get();
-		if (own != null && own.isRunning()) {
-			own.wake();
+	private static <T> T known(@Nullable T answer, String what, String names) {
+		if (answer == null) {
+			throw new OutboxRequestException("There is no " + what + " of this name", names);
 		}
-	}
-
-	private int discard(DeadFilter filter) {
-		int discarded = this.deadEvents.discard(filter);
-		logger.info("An operator has discarded {} dead events", discarded);
-		return discarded;
+		return answer;
 	}
 
 	private static WebEndpointResponse<?> answer(Supplier<?> work) {
@@ -130,13 +124,13 @@ final class OutboxEndpoint {
 	record Overview(OutboxSummary events, Relay relay) {
 	}
 
-	record Relay(boolean running, int queued, List<String> unavailablePublishers,
-			List<String> unavailableDestinations) {
+	record Relay(boolean running, int queued, List<String> unavailablePublishers, List<String> unavailableDestinations,
+			List<String> pausedTopics) {
 
 		static Relay of(@Nullable OutboxRelay relay) {
-			return (relay == null) ? new Relay(false, 0, List.of(), List.of())
+			return (relay == null) ? new Relay(false, 0, List.of(), List.of(), List.of())
 					: new Relay(relay.isRunning(), relay.queued(), List.copyOf(relay.unavailablePublishers()),
-							List.copyOf(relay.unavailableDestinations()));
+							List.copyOf(relay.unavailableDestinations()), List.copyOf(relay.pausedTopics()));
 		}
 
 	}

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxSummary;
+import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,8 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	private final JdbcOutboxReader reader;
 
+	private final JdbcEventLists lists;
+
 	private final Supplier<@Nullable OutboxRelay> relay;
 
 	private final Duration maxAge;
@@ -34,8 +37,10 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	 * @param relay supplies {@code null} while the outbox is off
 	 * @param maxAge the age of the oldest pending event from which the outbox is down
 	 */
-	OutboxHealthIndicator(JdbcOutboxReader reader, Supplier<@Nullable OutboxRelay> relay, Duration maxAge) {
+	OutboxHealthIndicator(JdbcOutboxReader reader, JdbcEventLists lists, Supplier<@Nullable OutboxRelay> relay,
+			Duration maxAge) {
 		this.reader = reader;
+		this.lists = lists;
 		this.relay = relay;
 		this.maxAge = maxAge;
 	}
@@ -59,15 +64,23 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	}
 
 	private Health of(OutboxSummary summary, OutboxRelay own) {
-		boolean late = summary.oldestPendingAge().compareTo(this.maxAge) > 0;
+		// Events of paused topics are meant to wait.
+		boolean late = isTooOld(summary.oldestPendingAge()) && isTooOld(this.lists.oldestUnpausedAge());
 		return (late ? Health.down() : Health.up())
 			.withDetail("oldestPendingAge", summary.oldestPendingAge().toString())
 			.withDetail("maxAge", this.maxAge.toString())
 			.withDetail("pending", summary.pending())
+			.withDetail("ordered", summary.ordered())
+			.withDetail("blocked", summary.blocked())
 			.withDetail("dead", summary.dead())
 			.withDetail("unavailablePublishers", List.copyOf(own.unavailablePublishers()))
 			.withDetail("unavailableDestinations", List.copyOf(own.unavailableDestinations()))
+			.withDetail("pausedTopics", List.copyOf(own.pausedTopics()))
 			.build();
+	}
+
+	private boolean isTooOld(Duration age) {
+		return age.compareTo(this.maxAge) > 0;
 	}
 
 }

@@ -1,11 +1,16 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.function.Supplier;
+
 import dev.idempotent.autoconfigure.outbox.OutboxActivation;
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
 import dev.idempotent.metrics.OutboxMetrics;
 import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
+import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.tracing.TraceHeaders;
@@ -13,6 +18,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
@@ -48,9 +54,12 @@ public final class OutboxOperationsAutoConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		OutboxEndpoint outboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxActivation activation,
+		OutboxEndpoint outboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, JdbcBlockedEvents blocked,
+				JdbcEventLists lists, TopicControl control, OutboxTopics topics, OutboxActivation activation,
 				ObjectProvider<OutboxRelay> relay) {
-			return new OutboxEndpoint(reader, deadEvents, () -> activation.isActive() ? relay.getObject() : null);
+			Supplier<@Nullable OutboxRelay> active = () -> activation.isActive() ? relay.getObject() : null;
+			return new OutboxEndpoint(reader, deadEvents, new OutboxLists(lists, control),
+					new OutboxOperator(deadEvents, blocked, control, topics, active), active);
 		}
 
 	}
@@ -63,9 +72,9 @@ public final class OutboxOperationsAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "outboxHealthIndicator")
-		OutboxHealthIndicator outboxHealthIndicator(JdbcOutboxReader reader, OutboxActivation activation,
-				ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
-			return new OutboxHealthIndicator(reader, () -> activation.isActive() ? relay.getObject() : null,
+		OutboxHealthIndicator outboxHealthIndicator(JdbcOutboxReader reader, JdbcEventLists lists,
+				OutboxActivation activation, ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
+			return new OutboxHealthIndicator(reader, lists, () -> activation.isActive() ? relay.getObject() : null,
 					properties.maxAge());
 		}
 
@@ -92,7 +101,8 @@ public final class OutboxOperationsAutoConfiguration {
 		MeterBinder outboxGauges(JdbcOutboxReader reader, OutboxActivation activation,
 				ObjectProvider<OutboxRelay> relay) {
 			MeterBinder gauges = OutboxMetrics.gauges(reader::read, () -> relay.getObject().queued(),
-					() -> relay.getObject().unavailablePublishers().size());
+					() -> relay.getObject().unavailablePublishers().size(),
+					() -> relay.getObject().pausedTopics().size());
 			return (registry) -> activation.whenActive(() -> gauges.bindTo(registry));
 		}
 

@@ -3,6 +3,7 @@ package dev.idempotent.autoconfigure.operations;
 import java.util.UUID;
 
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.OutboxStore.OrderedRow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,7 @@ final class OutboxRequest {
 		boolean everything = Boolean.TRUE.equals(all);
 		if (!everything && filter.equals(DeadFilter.ALL)) {
 			throw new OutboxRequestException("The request does not specify which events",
-					"Specify id, type or topic, or all=true for all dead events");
+					"Specify id, type or topic, or all=true for all of them");
 		}
 		if (everything && !filter.equals(DeadFilter.ALL)) {
 			throw new OutboxRequestException("The request specifies both all events and some of them",
@@ -46,6 +47,36 @@ final class OutboxRequest {
 
 	static long after(@Nullable String after) {
 		return number("after", after, 0, 0, Long.MAX_VALUE);
+	}
+
+	/**
+	 * Reads where a page of a list begins.
+	 * @param ordered whether the list has the order of keys
+	 */
+	static @Nullable OrderedRow position(@Nullable String after, boolean ordered) {
+		if (after == null) {
+			return null;
+		}
+		if (!ordered) {
+			return new OrderedRow(0, after(after));
+		}
+		int separator = after.indexOf('-');
+		if (separator < 0) {
+			throw new OutboxRequestException("The parameter 'after' is not the end of a page",
+					"Specify the value of 'next' of the previous page");
+		}
+		return new OrderedRow(after(after.substring(0, separator)), after(after.substring(separator + 1)));
+	}
+
+	/**
+	 * Reads the topic to pause or resume.
+	 */
+	static String topic(@Nullable String id, @Nullable String type, @Nullable String topic, @Nullable Boolean all) {
+		if (topic == null || id != null || type != null || all != null) {
+			throw new OutboxRequestException("The request does not specify just a topic",
+					"Specify one topic, and nothing else");
+		}
+		return topic;
 	}
 
 	/**

@@ -26,7 +26,9 @@ import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
+import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
@@ -105,7 +107,8 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
 			Environment environment) {
-		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(), properties.defaultTopic(environment));
+		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(),
+				properties.defaultTopic(environment));
 		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
 		return topics;
 	}
@@ -130,6 +133,16 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxTables tables) {
 		return new JdbcDeadEvents(dataSource, tables);
+	}
+
+	@Bean
+	JdbcEventLists outboxEventLists(DataSource dataSource, OutboxTables tables) {
+		return new JdbcEventLists(dataSource, tables);
+	}
+
+	@Bean
+	JdbcBlockedEvents outboxBlockedEvents(DataSource dataSource, OutboxTables tables) {
+		return new JdbcBlockedEvents(dataSource, tables);
 	}
 
 	@Bean
@@ -191,8 +204,10 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			JdbcOutboxStore store, OutboxTopics topics, OutboxRelayProperties properties) {
-		return new OutboxRelayLifecycle(activation, relay, store, topics, properties.enabled());
+			JdbcOutboxStore store, JdbcOrderedStore ordered, OutboxTopics topics, OutboxRelayProperties relayProperties,
+			OutboxProperties properties) {
+		return new OutboxRelayLifecycle(activation, relay, store,
+				(properties.order() == OutboxProperties.Order.KEY) ? ordered : null, topics, relayProperties.enabled());
 	}
 
 	/**

@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.outbox;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
@@ -31,20 +32,25 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	private final JdbcOutboxStore store;
 
+	private final @Nullable JdbcOrderedStore ordered;
+
 	private final OutboxTopics topics;
 
 	private final @Nullable Boolean enabled;
 
 	/**
 	 * Creates the life cycle.
+	 * @param ordered stores events that are ordered by key; {@code null} if keys do not
+	 * order events
 	 * @param enabled {@code null} to run the relay if the outbox is on, {@code true} to
 	 * switch the outbox on, {@code false} to run no relay
 	 */
 	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, JdbcOutboxStore store,
-			OutboxTopics topics, @Nullable Boolean enabled) {
+			@Nullable JdbcOrderedStore ordered, OutboxTopics topics, @Nullable Boolean enabled) {
 		this.activation = activation;
 		this.relay = relay;
 		this.store = store;
+		this.ordered = ordered;
 		this.topics = topics;
 		this.enabled = enabled;
 	}
@@ -57,6 +63,9 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		this.activation.report(Boolean.FALSE.equals(this.enabled)
 				? "without a relay in this process (idempotent.outbox.relay.enabled is false)"
 				: "the relay delivers to " + this.topics);
+		if (this.activation.isActive()) {
+			checkRows();
+		}
 		if (!mayRun()) {
 			return;
 		}
@@ -71,6 +80,17 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 		}
 		else {
 			logger.info("The outbox relay starts with the first event: {}", this.store.missingTables());
+		}
+	}
+
+	private void checkRows() {
+		try {
+			if (this.ordered != null && this.store.hasTables()) {
+				this.ordered.requireIncreasingRows();
+			}
+		}
+		catch (DataAccessException ex) {
+			logger.info("The outbox could not check how its database numbers rows: {}", ex.getMessage());
 		}
 	}
 

@@ -97,13 +97,14 @@ final class EventMoves {
 	/**
 	 * Moves pending events that other programs have inserted for later to the table of
 	 * waiting events.
+	 * @param above only rows above this one
 	 * @return how many were moved
 	 */
-	int delayedToWaiting(Connection connection, int limit) {
+	int delayedToWaiting(Connection connection, long above, int limit) {
 		List<Long> rows = Statements.query(connection,
-				"select id from " + this.tables.event() + " where claim_id is null and available_at > "
+				"select id from " + this.tables.event() + " where id > ? and claim_id is null and available_at > "
 						+ this.database.nowForIndexes() + " order by id limit " + limit + " for update skip locked",
-				List.of(), (row, number) -> row.getLong(1));
+				List.of(above), (row, number) -> row.getLong(1));
 		return pendingToWaiting(connection, rows);
 	}
 

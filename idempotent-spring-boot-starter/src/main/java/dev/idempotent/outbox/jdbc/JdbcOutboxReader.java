@@ -73,7 +73,8 @@ public final class JdbcOutboxReader {
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
 				return new OutboxSummary(count(row.getInt(1)), count(row.getInt(2)), count(row.getInt(3)),
-						Math.min(row.getInt(4), MAX_COUNT), Duration.ofMillis(Math.max(0, row.getLong(5))));
+						Math.min(row.getInt(4), MAX_COUNT), count(row.getInt(5)), Math.min(row.getInt(6), MAX_COUNT),
+						Duration.ofMillis(Math.max(0, row.getLong(7))));
 			}
 		}
 		catch (SQLException ex) {
@@ -87,6 +88,8 @@ public final class JdbcOutboxReader {
 
 	private String sql(Database kind) {
 		return "select " + count(this.tables.event(), "") + ", " + count(this.tables.waiting(), "") + ", "
+				+ count(this.tables.ordered(), "") + ", "
+				+ count(this.tables.ordered(), " where available_at = " + BlockedRows.never(kind)) + ", "
 				+ count(this.tables.dead(), "") + ", "
 				+ count(this.tables.event(), " where claim_id is not null and available_at > " + kind.nowForIndexes())
 				+ ", (select " + kind.millisSince("created_at") + " from " + this.tables.event()

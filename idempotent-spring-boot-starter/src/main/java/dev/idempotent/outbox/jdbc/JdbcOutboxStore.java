@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -20,6 +21,7 @@ import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
@@ -36,6 +38,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	private final EventEncryption encryption;
 
+	private final LowWaterMark lowWaterMark;
+
 	/**
 	 * Creates a store on tables that one of the scripts beside this class has created.
 	 * @param dataSource the data source of the application's transactions
@@ -47,6 +51,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 		this.database = new OutboxDatabase(dataSource);
 		this.tables = tables;
 		this.encryption = new EventEncryption(encryption);
+		this.lowWaterMark = new LowWaterMark(this.database, tables, LowWaterMark.INTERVAL, LowWaterMark.LIFETIME);
 	}
 
 	/**
@@ -118,10 +123,21 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public List<LeasedEvent> claim(EventLease lease, ClaimScope scope) {
 		EventClaims claims = claims();
-		List<Long> ids = this.database.runInTransaction((connection) -> claims.claim(connection, lease, scope));
+		List<Long> ids = claimRows((connection) -> claims.claim(connection, lease, scope));
 		List<EventRow> rows = ids.isEmpty() ? List.of()
 				: this.database.runInTransaction((connection) -> claims.read(connection, lease, scope, ids));
 		return rows.stream().map((row) -> leased(row, lease, scope)).toList();
+	}
+
+	private List<Long> claimRows(Function<Connection, List<Long>> claim) {
+		try {
+			return this.database.runInTransaction(claim);
+		}
+		catch (DataAccessException ex) {
+			// The server may have lost the latest values of the sequence.
+			this.lowWaterMark.reset();
+			throw ex;
+		}
 	}
 
 	private LeasedEvent leased(EventRow stored, EventLease lease, ClaimScope scope) {
@@ -135,6 +151,15 @@ public final class JdbcOutboxStore implements OutboxStore {
 	public long lastRow(long above) {
 		EventClaims claims = claims();
 		return this.database.runInTransaction((connection) -> claims.lastRow(connection, above));
+	}
+
+	@Override
+	public OptionalLong lowWaterMark() {
+		return switch (this.database.kind()) {
+			case POSTGRESQL -> this.lowWaterMark.advance();
+			case MYSQL -> OptionalLong.empty();
+			case H2 -> OptionalLong.of(0);
+		};
 	}
 
 	@Override
@@ -168,7 +193,8 @@ public final class JdbcOutboxStore implements OutboxStore {
 	@Override
 	public int moveDelayedToWaiting(int limit) {
 		EventMoves moves = moves();
-		return this.database.move(moves, (move, connection) -> move.delayedToWaiting(connection, limit));
+		return this.database.move(moves,
+				(move, connection) -> move.delayedToWaiting(connection, this.lowWaterMark.current(), limit));
 	}
 
 	/**

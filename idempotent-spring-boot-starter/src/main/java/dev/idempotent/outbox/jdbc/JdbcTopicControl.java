@@ -18,7 +18,7 @@ public final class JdbcTopicControl implements TopicControl {
 
 	private static final int MAX_LENGTH = 255;
 
-	private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9-]+:[^\0]+", Pattern.DOTALL);
+	private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9-]+:\\P{Cntrl}+");
 
 	private final OutboxDatabase database;
 
@@ -38,7 +38,7 @@ public final class JdbcTopicControl implements TopicControl {
 	public boolean pause(String topic) {
 		if (topic.length() > MAX_LENGTH || !TOPIC.matcher(topic).matches()) {
 			throw new IllegalArgumentException("A topic consists of the prefix of a publisher, a colon and a "
-					+ "destination, and has at most " + MAX_LENGTH + " characters");
+					+ "destination without control characters, and has at most " + MAX_LENGTH + " characters");
 		}
 		try {
 			return this.database.runInTransaction((connection) -> pause(connection, topic));

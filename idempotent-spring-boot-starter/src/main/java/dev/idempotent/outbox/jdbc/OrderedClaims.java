@@ -1,9 +1,9 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
@@ -25,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  * claim, which counts the attempt.
  */
 final class OrderedClaims {
-
-	private static final String KEYS = ", keys as materialized (select * from "
-			+ "unnest(?::bigint[], ?::uuid[], ?::text[], ?::bigint[]) k (hash, claim, owner, millis)), ";
 
 	private final Database database;
 
@@ -46,7 +44,8 @@ final class OrderedClaims {
 	 * @return their rows
 	 */
 	List<OrderedRow> claim(Connection connection, Map<Long, EventLease> leases, KeyLimits limits) {
-		return (this.database == Database.POSTGRESQL) ? claimAtOnce(connection, leases, limits)
+		return (this.database == Database.POSTGRESQL)
+				? PostgresOrderedClaim.of(this.table).execute(connection, leases, limits)
 				: lockThenUpdate(connection, leases, limits);
 	}
 
@@ -70,92 +69,43 @@ final class OrderedClaims {
 	}
 
 	/**
-	 * Locks candidates up to the first one of each key that is locked or not due. The
-	 * lateral selects force a search of the index for each row.
+	 * Locks the heads before the rows behind them: a claim that gets no head must not
+	 * keep another claim from the next one.
 	 */
-	private String atOnce() {
-		String due = "available_at <= " + this.database.now();
-		return LeasedRows.UNFLUSHED + KEYS + "heads as materialized (select k.hash, h.attempts from keys k "
-				+ "cross join lateral (select attempts, " + due + " as due from " + this.table
-				+ " where key_hash = k.hash order by key_hash, id limit 1) h where h.due), "
-				+ "found as materialized (select h.hash, f.id from heads h cross join lateral (select id from "
-				+ this.table + " where key_hash = h.hash order by key_hash, id "
-				+ "limit case when h.attempts >= ? then 1 else ? end) f order by h.hash, f.id), "
-				+ "candidates as materialized (select hash, id, row_number() over (partition by hash order by id) as n "
-				+ "from found order by hash, id), "
-				+ "locked as materialized (select c.hash, c.n, l.* from candidates c cross join lateral (select id, "
-				+ "attempts, octet_length(payload) as bytes from " + this.table
-				+ " where key_hash = c.hash and id = c.id" + " and " + due + " for update skip locked) l), "
-				+ "gapless as (select *, row_number() over w as m, max(attempts) over w as worst from locked "
-				+ "window w as (partition by hash order by id rows unbounded preceding)), "
-				+ "fitting as materialized (select hash, id from (select hash, id, sum(bytes) over (order by n, hash) - bytes "
-				+ "as before from gapless where n = m and (n = 1 or worst < ?)) sized where before < ?) " + "update "
-				+ this.table + " e set claim_id = k.claim, claimed_by = k.owner, attempts = e.attempts + 1, "
-				+ "available_at = clock_timestamp() + k.millis * interval '1 millisecond' "
-				+ "from unflushed, fitting f join keys k on k.hash = f.hash "
-				+ "where e.key_hash = f.hash and e.id = f.id returning e.key_hash, e.id";
-	}
-
-	private List<OrderedRow> claimAtOnce(Connection connection, Map<Long, EventLease> leases, KeyLimits limits) {
-		String sql = atOnce();
-		List<Map.Entry<Long, EventLease>> keys = List.copyOf(leases.entrySet());
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			statement.setArray(1, connection.createArrayOf("bigint", keys.stream().map(Map.Entry::getKey).toArray()));
-			statement.setArray(2,
-					connection.createArrayOf("uuid", keys.stream().map((key) -> key.getValue().claimId()).toArray()));
-			statement.setArray(3,
-					connection.createArrayOf("text", keys.stream().map((key) -> key.getValue().owner()).toArray()));
-			statement.setArray(4, connection.createArrayOf("bigint",
-					keys.stream().map((key) -> key.getValue().duration().toMillis()).toArray()));
-			statement.setInt(5, limits.trustedAttempts());
-			statement.setInt(6, limits.perKey());
-			statement.setInt(7, limits.trustedAttempts());
-			statement.setLong(8, limits.bytes());
-			List<OrderedRow> claimed = new ArrayList<>();
-			try (ResultSet row = statement.executeQuery()) {
-				while (row.next()) {
-					claimed.add(new OrderedRow(row.getLong(1), row.getLong(2)));
-				}
-			}
-			return claimed;
-		}
-		catch (SQLException ex) {
-			throw Statements.translate(sql, ex);
-		}
-	}
-
 	private List<OrderedRow> lockThenUpdate(Connection connection, Map<Long, EventLease> leases, KeyLimits limits) {
-		List<Long> due = this.heads.read(connection, leases.keySet())
+		List<OrderedRow> due = this.heads.read(connection, leases.keySet())
 			.entrySet()
 			.stream()
 			.filter((head) -> head.getValue().due())
-			.map(Map.Entry::getKey)
-			.sorted()
+			.map((head) -> new OrderedRow(head.getKey(), head.getValue().row()))
+			.sorted(OrderedRows.ORDER)
 			.toList();
-		List<OrderedRow> candidates = candidates(connection, due, limits.perKey());
-		if (candidates.isEmpty()) {
-			return List.of();
-		}
+		List<OrderedRow> heads = lock(connection, due).values().stream().filter(Locked::due).map(Locked::row).toList();
+		List<OrderedRow> candidates = fromEach(connection, heads, limits.perKey());
 		List<OrderedRow> fitting = fitting(candidates, lock(connection, candidates), limits);
 		update(connection, leases, fitting);
 		return fitting;
 	}
 
-	private List<OrderedRow> candidates(Connection connection, List<Long> keys, int perKey) {
-		String select = "(select key_hash, id from " + this.table + " where key_hash = ? order by key_hash, id limit "
-				+ perKey + ")";
-		List<OrderedRow> candidates = new ArrayList<>();
-		for (int from = 0; from < keys.size(); from += OrderedHeads.BRANCHES) {
-			List<Long> some = keys.subList(from, Math.min(keys.size(), from + OrderedHeads.BRANCHES));
-			candidates.addAll(
+	/**
+	 * Reads the first rows of keys, beginning with the given ones.
+	 */
+	private List<OrderedRow> fromEach(Connection connection, List<OrderedRow> heads, int perKey) {
+		String select = "(select key_hash, id from " + this.table
+				+ " where key_hash = ? and id >= ? order by key_hash, id limit " + perKey + ")";
+		List<OrderedRow> rows = new ArrayList<>();
+		for (int from = 0; from < heads.size(); from += OrderedHeads.BRANCHES) {
+			List<OrderedRow> some = heads.subList(from, Math.min(heads.size(), from + OrderedHeads.BRANCHES));
+			rows.addAll(
 					Statements.query(connection, String.join(" union all ", Collections.nCopies(some.size(), select)),
-							some, (row, number) -> new OrderedRow(row.getLong(1), row.getLong(2))));
+							some.stream().flatMap((head) -> Stream.of(head.keyHash(), head.row())).toList(),
+							(row, number) -> new OrderedRow(row.getLong(1), row.getLong(2))));
 		}
-		return candidates;
+		return rows;
 	}
 
 	private Map<OrderedRow, Locked> lock(Connection connection, List<OrderedRow> candidates) {
-		return Statements
+		return candidates.isEmpty() ? Map.of() : Statements
 			.query(connection,
 					"select key_hash, id, attempts, octet_length(payload), available_at <= " + this.database.now()
 							+ " from " + this.table + " where " + OrderedRows
@@ -210,7 +160,7 @@ final class OrderedClaims {
 	private void update(Connection connection, Map<Long, EventLease> leases, List<OrderedRow> rows) {
 		rows.stream().collect(Collectors.groupingBy((row) -> {
 			EventLease lease = Objects.requireNonNull(leases.get(row.keyHash()));
-			return List.of(lease.owner(), lease.duration());
+			return new Holder(lease.owner(), lease.duration());
 		})).values().forEach((some) -> {
 			List<Long> keys = some.stream().map(OrderedRow::keyHash).distinct().toList();
 			EventLease lease = Objects.requireNonNull(leases.get(keys.get(0)));
@@ -235,6 +185,9 @@ final class OrderedClaims {
 					row.getString("claim_id"), EventRow.of(row));
 		}
 
+	}
+
+	private record Holder(String owner, Duration duration) {
 	}
 
 	private record Locked(OrderedRow row, int attempts, long bytes, boolean due) {

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.relay;
 
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -47,11 +48,9 @@ final class Backlog {
 	 */
 	private final AtomicLong known = new AtomicLong();
 
+	private final FullScanSchedule fullScans;
+
 	private long watermark;
-
-	private long lastFullScan;
-
-	private boolean scanned;
 
 	Backlog(String publisher, OutboxStore store, PublisherCircuit circuit, String owner, RelaySettings settings,
 			DelayedEvents delayed) {
@@ -61,6 +60,7 @@ final class Backlog {
 		this.owner = owner;
 		this.settings = settings;
 		this.delayed = delayed;
+		this.fullScans = new FullScanSchedule(settings.fullScanInterval());
 	}
 
 	/**
@@ -97,7 +97,7 @@ final class Backlog {
 	List<LeasedEvent> claimOf(Probe probe) {
 		List<LeasedEvent> found = claim(false, probe.row() - 1, Set.of(), probe.topic(), PROBE_SIZE);
 		if (found.isEmpty()) {
-			found = claim(false, 0, Set.of(), probe.topic(), PROBE_SIZE);
+			found = claim(false, this.store.lowWaterMark().orElse(0), Set.of(), probe.topic(), PROBE_SIZE);
 		}
 		return found.isEmpty() ? claim(true, 0, Set.of(), probe.topic(), PROBE_SIZE) : found;
 	}
@@ -119,10 +119,23 @@ final class Backlog {
 	 * Called by the backlog worker and the probe worker.
 	 */
 	private synchronized List<LeasedEvent> claimPending(int limit) {
-		startFullScanIfDue();
+		long begin = System.nanoTime();
+		OptionalLong lowest = this.store.lowWaterMark();
+		if (!this.fullScans.isDue(begin)) {
+			return claimPending(limit, lowest.orElse(0));
+		}
+		this.delayed.moveToWaiting();
+		this.watermark = 0;
+		List<LeasedEvent> pending = claimPending(limit, lowest.orElse(0));
+		this.fullScans.searched(begin, System.nanoTime(), lowest.isEmpty());
+		return pending;
+	}
+
+	private List<LeasedEvent> claimPending(int limit, long lowest) {
 		// A request that arrives from now on is for the next claim: this one may not see
 		// its row.
-		this.watermark = Math.min(this.watermark, this.requested.getAndSet(Long.MAX_VALUE));
+		long from = Math.min(this.watermark, this.requested.getAndSet(Long.MAX_VALUE));
+		this.watermark = (from == 0) ? lowest : from;
 		long skipped = this.known.get();
 		List<LeasedEvent> pending = claim(false, this.watermark, this.circuit.unavailable(), null, limit);
 		long last = pending.isEmpty() ? this.watermark : pending.get(pending.size() - 1).event().sequence();
@@ -140,16 +153,6 @@ final class Backlog {
 		EventLease lease = EventLease.by(this.owner, this.settings.lease());
 		return this.store.claim(lease, new ClaimScope(waiting, above, Set.of(this.publisher), except, topic, limit,
 				this.settings.batchMemory().toBytes(), this.settings.attempts()));
-	}
-
-	private void startFullScanIfDue() {
-		long now = System.nanoTime();
-		if (!this.scanned || now - this.lastFullScan >= this.settings.fullScanInterval().toNanos()) {
-			this.scanned = true;
-			this.lastFullScan = now;
-			this.delayed.moveToWaiting();
-			this.watermark = 0;
-		}
 	}
 
 }

@@ -8,6 +8,7 @@ import dev.idempotent.outbox.OrderedOutboxStore.Head;
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.relay.HeadCheck.Verdict;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,7 @@ final class KeyQueue {
 
 	private final QueueCapacity capacity;
 
-	private final TreeMap<Long, Member> members = new TreeMap<>();
+	private final TreeMap<Long, KeyMember> members = new TreeMap<>();
 
 	/**
 	 * Leased events of earlier queues of the key, which a worker has to release.
@@ -80,7 +81,7 @@ final class KeyQueue {
 	 */
 	synchronized void join(LeasedEvent event, long deadline) {
 		this.reserved--;
-		this.members.put(event.row(), new Member(event, deadline, 0));
+		this.members.put(event.row(), new KeyMember(event, deadline, 0));
 	}
 
 	/**
@@ -107,13 +108,13 @@ final class KeyQueue {
 	 */
 	synchronized boolean committed(long row) {
 		endWait(row);
-		Member member = this.members.get(row);
+		KeyMember member = this.members.get(row);
 		if (this.replaced) {
 			remove(row);
 			return false;
 		}
 		if (member != null) {
-			this.members.put(row, new Member(member.event(), member.deadline(), System.nanoTime()));
+			this.members.put(row, new KeyMember(member.event(), member.deadline(), System.nanoTime()));
 		}
 		return true;
 	}
@@ -133,7 +134,7 @@ final class KeyQueue {
 		// Those whose lease had expired are here already.
 		events.forEach((event) -> remove(event.row()));
 		this.capacity.take(events.stream().map(LeasedEvent::event).toList());
-		events.forEach((event) -> this.members.put(event.row(), Member.claimed(event, deadline)));
+		events.forEach((event) -> this.members.put(event.row(), KeyMember.claimed(event, deadline)));
 	}
 
 	synchronized void releaseLater(List<LeasedEvent> events) {
@@ -173,7 +174,7 @@ final class KeyQueue {
 
 	private boolean hasWork() {
 		return this.signaled || !this.toRelease.isEmpty()
-				|| (this.awaited == null && this.members.values().stream().anyMatch(Member::isCommitted));
+				|| (this.awaited == null && this.members.values().stream().anyMatch(KeyMember::isCommitted));
 	}
 
 	/**
@@ -187,33 +188,33 @@ final class KeyQueue {
 	 * Returns the committed events, in the order of their rows, and takes back the
 	 * signal: a check that begins now sees what it was about.
 	 */
-	synchronized List<Member> beginCheck() {
+	synchronized List<KeyMember> beginCheck() {
 		this.signaled = false;
-		return this.members.values().stream().filter(Member::isCommitted).toList();
+		return this.members.values().stream().filter(KeyMember::isCommitted).toList();
 	}
 
 	/**
 	 * Compares the events that were committed when a check began with the first row that
 	 * the check has found.
 	 */
-	synchronized Check check(List<Member> candidates, @Nullable Head head) {
-		for (Member candidate : candidates) {
+	synchronized HeadCheck check(List<KeyMember> candidates, @Nullable Head head) {
+		for (KeyMember candidate : candidates) {
 			long row = candidate.event().row();
 			if (head != null && head.row() == row) {
 				boolean ours = this.lease.claimId().equals(head.claimId()) && !head.due() && !candidate.isLate();
-				return ours ? new Check(Verdict.PUBLISH, candidate) : new Check(Verdict.RELEASE, null);
+				return ours ? new HeadCheck(Verdict.PUBLISH, candidate) : new HeadCheck(Verdict.RELEASE, null);
 			}
 			if (head != null && head.row() < row) {
 				Verdict claimOrRelease = (head.due() && !candidate.isLate()) ? Verdict.CLAIM : Verdict.RELEASE;
-				return new Check(awaits(head) ? Verdict.WAIT : claimOrRelease, null);
+				return new HeadCheck(awaits(head) ? Verdict.WAIT : claimOrRelease, null);
 			}
 			// Delivered or removed by others.
 			remove(row);
 		}
 		if (head == null || (head.claimId() != null && awaits(head))) {
-			return new Check(Verdict.WAIT, null);
+			return new HeadCheck(Verdict.WAIT, null);
 		}
-		return new Check(head.due() ? Verdict.CLAIM : Verdict.WAIT, null);
+		return new HeadCheck(head.due() ? Verdict.CLAIM : Verdict.WAIT, null);
 	}
 
 	/**
@@ -221,7 +222,7 @@ final class KeyQueue {
 	 * not been reported yet.
 	 */
 	private boolean awaits(Head head) {
-		Member member = this.members.get(head.row());
+		KeyMember member = this.members.get(head.row());
 		boolean ours = member != null && this.lease.claimId().equals(head.claimId()) && !head.due();
 		if (ours && !member.isCommitted()) {
 			this.awaited = head.row();
@@ -239,7 +240,7 @@ final class KeyQueue {
 	}
 
 	private void remove(long row) {
-		Member removed = this.members.remove(row);
+		KeyMember removed = this.members.remove(row);
 		if (removed != null) {
 			this.capacity.free(List.of(removed.event().event()));
 		}
@@ -253,77 +254,11 @@ final class KeyQueue {
 		this.replaced = true;
 		List<LeasedEvent> committed = this.members.values()
 			.stream()
-			.filter(Member::isCommitted)
-			.map(Member::event)
+			.filter(KeyMember::isCommitted)
+			.map(KeyMember::event)
 			.toList();
 		committed.forEach((event) -> remove(event.row()));
 		return committed;
-	}
-
-	/**
-	 * What to do with a queue.
-	 */
-	enum Verdict {
-
-		/**
-		 * Its first event is the first of its key.
-		 */
-		PUBLISH,
-
-		/**
-		 * There is nothing to do until another event.
-		 */
-		WAIT,
-
-		/**
-		 * Another claim has the first row, or the lease may end soon: release all events.
-		 */
-		RELEASE,
-
-		/**
-		 * The first row is an event without a lease: claim it and those up to the first
-		 * event of this queue.
-		 */
-		CLAIM
-
-	}
-
-	/**
-	 * The result of a check.
-	 *
-	 * @param member the event to publish, or {@code null}
-	 */
-	record Check(Verdict verdict, @Nullable Member member) {
-	}
-
-	/**
-	 * A leased event.
-	 *
-	 * @param deadline until when its lease is certainly valid, as
-	 * {@link System#nanoTime()}
-	 * @param committed when it was handed over at its commit, as
-	 * {@link System#nanoTime()}; 0 before the commit, 1 if it was claimed
-	 */
-	record Member(LeasedEvent event, long deadline, long committed) {
-
-		private static final long CLAIMED = 1;
-
-		static Member claimed(LeasedEvent event, long deadline) {
-			return new Member(event, deadline, CLAIMED);
-		}
-
-		boolean isCommitted() {
-			return this.committed != 0;
-		}
-
-		boolean wasHandedOver() {
-			return isCommitted() && this.committed != CLAIMED;
-		}
-
-		boolean isLate() {
-			return System.nanoTime() - this.deadline >= 0;
-		}
-
 	}
 
 }

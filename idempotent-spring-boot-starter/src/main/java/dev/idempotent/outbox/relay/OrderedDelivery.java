@@ -15,8 +15,6 @@ import dev.idempotent.outbox.OrderedOutboxStore.KeyLimits;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
-import dev.idempotent.outbox.relay.KeyQueue.Check;
-import dev.idempotent.outbox.relay.KeyQueue.Member;
 
 /**
  * Delivers ordered events of one publisher. An event is published only after a check,
@@ -69,7 +67,7 @@ final class OrderedDelivery {
 	void advance(List<KeyQueue> batch) {
 		try {
 			List<KeyQueue> available = releaseUnavailable(batch);
-			Map<KeyQueue, Member> due = check(available, CLAIMED_PER_KEY);
+			Map<KeyQueue, KeyMember> due = check(available, CLAIMED_PER_KEY);
 			if (!due.isEmpty()) {
 				settle(due, this.delivery.deliver(events(due)));
 			}
@@ -94,7 +92,7 @@ final class OrderedDelivery {
 			.flatMap(Optional::stream)
 			.toList();
 		try {
-			Map<KeyQueue, Member> due = check(probed, 1);
+			Map<KeyQueue, KeyMember> due = check(probed, 1);
 			if (due.isEmpty()) {
 				due = check(probed, 1);
 			}
@@ -136,23 +134,23 @@ final class OrderedDelivery {
 	 * Compares queues with the first rows of their keys.
 	 * @return the events that can be published
 	 */
-	private Map<KeyQueue, Member> check(List<KeyQueue> batch, int claimedPerKey) {
-		Map<KeyQueue, List<Member>> committed = new LinkedHashMap<>();
+	private Map<KeyQueue, KeyMember> check(List<KeyQueue> batch, int claimedPerKey) {
+		Map<KeyQueue, List<KeyMember>> committed = new LinkedHashMap<>();
 		batch.forEach((queue) -> committed.put(queue, queue.beginCheck()));
 		Map<Long, Head> heads = batch.isEmpty() ? Map.of()
 				: this.ordered.store().heads(batch.stream().map((queue) -> queue.keyHash).toList());
-		Map<KeyQueue, Member> due = new LinkedHashMap<>();
+		Map<KeyQueue, KeyMember> due = new LinkedHashMap<>();
 		List<KeyQueue> free = new ArrayList<>();
 		committed.forEach((queue, members) -> {
 			Head head = heads.get(queue.keyHash);
-			Check check = queue.check(members, head);
+			HeadCheck check = queue.check(members, head);
 			if (check.member() != null) {
 				due.put(queue, check.member());
 			}
-			else if (check.verdict() == KeyQueue.Verdict.CLAIM) {
+			else if (check.verdict() == HeadCheck.Verdict.CLAIM) {
 				free.add(queue);
 			}
-			else if (check.verdict() == KeyQueue.Verdict.RELEASE) {
+			else if (check.verdict() == HeadCheck.Verdict.RELEASE) {
 				this.queues.replace(queue);
 			}
 			if (head != null && !head.due() && !queue.lease.claimId().equals(head.claimId())) {
@@ -186,11 +184,11 @@ final class OrderedDelivery {
 	 * Events with many unfinished attempts may crash the process. They are published in
 	 * ever smaller groups.
 	 */
-	private Map<KeyQueue, Member> trusted(Map<KeyQueue, Member> due) {
+	private Map<KeyQueue, KeyMember> trusted(Map<KeyQueue, KeyMember> due) {
 		int limit = BacklogWorker.groupSize(events(due), this.settings);
-		Map<KeyQueue, Member> group = new LinkedHashMap<>();
+		Map<KeyQueue, KeyMember> group = new LinkedHashMap<>();
 		long bytes = 0;
-		for (Map.Entry<KeyQueue, Member> each : due.entrySet()) {
+		for (Map.Entry<KeyQueue, KeyMember> each : due.entrySet()) {
 			if (group.size() < limit && (group.isEmpty() || bytes < this.settings.batchMemory().toBytes())) {
 				group.put(each.getKey(), each.getValue());
 				bytes += each.getValue().event().storedBytes();
@@ -199,7 +197,7 @@ final class OrderedDelivery {
 		return group;
 	}
 
-	private void settle(Map<KeyQueue, Member> published, BatchSettlement settlement) {
+	private void settle(Map<KeyQueue, KeyMember> published, BatchSettlement settlement) {
 		Set<LeasedEvent> deliveredEvents = Set.copyOf(settlement.delivered());
 		Set<LeasedEvent> skipped = settlement.dead()
 			.filter((event) -> !this.ordered.blocks(event))
@@ -221,8 +219,8 @@ final class OrderedDelivery {
 		});
 	}
 
-	private static List<LeasedEvent> events(Map<KeyQueue, Member> due) {
-		return due.values().stream().map(Member::event).toList();
+	private static List<LeasedEvent> events(Map<KeyQueue, KeyMember> due) {
+		return due.values().stream().map(KeyMember::event).toList();
 	}
 
 }

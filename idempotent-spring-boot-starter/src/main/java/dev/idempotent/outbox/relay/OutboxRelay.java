@@ -125,6 +125,14 @@ public final class OutboxRelay {
 	}
 
 	/**
+	 * The publishers and destinations that were unavailable at the last attempt.
+	 * @return by publisher
+	 */
+	public List<OpenCircuit> openCircuits() {
+		return this.relays.values().stream().flatMap((relay) -> relay.circuit().open().stream()).toList();
+	}
+
+	/**
 	 * The paused topics that this relay knows of.
 	 * @return topics of its publishers
 	 */

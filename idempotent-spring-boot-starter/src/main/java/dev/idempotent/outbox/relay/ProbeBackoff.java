@@ -63,7 +63,18 @@ final class ProbeBackoff {
 	 * Returns how long ago the first of the consecutive failures was.
 	 */
 	String failingFor() {
-		return OutageLog.describe(Duration.ofNanos(System.nanoTime() - this.firstFailure));
+		return OutageLog.describe(openFor());
+	}
+
+	Duration openFor() {
+		return Duration.ofNanos(System.nanoTime() - this.firstFailure);
+	}
+
+	/**
+	 * Returns how long until the next probe.
+	 */
+	Duration untilDue() {
+		return Duration.ofNanos(Math.max(0, this.end - System.nanoTime()));
 	}
 
 	void failed() {

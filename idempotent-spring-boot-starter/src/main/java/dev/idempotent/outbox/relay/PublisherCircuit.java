@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.relay;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -7,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.Outcome;
@@ -86,6 +88,20 @@ final class PublisherCircuit {
 	 */
 	synchronized Set<String> failing() {
 		return Set.copyOf(this.destinations.keySet());
+	}
+
+	/**
+	 * What is unavailable.
+	 * @return the publisher first, then its destinations in alphabetical order
+	 */
+	synchronized List<OpenCircuit> open() {
+		List<OpenCircuit> open = new ArrayList<>();
+		if (this.publisherBackoff.isOpen()) {
+			open.add(OpenCircuit.of(this.publisher, null, this.publisherBackoff));
+		}
+		new TreeMap<>(this.destinations)
+			.forEach((topic, destination) -> open.add(OpenCircuit.of(this.publisher, topic, destination.backoff)));
+		return open;
 	}
 
 	synchronized Set<String> paused() {

@@ -5,7 +5,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.testing.RealMariaDb;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
@@ -28,6 +31,17 @@ abstract class MySqlOrderedContract extends JdbcOrderedStoreContract {
 		DataSource pool = pools.computeIfAbsent(url(), mariaDb::connect);
 		String driver = url().substring("jdbc:".length(), url().indexOf("://"));
 		return StoreOnTables.create(pool, "mysql", name + "_on_" + driver + "_");
+	}
+
+	@Test
+	void rejectsAServerThatLeavesOutIds() {
+		HikariDataSource pool = mariaDb.connect(url());
+		pool.setConnectionInitSql("set session auto_increment_increment = 2");
+		try (pool) {
+			OrderedIdsContract.rejects(
+					new JdbcOrderedStore(pool, tables("ordered").tables().tables(), PayloadEncryption.NONE),
+					"auto_increment_increment is 2", "auto_increment_increment to 1");
+		}
 	}
 
 }

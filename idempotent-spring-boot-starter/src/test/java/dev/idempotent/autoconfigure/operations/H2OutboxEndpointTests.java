@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The endpoint on H2.
  */
-class H2OutboxEndpointTests extends OutboxEndpointRules {
+class H2OutboxEndpointTests extends OutboxOperationsRules {
 
 	@Override
 	List<String> database() {

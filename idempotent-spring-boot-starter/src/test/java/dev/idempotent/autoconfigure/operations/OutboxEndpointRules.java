@@ -48,7 +48,7 @@ abstract class OutboxEndpointRules {
 		List<String> properties = new ArrayList<>(List.of(WebApplication.WITH_DATABASE, "idempotent.enabled=false",
 				"idempotent.outbox.default-topic=test:orders", "idempotent.outbox.initialize-schema=always",
 				"idempotent.outbox.table-prefix=endpoint_", "idempotent.outbox.relay.poll-interval=5m",
-				"idempotent.outbox.relay.idle-poll-interval=5m",
+				"idempotent.outbox.relay.idle-poll-interval=5m", "idempotent.outbox.on-dead=block",
 				"management.endpoints.web.exposure.include=health,outbox",
 				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false"));
 		properties.addAll(database());
@@ -59,6 +59,7 @@ abstract class OutboxEndpointRules {
 	void forget() {
 		this.application.bean(JdbcTemplate.class).update("delete from endpoint_dead");
 		this.application.bean(JdbcTemplate.class).update("delete from endpoint_waiting");
+		this.application.bean(JdbcTemplate.class).update("delete from endpoint_ordered");
 		publisher().published().clear();
 		publisher().answer((event) -> new Outcome.Reject("The broker knows no such topic"));
 	}
@@ -161,24 +162,28 @@ abstract class OutboxEndpointRules {
 		assertThat(this.application.bean(OutboxRelay.class).isRunning()).isTrue();
 	}
 
-	private RecordingPublisher publisher() {
+	<T> T bean(Class<T> type) {
+		return this.application.bean(type);
+	}
+
+	RecordingPublisher publisher() {
 		return this.application.bean(RecordingPublisher.class);
 	}
 
-	private HttpResponse<byte[]> get(String path) {
+	HttpResponse<byte[]> get(String path) {
 		return this.application.send(this.application.request(path).GET().build());
 	}
 
-	private HttpResponse<byte[]> post(String operation, String json) {
+	HttpResponse<byte[]> post(String operation, String json) {
 		return this.application.post("/actuator/outbox/" + operation, json);
 	}
 
-	private static JsonNode json(HttpResponse<byte[]> response, int status) {
+	static JsonNode json(HttpResponse<byte[]> response, int status) {
 		assertThat(response.statusCode()).as(text(response)).isEqualTo(status);
 		return JsonMapper.shared().readTree(response.body());
 	}
 
-	private static String text(HttpResponse<byte[]> response) {
+	static String text(HttpResponse<byte[]> response) {
 		return WebApplication.text(response);
 	}
 

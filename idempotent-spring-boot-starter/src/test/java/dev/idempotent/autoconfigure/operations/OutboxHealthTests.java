@@ -30,8 +30,8 @@ class OutboxHealthTests {
 		start().run((context) -> {
 			append(context, 60);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
-			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "maxAge", "pending", "dead",
-					"unavailablePublishers", "unavailableDestinations");
+			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "maxAge", "pending",
+					"ordered", "blocked", "dead", "unavailablePublishers", "unavailableDestinations", "pausedTopics");
 		});
 	}
 
@@ -59,8 +59,8 @@ class OutboxHealthTests {
 	void isUpRegardlessOfTheNumberOfDeadEvents() {
 		start().run((context) -> {
 			context.getBean(JdbcTemplate.class)
-				.update("insert into outbox_dead (id, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
-						+ "values (1, random_uuid(), 'test:a', 'a', 'a', x'00', '{}', timestamp '2020-01-01 00:00:00', 10)");
+				.update("insert into outbox_dead (id, sequence, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
+						+ "values (1, 1, random_uuid(), 'test:a', 'a', 'a', x'00', '{}', timestamp '2020-01-01 00:00:00', 10)");
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 		});
 	}

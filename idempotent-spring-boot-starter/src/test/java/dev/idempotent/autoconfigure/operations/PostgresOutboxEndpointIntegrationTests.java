@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The endpoint on PostgreSQL.
  */
-class PostgresOutboxEndpointIntegrationTests extends OutboxEndpointRules {
+class PostgresOutboxEndpointIntegrationTests extends OutboxOperationsRules {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();

@@ -4,8 +4,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.outbox.OrderedStoreContract;
+import dev.idempotent.outbox.OrderedStoreFuzz;
+import dev.idempotent.outbox.OrderedStoreRaces;
 import dev.idempotent.outbox.OrderedStoreScan;
 import dev.idempotent.outbox.OrderedStoreSettlement;
+import dev.idempotent.outbox.OrderedStoreTransactions;
 import dev.idempotent.outbox.TestedOrderedStore;
 import org.junit.jupiter.api.Nested;
 
@@ -46,6 +49,36 @@ abstract class JdbcOrderedStoreContract {
 	}
 
 	@Nested
+	class TransactionsTests extends OrderedStoreTransactions {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class RacesTests extends OrderedStoreRaces {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class FuzzTests extends OrderedStoreFuzz {
+
+		@Override
+		protected TestedOrderedStore tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
 	class SettlementTests extends OrderedStoreSettlement {
 
 		@Override
@@ -61,6 +94,26 @@ abstract class JdbcOrderedStoreContract {
 		@Override
 		protected OrderedOnTables tested() {
 			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class IdsTests extends OrderedIdsContract {
+
+		@Override
+		OrderedOnTables tested() {
+			return tables("ordered");
+		}
+
+	}
+
+	@Nested
+	class EncryptionTests extends OrderedEncryptionContract {
+
+		@Override
+		OrderedOnTables tables() {
+			return JdbcOrderedStoreContract.this.tables("ordered");
 		}
 
 	}

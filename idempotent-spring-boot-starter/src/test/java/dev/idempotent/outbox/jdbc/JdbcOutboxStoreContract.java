@@ -159,6 +159,16 @@ abstract class JdbcOutboxStoreContract {
 	}
 
 	@Nested
+	class ListsTests extends EventListsContract {
+
+		@Override
+		protected StoreOnTables tested() {
+			return tables("lists");
+		}
+
+	}
+
+	@Nested
 	class TopicControlTests extends TopicControlContract {
 
 		@Override

@@ -5,14 +5,22 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OrderedEvent;
+import dev.idempotent.outbox.OrderedOutboxStore.KeyLimits;
+import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.OutboxStore.EventLease;
+import dev.idempotent.outbox.OutboxStore.FailedEvent;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.OutboxSummary;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +38,8 @@ import static org.awaitility.Awaitility.await;
 abstract class OperatorsContract {
 
 	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final KeyLimits LIMITS = new KeyLimits(32, Long.MAX_VALUE, 2, 10);
 
 	private OperatorTables tables;
 
@@ -180,7 +190,7 @@ abstract class OperatorsContract {
 	@Test
 	void summarizesAnEmptyOutbox() {
 		EventCount none = new EventCount(0, true);
-		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, Duration.ZERO));
+		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, none, 0, Duration.ZERO));
 	}
 
 	@Test
@@ -190,10 +200,16 @@ abstract class OperatorsContract {
 		this.tables.append(Duration.ZERO, Duration.ofMillis(-1));
 		this.tables.deadLetter(1, 5);
 		this.dead.retry(new DeadFilter(OperatorTables.id(2), null, null));
+		JdbcOrderedStore ordered = new JdbcOrderedStore(this.tables.dataSource(), this.tables.names(),
+				PayloadEncryption.NONE);
+		appendOrdered(ordered, "one", "one", "two");
+		LeasedEvent held = ordered.claim(Map.of(OrderedEvent.hash(OperatorTables.TOPIC, "two"), lease()), LIMITS)
+			.get(0);
+		ordered.block(List.of(new FailedEvent(held, "refused")));
 		OutboxSummary summary = this.reader.read();
 		assertThat(summary.oldestPendingAge()).isBetween(HOUR, HOUR.plusMinutes(2));
 		assertThat(summary).isEqualTo(new OutboxSummary(new EventCount(3, true), new EventCount(1, true),
-				new EventCount(4, true), 1, summary.oldestPendingAge()));
+				new EventCount(3, true), 1, new EventCount(4, true), 1, summary.oldestPendingAge()));
 	}
 
 	@Test
@@ -213,6 +229,17 @@ abstract class OperatorsContract {
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::read)
 			.withMessage("The tables of the outbox do not exist");
+	}
+
+	private static EventLease lease() {
+		return EventLease.by("this instance", HOUR);
+	}
+
+	private void appendOrdered(JdbcOrderedStore ordered, String... keys) {
+		ordered.append(Stream.of(keys)
+			.map((key) -> OrderedEvent
+				.of(OutboxSamples.event(OperatorTables.TOPIC, key, OperatorTables.TYPE, new byte[1], Map.of())))
+			.toList());
 	}
 
 	private Map<String, Object> row(String id, String table) {

@@ -53,6 +53,7 @@ abstract class OutboxTakenRowsContract extends OutboxStoreSteps {
 	 */
 	@Test
 	void keepsADelayedEventWhoseRowIsTakenAmongThePendingOnes() {
+		tested().template().update("delete from " + tested().table(Place.WAITING));
 		long last = append("first").get(0).sequence();
 		postpone(claim(), LONG);
 		assertThat(tested().template()

@@ -62,7 +62,7 @@ abstract class TopicControlContract {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "orders", "test:", ":orders", "te st:orders", "test:or\0ders" })
+	@ValueSource(strings = { "", "orders", "test:", ":orders", "te st:orders", "test:or\0ders", "test:or\nders" })
 	void refusesWhatIsNotATopic(String topic) {
 		assertThatIllegalArgumentException().isThrownBy(() -> control().pause(topic))
 			.withMessageStartingWith("A topic consists of");

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.Outcome;
@@ -18,9 +19,19 @@ import dev.idempotent.testing.RealKafka;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -35,7 +46,10 @@ class KafkaOutboxPublisherIntegrationTests {
 	private static final Outcome DELIVERED = new Outcome.Delivered();
 
 	@RegisterExtension
-	static final RealKafka kafka = RealKafka.withTopics().with("auto.create.topics.enable", "false");
+	static final RealKafka kafka = RealKafka.withTopics()
+		.with("auto.create.topics.enable", "false")
+		.with("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+		.with("allow.everyone.if.no.acl.found", "true");
 
 	private final KafkaOutboxPublisher publisher = publisher(kafka.address(), LEASE);
 
@@ -115,6 +129,23 @@ class KafkaOutboxPublisherIntegrationTests {
 				DELIVERED::equals);
 	}
 
+	@ParameterizedTest
+	@EnumSource(value = AclOperation.class, names = { "DESCRIBE", "WRITE" })
+	void keepsTheEventsOfATopicThatItMayNotWriteTo(AclOperation denied) {
+		String secret = topic(1);
+		AclBinding binding = new AclBinding(new ResourcePattern(ResourceType.TOPIC, secret, PatternType.LITERAL),
+				new AccessControlEntry("User:ANONYMOUS", "*", denied, AclPermissionType.DENY));
+		inKafka((admin) -> admin.createAcls(List.of(binding)).all());
+		Outcome unavailable = new Outcome.Unavailable(
+				"Kafka currently rejects records for the topic (TopicAuthorizationException)", Scope.DESTINATION);
+		assertThat(this.publisher
+			.publish(List.of(KafkaEvents.to(secret, "key", "0"), KafkaEvents.to(this.topic, "key", "0"))))
+			.containsExactly(unavailable, DELIVERED);
+		inKafka((admin) -> admin.deleteAcls(List.of(binding.toFilter())).all());
+		await().until(() -> this.publisher.publish(List.of(KafkaEvents.to(secret, "key", "0"))).get(0),
+				DELIVERED::equals);
+	}
+
 	@Test
 	void spendsNoMoreThanHalfALeaseOnMissingTopics() {
 		Duration lease = Duration.ofSeconds(15);
@@ -178,12 +209,12 @@ class KafkaOutboxPublisherIntegrationTests {
 	}
 
 	private static void create(String topic, int partitions) {
+		inKafka((admin) -> admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all());
+	}
+
+	private static void inKafka(Function<Admin, KafkaFuture<?>> request) {
 		try (Admin admin = Admin.create(Map.of("bootstrap.servers", kafka.address()))) {
-			admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
-				.all()
-				.toCompletionStage()
-				.toCompletableFuture()
-				.join();
+			request.apply(admin).toCompletionStage().toCompletableFuture().join();
 		}
 	}
 

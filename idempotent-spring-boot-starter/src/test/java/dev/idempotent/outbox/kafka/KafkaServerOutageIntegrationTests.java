@@ -3,6 +3,7 @@ package dev.idempotent.outbox.kafka;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
@@ -11,7 +12,6 @@ import dev.idempotent.testing.kafka.KafkaCluster;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.junit.jupiter.api.Test;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -71,9 +71,7 @@ class KafkaServerOutageIntegrationTests {
 	}
 
 	private static int leader(KafkaCluster cluster) throws Exception {
-		Integer leader = cluster.leader("orders", 0);
-		assertThat(leader).isNotNull();
-		return leader;
+		return Objects.requireNonNull(cluster.leader("orders", 0));
 	}
 
 	private static Outcome publishOne(KafkaOutboxPublisher publisher, String topic) {

@@ -80,8 +80,8 @@ class OutboxMethodsTests {
 	void areCreatedForEachElementWhoseConditionHolds() {
 		this.orders.placeWithItems("o-2", 101, "tea", "gift", "cup");
 		assertThat(delivered()).extracting(SerializedEvent::type)
-			.containsExactly("order.large", "order.item", "order.item");
-		assertThat(delivered()).extracting(SerializedEvent::key).containsExactly(null, "tea", "cup");
+			.containsExactlyInAnyOrder("order.large", "order.item", "order.item");
+		assertThat(delivered()).extracting(SerializedEvent::key).containsExactlyInAnyOrder(null, "tea", "cup");
 		published().clear();
 		this.orders.placeWithItems("o-3", 100, "tea");
 		assertThat(delivered()).extracting(SerializedEvent::type).containsExactly("order.item");

@@ -10,7 +10,7 @@ import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStore.OrderedRow;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.relay.KeyQueue.Verdict;
+import dev.idempotent.outbox.relay.HeadCheck.Verdict;
 import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +50,7 @@ class KeyQueueTests {
 	@Test
 	void keepsAnEventThatCommitsDuringACheck() {
 		KeyQueue queue = insert(1);
-		List<KeyQueue.Member> committed = queue.beginCheck();
+		List<KeyMember> committed = queue.beginCheck();
 		commit(queue, 1);
 		assertThat(queue.check(committed, null).verdict()).isEqualTo(Verdict.WAIT);
 		assertThat(queue.schedule()).isTrue();

@@ -123,7 +123,10 @@ public final class KafkaCluster implements AutoCloseable {
 	 */
 	public @Nullable Integer leader(String topic, int partition) throws Exception {
 		try (Admin admin = admin()) {
-			Node leader = get(admin.describeTopics(List.of(topic)).topicNameValues().get(topic)).partitions()
+			Node leader = get(admin.describeTopics(List.of(topic)).allTopicNames()).values()
+				.iterator()
+				.next()
+				.partitions()
 				.get(partition)
 				.leader();
 			return (leader == null || leader.isEmpty()) ? null : leader.id();

@@ -1,0 +1,153 @@
+package dev.idempotent.autoconfigure.operations;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the operations and lists of the outbox endpoint that concern more than dead
+ * events.
+ */
+abstract class OutboxOperationsRules extends OutboxEndpointRules {
+
+	private static final String TOPIC = "{\"topic\":\"test:orders\"}";
+
+	private static final String[] ENTRY = { "id", "row", "type", "topic", "attempts", "age", "availableIn", "leased",
+			"lastError", "payloadBytes" };
+
+	@Test
+	void pausesAndResumesATopic() {
+		publisher().answer((event) -> new Outcome.Delivered());
+		assertThat(json(post("pause", TOPIC), 200).get("paused").asInt()).isOne();
+		assertThat(json(post("pause", TOPIC), 200).get("paused").asInt()).isZero();
+		append(OutboxEvent.of("order.created", "secret"));
+		JsonNode pending = json(get("/actuator/outbox/pending"), 200);
+		assertThat(pending.get("pending")).hasSize(1);
+		assertThat(pending.at("/pending/0").propertyNames()).containsExactlyInAnyOrder(ENTRY);
+		assertThat(pending.at("/pending/0/leased").asBoolean()).isFalse();
+		assertThat(pending.get("next").isNull()).isTrue();
+		JsonNode circuit = json(get("/actuator/outbox/circuits"), 200).at("/circuits/0");
+		assertThat(circuit.get("topic").asString()).isEqualTo("test:orders");
+		assertThat(circuit.get("publisher").asString()).isEqualTo("test");
+		assertThat(circuit.get("state").asString()).isEqualTo("paused");
+		assertThat(json(get("/actuator/outbox"), 200).at("/relay/pausedTopics/0").asString()).isEqualTo("test:orders");
+		bean(JdbcTemplate.class).update("update endpoint_event set created_at = timestamp '2020-01-01 00:00:00'");
+		JsonNode health = json(get("/actuator/health"), 200).at("/components/outbox");
+		assertThat(health.get("status").asString()).isEqualTo("UP");
+		assertThat(health.at("/details/pausedTopics/0").asString()).isEqualTo("test:orders");
+		assertThat(publisher().types()).isEmpty();
+		assertThat(json(post("resume", TOPIC), 200).get("resumed").asInt()).isOne();
+		assertThat(json(post("resume", TOPIC), 200).get("resumed").asInt()).isZero();
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("order.created"));
+		assertThat(json(get("/actuator/outbox/circuits"), 200).get("circuits")).isEmpty();
+	}
+
+	@Test
+	void listsUnavailableDestinations() {
+		publisher().answer((event) -> new Outcome.Unavailable("away", Scope.DESTINATION));
+		append(OutboxEvent.of("order.created", 1).toTopic("test:away"));
+		await().untilAsserted(() -> {
+			JsonNode circuits = json(get("/actuator/outbox/circuits"), 200).get("circuits");
+			assertThat(circuits).hasSize(1);
+			assertThat(circuits.at("/0/topic").asString()).isEqualTo("test:away");
+			assertThat(circuits.at("/0/state").asString()).isEqualTo("unavailable");
+			assertThat(circuits.at("/0/nextProbe").asString()).startsWith("PT");
+		});
+		publisher().answer((event) -> new Outcome.Delivered());
+		await().untilAsserted(() -> assertThat(json(get("/actuator/outbox/circuits"), 200).get("circuits")).isEmpty());
+	}
+
+	@Test
+	void listsWaitingEvents() {
+		append(OutboxEvent.of("reminder", "secret").availableAt(Instant.now().plus(Duration.ofHours(1))));
+		JsonNode waiting = json(get("/actuator/outbox/waiting?type=reminder"), 200);
+		assertThat(waiting.at("/waiting/0/type").asString()).isEqualTo("reminder");
+		assertThat(Duration.parse(waiting.at("/waiting/0/availableIn").asString())).isPositive();
+		assertThat(json(get("/actuator/outbox/waiting?type=other"), 200).get("waiting")).isEmpty();
+	}
+
+	@Test
+	void listsAndRetriesBlockedEvents() {
+		block("1", "2", "3");
+		assertThat(text(get("/actuator/outbox/ordered")) + text(get("/actuator/outbox/blocked")))
+			.doesNotContain("secret");
+		JsonNode blocked = json(get("/actuator/outbox/blocked"), 200);
+		assertThat(blocked.get("blocked")).hasSize(1);
+		assertThat(blocked.at("/blocked/0").propertyNames()).containsExactlyInAnyOrder(ENTRY);
+		assertThat(blocked.at("/blocked/0/lastError").asString()).isEqualTo("bad");
+		List<String> types = new ArrayList<>();
+		String after = "";
+		while (after != null) {
+			JsonNode page = json(get("/actuator/outbox/ordered?limit=1" + after), 200);
+			page.get("ordered").forEach((event) -> types.add(event.get("type").asString()));
+			after = page.path("next").isNull() ? null : "&after=" + page.get("next").asString();
+		}
+		assertThat(types).containsExactly("1", "2", "3");
+		assertThat(json(get("/actuator/outbox"), 200).at("/events/blocked").asInt()).isOne();
+		publisher().answer((event) -> new Outcome.Delivered());
+		assertThat(json(post("retry-blocked", "{\"topic\":\"test:orders\"}"), 200).get("retried").asInt()).isOne();
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("1", "2", "3"));
+	}
+
+	@Test
+	void skipsAndDiscardsBlockedEvents() {
+		block("1", "2", "3");
+		assertThat(json(post("discard-blocked", "{\"all\":true}"), 200).get("discarded").asInt()).isOne();
+		await()
+			.untilAsserted(() -> assertThat(json(get("/actuator/outbox/blocked"), 200).at("/blocked/0/type").asString())
+				.isEqualTo("2"));
+		publisher().answer((event) -> new Outcome.Delivered());
+		assertThat(json(post("skip-blocked", "{\"type\":\"2\"}"), 200).get("skipped").asInt()).isOne();
+		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("3"));
+		assertThat(json(get("/actuator/outbox/dead"), 200).at("/dead/0/type").asString()).isEqualTo("2");
+	}
+
+	@Test
+	void refusesInvalidOperations() {
+		for (String body : List.of("{}", "{\"all\":true}", "{\"topic\":\"test:a\",\"type\":\"b\"}")) {
+			assertThat(json(post("pause", body), 400).get("problem").asString())
+				.isEqualTo("The request does not specify just a topic");
+		}
+		assertThat(json(post("pause", "{\"topic\":\"tset:orders\"}"), 400).get("action").asString())
+			.contains("with one of: ")
+			.endsWith("test");
+		assertThat(json(post("pause", "{\"topic\":\"test:\"}"), 400).get("action").asString())
+			.startsWith("A topic consists of");
+		assertThat(json(post("retry-blocked", "{}"), 400).get("problem").asString())
+			.isEqualTo("The request does not specify which events");
+		for (String after : List.of("x", "1", "1-x", "-1-1", "1-1-1", "99999999999999999999-1")) {
+			assertThat(json(get("/actuator/outbox/ordered?after=" + after), 400).get("problem").asString())
+				.contains("'after'");
+		}
+		assertThat(json(get("/actuator/outbox/pending?limit=501"), 400).get("problem").asString()).contains("'limit'");
+		assertThat(json(get("/actuator/outbox/circuits"), 200).get("circuits")).isEmpty();
+	}
+
+	private void block(String... types) {
+		publisher().answer((event) -> new Outcome.Reject("bad"));
+		for (String type : types) {
+			append(OutboxEvent.of(type, "secret").withKey("secret key"));
+		}
+		await().untilAsserted(() -> assertThat(json(get("/actuator/outbox/blocked"), 200).get("blocked")).hasSize(1));
+	}
+
+	private void append(OutboxEvent event) {
+		new TransactionTemplate(bean(PlatformTransactionManager.class))
+			.executeWithoutResult((status) -> bean(Outbox.class).append(event));
+	}
+
+}

@@ -1,0 +1,42 @@
+package dev.idempotent.autoconfigure.outbox;
+
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the start on a database that does not number rows in the order of their
+ * inserts.
+ */
+class OrderedRowsIntegrationTests {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Test
+	void doesNotStartUnlessKeysOrderNoEvents() {
+		ApplicationContextRunner application = OutboxApplication.with()
+			.withPropertyValues(postgres.properties().toArray(String[]::new))
+			.withPropertyValues("idempotent.outbox.table-prefix=cached_ids_");
+		application.run((context) -> {
+			assertThat(context).hasNotFailed();
+			context.getBean(JdbcTemplate.class).execute("alter table cached_ids_ordered alter column id set cache 20");
+		});
+		for (String relay : new String[] { "true", "false" }) {
+			application.withPropertyValues("idempotent.outbox.order=key", "idempotent.outbox.relay.enabled=" + relay)
+				.run((context) -> assertThat(context).getFailure()
+					.rootCause()
+					.isInstanceOf(IdempotentConfigurationException.class)
+					.hasMessageContaining("cached_ids_ordered.id"));
+		}
+		application.withPropertyValues("idempotent.outbox.order=none")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+}
