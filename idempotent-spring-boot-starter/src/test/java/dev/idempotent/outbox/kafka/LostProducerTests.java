@@ -82,7 +82,7 @@ class LostProducerTests {
 			return this.next;
 		})) {
 			assertThat(publisher.publish(EVENTS)).containsExactly(
-					new Outcome.Unavailable("There is no Kafka producer (It could not be created within PT0.04S)"));
+					new Outcome.Unavailable("There is no Kafka producer (It could not be created within PT0.2S)"));
 			release();
 			await().until(() -> publisher.publish(EVENTS), List.of(new Outcome.Delivered())::equals);
 		}
