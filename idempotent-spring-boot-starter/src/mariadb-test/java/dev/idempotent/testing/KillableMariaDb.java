@@ -36,6 +36,8 @@ public final class KillableMariaDb implements BeforeAllCallback, AfterAllCallbac
 			.setDataDir(this.folder.resolve("data").toFile())
 			.setTmpDir(this.folder.resolve("tmp").toString())
 			.addArg("--pid-file=" + processIdFile())
+			// Otherwise, each start generates a large RSA key.
+			.addArg("--skip-ssl")
 			.addArg("--bind-address=127.0.0.1");
 		if (new File("/root").canWrite()) {
 			configuration.addArg("--user=root");

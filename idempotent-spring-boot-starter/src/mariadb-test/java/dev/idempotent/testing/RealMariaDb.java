@@ -51,6 +51,8 @@ public final class RealMariaDb implements BeforeAllCallback {
 				.addArg("--max_allowed_packet=16M")
 				// The pools of all test classes stay open until the JVM ends.
 				.addArg("--max_connections=1000")
+				// Otherwise, each start generates a large RSA key.
+				.addArg("--skip-ssl")
 				.addArg("--bind-address=127.0.0.1");
 			if (new File("/root").canWrite()) {
 				configuration.addArg("--user=root");
