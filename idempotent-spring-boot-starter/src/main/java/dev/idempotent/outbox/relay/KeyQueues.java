@@ -8,7 +8,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -85,8 +84,8 @@ final class KeyQueues {
 	}
 
 	/**
-	 * Replaces a queue: releases its committed events, so that they are claimed again, or
-	 * by others.
+	 * Replaces a queue: releases its events, so that they are claimed again, or by
+	 * others.
 	 */
 	void replace(KeyQueue queue) {
 		release(queue.keyHash, queue.topic, retire(queue));
@@ -94,7 +93,7 @@ final class KeyQueues {
 
 	/**
 	 * Ends the use of a queue.
-	 * @return its committed events, which are leased still
+	 * @return its events that are to be released
 	 */
 	List<LeasedEvent> retire(KeyQueue queue) {
 		this.queues.remove(queue.keyHash, queue);
@@ -178,7 +177,7 @@ final class KeyQueues {
 	List<LeasedEvent> drain() {
 		List<LeasedEvent> released = this.queues.values()
 			.stream()
-			.flatMap((queue) -> Stream.concat(queue.takeReleases().stream(), queue.replace().stream()))
+			.flatMap((queue) -> queue.replace().stream())
 			.toList();
 		this.queues.clear();
 		this.ready.clear();
