@@ -256,17 +256,14 @@ final class KeyQueue {
 
 	/**
 	 * Ends the use of this queue: its claim id is not used for further events.
-	 * @return the committed events
+	 * @return the events to release: the committed ones, and those of earlier queues
 	 */
 	synchronized List<LeasedEvent> replace() {
 		this.replaced = true;
-		List<LeasedEvent> committed = this.members.values()
-			.stream()
-			.filter(KeyMember::isCommitted)
-			.map(KeyMember::event)
-			.toList();
-		committed.forEach((event) -> remove(event.row()));
-		return committed;
+		List<LeasedEvent> released = new ArrayList<>(takeReleases());
+		this.members.values().stream().filter(KeyMember::isCommitted).map(KeyMember::event).forEach(released::add);
+		released.forEach((event) -> remove(event.row()));
+		return released;
 	}
 
 }

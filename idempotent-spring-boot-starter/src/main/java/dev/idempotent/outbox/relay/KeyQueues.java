@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -80,8 +79,8 @@ final class KeyQueues {
 	}
 
 	/**
-	 * Replaces a queue: releases its committed events, so that they are claimed again, or
-	 * by others.
+	 * Replaces a queue: releases its events, so that they are claimed again, or by
+	 * others.
 	 */
 	void replace(KeyQueue queue) {
 		release(queue.keyHash, queue.topic, retire(queue));
@@ -89,7 +88,7 @@ final class KeyQueues {
 
 	/**
 	 * Ends the use of a queue.
-	 * @return its committed events, which are leased still
+	 * @return its events that are to be released
 	 */
 	List<LeasedEvent> retire(KeyQueue queue) {
 		this.queues.remove(queue.keyHash, queue);
@@ -174,7 +173,7 @@ final class KeyQueues {
 	List<LeasedEvent> drain() {
 		List<LeasedEvent> released = this.queues.values()
 			.stream()
-			.flatMap((queue) -> Stream.concat(queue.takeReleases().stream(), queue.replace().stream()))
+			.flatMap((queue) -> queue.replace().stream())
 			.toList();
 		this.queues.clear();
 		this.ready.clear();
