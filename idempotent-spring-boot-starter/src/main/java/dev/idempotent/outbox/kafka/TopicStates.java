@@ -75,7 +75,8 @@ final class TopicStates {
 	}
 
 	private Outcome ask(String topic) {
-		// The first topic is asked in any case: creating the producer may take all the time.
+		// The first topic is asked in any case: creating the producer may take all the
+		// time.
 		if (!this.states.isEmpty() && System.nanoTime() - this.deadline > 0) {
 			return NO_TIME;
 		}
