@@ -22,6 +22,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import org.springframework.modulith.events.EventExternalizationConfiguration;
 import org.springframework.modulith.events.support.BrokerRouting;
 
@@ -32,17 +33,36 @@ import org.springframework.modulith.events.support.BrokerRouting;
  */
 @AutoConfiguration(after = OutboxAutoConfiguration.class,
 		afterName = "org.springframework.modulith.events.config.EventExternalizationAutoConfiguration")
-@ConditionalOnProperty(name = "spring.modulith.events.externalization.mode", havingValue = "outbox")
 @ConditionalOnBooleanProperty(name = "spring.modulith.events.externalization.enabled", matchIfMissing = true)
 public final class OutboxModulithAutoConfiguration {
 
+	private static final String MODE = "spring.modulith.events.externalization.mode";
+
+	private static final String OUTBOX = "outbox";
+
 	@Bean
 	@Lazy(false)
+	@ConditionalOnProperty("idempotent.outbox.modulith.publisher")
+	@ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
+	static SmartInitializingSingleton modulithModeCheck(Environment environment) {
+		return () -> {
+			if (!OUTBOX.equalsIgnoreCase(environment.getProperty(MODE))) {
+				throw new IdempotentConfigurationException(
+						"idempotent.outbox.modulith.publisher has no effect: " + MODE + " is not outbox.",
+						"Set " + MODE + "=outbox, or omit idempotent.outbox.modulith.publisher.", null);
+			}
+		};
+	}
+
+	@Bean
+	@Lazy(false)
+	@ConditionalOnProperty(name = MODE, havingValue = OUTBOX)
 	static SmartInitializingSingleton modulithOutboxCheck(ConfigurableListableBeanFactory beanFactory) {
 		return new ModulithRecordersCheck(beanFactory);
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnProperty(name = MODE, havingValue = OUTBOX)
 	@ConditionalOnClass({ EventExternalizationConfiguration.class, BrokerRouting.class })
 	@ConditionalOnBean(OutboxActivation.class)
 	@EnableConfigurationProperties(OutboxModulithProperties.class)

@@ -124,7 +124,7 @@ final class OrderedHeads {
 		String sql = "with recursive heads as ((" + next("?", "1") + ") union all select n.* from heads h "
 				+ "cross join lateral (" + next("h.key_hash", "h.number + 1") + ") n where h.number < ?) "
 				+ "select key_hash, topic, due from heads order by key_hash";
-		return Statements.query(connection, sql, List.of(after, limit), (row, number) -> Scanned.of(row));
+		return Statements.query(connection, sql, List.of(after, (long) limit), (row, number) -> Scanned.of(row));
 	}
 
 	private String next(String after, String number) {

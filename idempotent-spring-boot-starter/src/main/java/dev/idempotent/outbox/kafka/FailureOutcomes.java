@@ -87,6 +87,9 @@ final class FailureOutcomes {
 			return new Outcome.Unavailable("Kafka currently rejects records for the topic (" + name + ")",
 					Scope.DESTINATION);
 		}
+		if (isNeighbour(cause)) {
+			return new Outcome.Unavailable("Kafka rejected another record of the same request", Scope.DESTINATION);
+		}
 		if (breaksProducer(failure) || cause instanceof BufferExhaustedException
 				|| cause instanceof InterruptException) {
 			return new Outcome.Unavailable("The Kafka producer cannot send (" + name + ")");
@@ -118,7 +121,16 @@ final class FailureOutcomes {
 	 * exception.
 	 */
 	private static boolean isClosed(Throwable cause) {
-		return cause.getClass() == KafkaException.class;
+		return cause.getClass() == KafkaException.class && !isNeighbour(cause);
+	}
+
+	/**
+	 * Of the records of a request, one of which the broker rejects, all others fail
+	 * without a more specific exception, too. Only the message tells the two apart.
+	 */
+	private static boolean isNeighbour(Throwable cause) {
+		return cause.getClass() == KafkaException.class && cause.getMessage() != null
+				&& cause.getMessage().contains("invalid record");
 	}
 
 	private static boolean isOneOf(List<Class<? extends RuntimeException>> types, Throwable cause) {

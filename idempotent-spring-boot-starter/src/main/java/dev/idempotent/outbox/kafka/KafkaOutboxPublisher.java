@@ -1,7 +1,6 @@
 package dev.idempotent.outbox.kafka;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -10,9 +9,11 @@ import java.util.function.Supplier;
 import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -30,13 +31,15 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 	 */
 	public static final String PREFIX = "kafka";
 
+	private final ProducerThreads threads = new ProducerThreads();
+
 	private final ReplaceableProducer producers;
 
-	private final Duration sendTime;
+	private final ProducerSettings settings;
 
 	KafkaOutboxPublisher(Supplier<Producer<byte[], byte[]>> producers, ProducerSettings settings) {
-		this.producers = new ReplaceableProducer(producers, settings.maxBlock());
-		this.sendTime = settings.sendTime();
+		this.producers = new ReplaceableProducer(producers, this.threads, settings);
+		this.settings = settings;
 	}
 
 	/**
@@ -60,22 +63,35 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 
 	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
-		long deadline = System.nanoTime() + this.sendTime.toNanos();
+		long deadline = System.nanoTime() + this.settings.sendTime().toNanos();
 		Producer<byte[], byte[]> producer;
 		try {
 			producer = this.producers.get();
 		}
-		catch (RuntimeException ex) {
-			return new ArrayList<>(Collections.nCopies(events.size(),
-					new Outcome.Unavailable("There is no Kafka producer (" + RootCause.of(ex) + ")")));
+		catch (InterruptException ex) {
+			return Collections.nCopies(events.size(), FailureOutcomes.notSent(ex));
 		}
-		RecordBatch batch = new RecordBatch(producer, deadline);
+		catch (RuntimeException ex) {
+			return Collections.nCopies(events.size(),
+					new Outcome.Unavailable("There is no Kafka producer (" + RootCause.of(ex) + ")"));
+		}
+		RecordBatch batch = new RecordBatch(producer, this.threads, this.settings, deadline);
 		events.forEach(batch::send);
 		List<Outcome> outcomes = batch.await();
 		if (batch.isProducerBroken()) {
 			this.producers.discard(producer);
 		}
+		else if (outcomes.stream().allMatch(KafkaOutboxPublisher::isWithoutResponse)) {
+			this.producers.failed(producer);
+		}
+		else {
+			this.producers.responded();
+		}
 		return outcomes;
+	}
+
+	private static boolean isWithoutResponse(Outcome outcome) {
+		return outcome instanceof Outcome.Unavailable unavailable && unavailable.scope() == Scope.PUBLISHER;
 	}
 
 	/**
@@ -84,6 +100,7 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 	@Override
 	public void close() {
 		this.producers.close();
+		this.threads.close();
 	}
 
 }

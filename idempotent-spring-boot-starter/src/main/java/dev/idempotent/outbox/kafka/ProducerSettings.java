@@ -41,6 +41,22 @@ record ProducerSettings(Duration deliveryTimeout, Duration requestTimeout, Durat
 	}
 
 	/**
+	 * How long the deliveries of a batch may take. The producer ends each of them after
+	 * its own timeout, unless it is broken.
+	 */
+	Duration longestFlush() {
+		return this.deliveryTimeout.plus(this.requestTimeout);
+	}
+
+	/**
+	 * For how long a producer may get no response before another one replaces it: 60 s,
+	 * at most two leases.
+	 */
+	Duration patience() {
+		return this.deliveryTimeout.multipliedBy(6);
+	}
+
+	/**
 	 * Returns the application's settings with the fixed ones.
 	 */
 	Map<String, Object> applyTo(Map<String, Object> application) {

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
@@ -21,6 +23,10 @@ final class RecordBatch {
 
 	private final Producer<byte[], byte[]> producer;
 
+	private final ProducerThreads threads;
+
+	private final ProducerSettings settings;
+
 	private final TopicStates topics;
 
 	private final List<Sending> sendings = new ArrayList<>();
@@ -34,8 +40,10 @@ final class RecordBatch {
 	 * @param deadline until when to ask for the metadata of further topics, in terms of
 	 * {@link System#nanoTime()}
 	 */
-	RecordBatch(Producer<byte[], byte[]> producer, long deadline) {
+	RecordBatch(Producer<byte[], byte[]> producer, ProducerThreads threads, ProducerSettings settings, long deadline) {
 		this.producer = producer;
+		this.threads = threads;
+		this.settings = settings;
 		this.topics = new TopicStates(producer, deadline);
 	}
 
@@ -61,11 +69,12 @@ final class RecordBatch {
 	}
 
 	/**
-	 * Waits until each record is confirmed or has failed.
+	 * Waits until each record is confirmed or has failed. A producer that does not end
+	 * its deliveries in time is broken: its thread has died, or waits for a name server.
 	 */
 	List<Outcome> await() {
 		try {
-			this.producer.flush();
+			this.producerBroken |= !this.threads.run(this.producer::flush, this.settings.longestFlush());
 		}
 		catch (InterruptException ex) {
 			// The confirmations that are missing report it.
@@ -115,11 +124,14 @@ final class RecordBatch {
 
 	private static @Nullable Throwable failureOf(Future<RecordMetadata> confirmation) {
 		try {
-			confirmation.get();
+			confirmation.get(0, TimeUnit.NANOSECONDS);
 			return null;
 		}
 		catch (ExecutionException ex) {
 			return ex;
+		}
+		catch (TimeoutException ex) {
+			return new org.apache.kafka.common.errors.TimeoutException(ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

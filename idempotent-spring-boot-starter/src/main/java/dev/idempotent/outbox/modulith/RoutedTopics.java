@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.modulith;
 
+import java.util.Map;
 import java.util.Set;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -13,6 +14,13 @@ import org.jspecify.annotations.Nullable;
  * @param publisher the prefix for targets without one, or {@code null}
  */
 record RoutedTopics(Set<String> prefixes, @Nullable String publisher) {
+
+	/**
+	 * The publishers of this library, with what they need. Without it, a target for one
+	 * of them must not become a destination of another publisher.
+	 */
+	private static final Map<String, String> OWN = Map.of("kafka", "spring-boot-starter-kafka", "redis-stream",
+			"spring-boot-starter-data-redis", "redis-channel", "spring-boot-starter-data-redis");
 
 	private static final String PROPERTY = "idempotent.outbox.modulith.publisher";
 
@@ -36,8 +44,13 @@ record RoutedTopics(Set<String> prefixes, @Nullable String publisher) {
 	 * prefix for such targets
 	 */
 	String of(String target) {
-		if (this.prefixes.contains(target.substring(0, Math.max(0, target.indexOf(':'))))) {
+		String prefix = target.substring(0, Math.max(0, target.indexOf(':')));
+		if (this.prefixes.contains(prefix)) {
 			return target;
+		}
+		if (OWN.containsKey(prefix)) {
+			throw new IllegalArgumentException("The target '" + target + "' begins with " + prefix
+					+ ":, and this application has no such publisher: add " + OWN.get(prefix));
 		}
 		if (this.publisher == null) {
 			throw new IllegalArgumentException("The target '" + target + "' names no publisher: begin it with one of "

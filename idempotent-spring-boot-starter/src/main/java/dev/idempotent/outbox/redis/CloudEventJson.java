@@ -60,26 +60,32 @@ final class CloudEventJson {
 
 	/**
 	 * The attributes of CloudEvents, then all other headers as extensions. Their names
-	 * consist of lower-case letters and digits.
+	 * consist of lower-case letters and digits. Rows of other programs can have any
+	 * header.
 	 */
 	private static Map<String, String> attributes(Map<String, String> headers) {
 		Map<String, String> attributes = new LinkedHashMap<>();
 		headers.forEach((name, value) -> {
 			if (name.startsWith(PREFIX)) {
-				attributes.put(name.substring(PREFIX.length()), value);
+				add(attributes, name.substring(PREFIX.length()), value);
 			}
 			else if (name.equals(SerializedEvent.CONTENT_TYPE)) {
 				attributes.put("datacontenttype", value);
 			}
 		});
 		headers.forEach((name, value) -> {
-			String extension = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
-			if (!name.startsWith(PREFIX) && !name.equals(SerializedEvent.CONTENT_TYPE) && !extension.isEmpty()
-					&& !extension.equals("data")) {
-				attributes.putIfAbsent(extension, value);
+			if (!name.startsWith(PREFIX) && !name.equals(SerializedEvent.CONTENT_TYPE)) {
+				add(attributes, name, value);
 			}
 		});
 		return attributes;
+	}
+
+	private static void add(Map<String, String> attributes, String header, String value) {
+		String name = header.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
+		if (!name.isEmpty() && !name.equals("data")) {
+			attributes.putIfAbsent(name, value);
+		}
 	}
 
 	private static boolean isJson(@Nullable String contentType) {

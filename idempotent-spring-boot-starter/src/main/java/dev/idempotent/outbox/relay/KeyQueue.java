@@ -173,8 +173,11 @@ final class KeyQueue {
 	}
 
 	private boolean hasWork() {
-		return this.signaled || !this.toRelease.isEmpty()
-				|| (this.awaited == null && this.members.values().stream().anyMatch(KeyMember::isCommitted));
+		return this.signaled || !this.toRelease.isEmpty() || (this.awaited == null && hasCommitted());
+	}
+
+	synchronized boolean hasCommitted() {
+		return this.members.values().stream().anyMatch(KeyMember::isCommitted);
 	}
 
 	/**
@@ -198,6 +201,9 @@ final class KeyQueue {
 	 * the check has found.
 	 */
 	synchronized HeadCheck check(List<KeyMember> candidates, @Nullable Head head) {
+		if (this.replaced) {
+			return new HeadCheck(Verdict.WAIT, null);
+		}
 		for (KeyMember candidate : candidates) {
 			long row = candidate.event().row();
 			if (head != null && head.row() == row) {
@@ -223,11 +229,13 @@ final class KeyQueue {
 	 */
 	private boolean awaits(Head head) {
 		KeyMember member = this.members.get(head.row());
-		boolean ours = member != null && this.lease.claimId().equals(head.claimId()) && !head.due();
-		if (ours && !member.isCommitted()) {
+		if (member == null || head.due() || !this.lease.claimId().equals(head.claimId())) {
+			return false;
+		}
+		if (!member.isCommitted()) {
 			this.awaited = head.row();
 		}
-		return ours;
+		return true;
 	}
 
 	/**

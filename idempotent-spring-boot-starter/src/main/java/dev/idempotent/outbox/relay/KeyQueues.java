@@ -7,7 +7,9 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -57,13 +59,13 @@ final class KeyQueues {
 		if (isElsewhere(keyHash)) {
 			return null;
 		}
-		KeyQueue[] reserved = new KeyQueue[1];
+		AtomicReference<@Nullable KeyQueue> reserved = new AtomicReference<>();
 		this.queues.compute(keyHash, (key, known) -> {
 			KeyQueue queue = (known != null) ? known : create(keyHash, event.topic());
-			reserved[0] = queue.reserve(event) ? queue : null;
+			reserved.set(queue.reserve(event) ? queue : null);
 			return queue.isUnused() ? null : queue;
 		});
-		return reserved[0];
+		return reserved.get();
 	}
 
 	/**
@@ -105,14 +107,14 @@ final class KeyQueues {
 	 * @return empty if a worker has it
 	 */
 	Optional<KeyQueue> takeForProbe(long keyHash, String topic) {
-		KeyQueue[] taken = new KeyQueue[1];
+		AtomicReference<@Nullable KeyQueue> taken = new AtomicReference<>();
 		this.queues.compute(keyHash, (key, known) -> {
 			KeyQueue queue = (known != null) ? known : create(keyHash, topic);
 			queue.signal();
-			taken[0] = queue.schedule() ? queue : null;
+			taken.set(queue.schedule() ? queue : null);
 			return queue;
 		});
-		return Optional.ofNullable(taken[0]);
+		return Optional.ofNullable(taken.get());
 	}
 
 	/**
@@ -172,16 +174,16 @@ final class KeyQueues {
 
 	/**
 	 * Removes all queues.
-	 * @return their committed events
+	 * @return their events that are to be released
 	 */
 	List<LeasedEvent> drain() {
-		List<LeasedEvent> committed = this.queues.values()
+		List<LeasedEvent> released = this.queues.values()
 			.stream()
-			.flatMap((queue) -> queue.replace().stream())
+			.flatMap((queue) -> Stream.concat(queue.takeReleases().stream(), queue.replace().stream()))
 			.toList();
 		this.queues.clear();
 		this.ready.clear();
-		return committed;
+		return released;
 	}
 
 	private void update(long keyHash, String topic, Consumer<KeyQueue> change) {

@@ -162,22 +162,34 @@ final class OrderedDelivery {
 	}
 
 	private void claim(List<KeyQueue> free, int perKey) {
-		if (free.isEmpty() || !this.claiming.getAsBoolean()) {
+		if (free.isEmpty()) {
 			return;
 		}
-		Map<Long, EventLease> leases = free.stream()
-			.collect(Collectors.toMap((queue) -> queue.keyHash, (queue) -> queue.lease));
 		long deadline = System.nanoTime() + this.settings.lease().toNanos() / 2;
-		List<LeasedEvent> claimed = this.ordered.store()
-			.claim(leases, new KeyLimits(perKey, this.settings.batchMemory().toBytes(), BacklogWorker.TRUSTED_ATTEMPTS,
-					this.settings.attempts()));
-		boolean cut = claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= this.settings.batchMemory()
-			.toBytes();
+		long limit = this.settings.batchMemory().toBytes();
+		List<LeasedEvent> claimed = claimed(free,
+				new KeyLimits(perKey, limit, BacklogWorker.TRUSTED_ATTEMPTS, this.settings.attempts()));
+		boolean cut = claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= limit;
 		Map<Long, List<LeasedEvent>> byKey = claimed.stream().collect(Collectors.groupingBy(LeasedEvent::keyHash));
 		for (KeyQueue queue : free) {
 			List<LeasedEvent> events = byKey.getOrDefault(queue.keyHash, List.of());
 			queue.addClaimed(events, deadline, cut || events.size() >= perKey);
+			if (events.isEmpty() && cut) {
+				queue.signal();
+			}
+			else if (events.isEmpty() && queue.hasCommitted()) {
+				// Its events cannot be delivered before the first row, which is locked.
+				this.queues.replace(queue);
+			}
 		}
+	}
+
+	private List<LeasedEvent> claimed(List<KeyQueue> free, KeyLimits limits) {
+		if (!this.claiming.getAsBoolean()) {
+			return List.of();
+		}
+		return this.ordered.store()
+			.claim(free.stream().collect(Collectors.toMap((queue) -> queue.keyHash, (queue) -> queue.lease)), limits);
 	}
 
 	/**

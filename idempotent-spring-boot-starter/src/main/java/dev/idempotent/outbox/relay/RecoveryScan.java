@@ -62,8 +62,11 @@ final class RecoveryScan implements RepeatingTask.Step {
 
 	@Override
 	public void run() throws InterruptedException {
+		if (this.relays.values().stream().anyMatch(PublisherRelay::isFull)) {
+			// Each due key that has no space requests a pass.
+			Thread.sleep(FULL_PAUSE_MILLIS);
+		}
 		if (this.relays.values().stream().allMatch(PublisherRelay::isFull)) {
-			pause(FULL_PAUSE_MILLIS);
 			return;
 		}
 		long start = System.nanoTime();

@@ -108,6 +108,28 @@ class OutboxModulithAutoConfigurationTests {
 					+ "idempotent.outbox.modulith.publisher"));
 	}
 
+	@Test
+	void refusesAnEventForAPublisherWhoseLibraryIsMissing() {
+		this.outbox.withPropertyValues("idempotent.outbox.modulith.publisher=test")
+			.run((context) -> assertThatIllegalArgumentException()
+				.isThrownBy(() -> new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+					.executeWithoutResult((status) -> context.publishEvent(new OrderPaid("o-1"))))
+				.withMessage(
+						"The target 'kafka:orders' begins with kafka:, and this application has no such publisher: "
+								+ "add spring-boot-starter-kafka"));
+	}
+
+	@Test
+	void refusesAPublisherInAnotherMode() {
+		refuses(this.modulith.withPropertyValues("idempotent.outbox.modulith.publisher=test"),
+				"idempotent.outbox.modulith.publisher has no effect: spring.modulith.events.externalization.mode is not "
+						+ "outbox.");
+		this.modulith
+			.withPropertyValues("idempotent.outbox.modulith.publisher=test",
+					"spring.modulith.events.externalization.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	private static void refuses(ApplicationContextRunner application, String message) {
 		application.run((context) -> assertThat(context).getFailure()
 			.extracting(NestedExceptionUtils::getMostSpecificCause, THROWABLE)
@@ -117,6 +139,11 @@ class OutboxModulithAutoConfigurationTests {
 
 	@Externalized("orders")
 	record OrderCreated(String id) {
+
+	}
+
+	@Externalized("kafka:orders")
+	record OrderPaid(String id) {
 
 	}
 

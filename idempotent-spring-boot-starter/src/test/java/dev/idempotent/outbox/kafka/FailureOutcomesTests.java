@@ -112,6 +112,10 @@ class FailureOutcomesTests {
 				arguments(new TopicAuthorizationException(Set.of("secret")), Scope.DESTINATION, false),
 				arguments(new OutOfOrderSequenceException("secret"), Scope.PUBLISHER, true),
 				arguments(new InvalidProducerEpochException("secret"), Scope.PUBLISHER, true),
+				arguments(
+						new KafkaException("Failed to append record because it was part of a batch which had one more "
+								+ "more invalid records"),
+						Scope.DESTINATION, false),
 				arguments(new KafkaException("Producer is closed forcefully."), Scope.PUBLISHER, true));
 	}
 

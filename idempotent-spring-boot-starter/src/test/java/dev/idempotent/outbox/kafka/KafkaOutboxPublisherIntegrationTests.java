@@ -114,6 +114,31 @@ class KafkaOutboxPublisherIntegrationTests {
 	}
 
 	@Test
+	void deliversTheEventsBesideOneWithAnInvalidHeaderName() {
+		List<SerializedEvent> events = List.of(KafkaEvents.to(this.topic, "key", "0"),
+				KafkaEvents.to(this.topic, "key", new byte[] { '1' }, Map.of("tenant\ud800", "\ud800")),
+				KafkaEvents.to(this.topic, "key", "2"));
+		assertThat(this.publisher.publish(events)).hasSize(3).containsOnly(DELIVERED);
+		assertThat(KafkaRecords.headers(KafkaRecords.of(kafka.address(), this.topic).get(1))).containsEntry("tenant?",
+				"?");
+	}
+
+	@Test
+	void keepsItsProducerAndTheEventsBesideARecordThatKafkaRejects() {
+		String compacted = "state-" + UUID.randomUUID();
+		inKafka((admin) -> admin
+			.createTopics(List.of(new NewTopic(compacted, 1, (short) 1).configs(Map.of("cleanup.policy", "compact"))))
+			.all());
+		Outcome kept = new Outcome.Unavailable("Kafka rejected another record of the same request", Scope.DESTINATION);
+		List<SerializedEvent> valid = KafkaEvents.numbered(compacted, "key", 1);
+		List<Outcome> outcomes = this.publisher
+			.publish(List.of(valid.get(0), KafkaEvents.to(compacted, null, "a key is required")));
+		assertThat(outcomes.get(0)).isIn(kept, DELIVERED);
+		assertThat(outcomes.get(1)).isEqualTo(new Outcome.Reject("Kafka rejects the record (InvalidRecordException)"));
+		assertThat(this.publisher.publish(valid)).containsExactly(DELIVERED);
+	}
+
+	@Test
 	void keepsTheEventsOfAMissingTopicAndDeliversTheOthers() {
 		String missing = "missing-" + UUID.randomUUID();
 		long start = System.nanoTime();

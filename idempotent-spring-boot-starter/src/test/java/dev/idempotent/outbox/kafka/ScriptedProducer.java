@@ -15,7 +15,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /**
  * A producer that fails as told, by the payloads of the records.
  */
-final class ScriptedProducer extends MockProducer<byte[], byte[]> {
+class ScriptedProducer extends MockProducer<byte[], byte[]> {
 
 	private final Map<String, Exception> atSend = new HashMap<>();
 

@@ -94,6 +94,16 @@ class CloudEventJsonTests {
 		assertThat(json.get("id").asString()).isEqualTo(event.id().toString());
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ce_data", "ce_data_base64", "ce_", "ce_my-Attribute" })
+	void writesNoMemberTwiceAndNoInvalidName(String header) {
+		Map<String, String> headers = Map.of(header, "value", "content-type", JSON);
+		String json = write(Events.toChannel("orders", utf8("1"), headers));
+		assertThat(json).containsOnlyOnce("\"data\":").doesNotContain("\"data_base64\":");
+		assertThat(JsonMapper.shared().readTree(json).propertyNames())
+			.allSatisfy((name) -> assertThat(name).matches("[a-z0-9]+"));
+	}
+
 	@Test
 	void replacesInvalidUnicodeInHeaders() {
 		SerializedEvent event = Events.toChannel("orders", utf8("1"), Map.of("tenant", "a\ud800b"));

@@ -121,6 +121,24 @@ class KeyQueueTests {
 	}
 
 	@Test
+	void claimsNothingForAReplacedQueue() {
+		KeyQueue queue = insert(1);
+		commit(queue, 1);
+		List<KeyMember> committed = queue.beginCheck();
+		this.queues.replace(queue);
+		assertThat(queue.check(committed, ours(queue, 1)).verdict()).isEqualTo(Verdict.WAIT);
+		assertThat(check(queue, new Head(1, null, true))).isEqualTo(Verdict.WAIT);
+	}
+
+	@Test
+	void releasesTheEventsOfAReplacedQueueWhenItIsDrained() {
+		KeyQueue queue = insert(1, 2);
+		commit(queue, 1);
+		this.queues.replace(queue);
+		assertThat(this.queues.drain()).extracting(LeasedEvent::row).containsExactly(1L);
+	}
+
+	@Test
 	void leasesNoEventBehindOneWithoutALease() {
 		KeyQueue queue = reserve();
 		assertThat(this.queues.reserve(KEY, event(0))).isSameAs(queue);

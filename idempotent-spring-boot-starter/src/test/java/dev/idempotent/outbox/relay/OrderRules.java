@@ -22,7 +22,7 @@ import static org.awaitility.Awaitility.await;
  * Delivery of events that their keys order. Types are the numbers of events within their
  * key.
  */
-abstract class OrderRules extends OutageRules {
+abstract class OrderRules extends OrderGapRules {
 
 	@Test
 	void deliversTheEventsOfATransactionInOrder() {
