@@ -61,6 +61,15 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 		return PREFIX;
 	}
 
+	/**
+	 * A record that is too large is refused. One without a response is in a partition
+	 * that has no leader or too few replicas, while others of the topic get responses.
+	 */
+	@Override
+	public boolean canEventPreventResponse() {
+		return false;
+	}
+
 	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
 		long deadline = System.nanoTime() + this.settings.sendTime().toNanos();

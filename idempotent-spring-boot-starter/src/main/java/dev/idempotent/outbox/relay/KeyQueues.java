@@ -21,12 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyQueues {
 
-	/**
-	 * How long to insert events of a key without a lease after another instance was seen
-	 * to deliver it.
-	 */
-	private static final Duration ELSEWHERE_TIME = Duration.ofSeconds(1);
-
 	private static final int MAX_ELSEWHERE = 10_000;
 
 	private final String owner;
@@ -138,14 +132,15 @@ final class KeyQueues {
 	}
 
 	/**
-	 * Records that another instance delivers a key.
+	 * Makes events of a key be inserted without a lease for some time, because they could
+	 * not be delivered at once.
 	 */
-	void markElsewhere(long keyHash) {
+	void markElsewhere(long keyHash, Duration time) {
 		if (this.elsewhere.size() >= MAX_ELSEWHERE) {
 			this.elsewhere.values().removeIf((end) -> System.nanoTime() - end >= 0);
 		}
 		if (this.elsewhere.size() < MAX_ELSEWHERE) {
-			this.elsewhere.put(keyHash, System.nanoTime() + ELSEWHERE_TIME.toNanos());
+			this.elsewhere.put(keyHash, System.nanoTime() + time.toNanos());
 		}
 	}
 

@@ -149,7 +149,7 @@ class FailureOutcomesTests {
 
 	@Test
 	void asksForTheFirstTopicEvenIfThereIsNoTimeForFurtherOnes() {
-		RecordBatch late = new RecordBatch(producer(), System.nanoTime() - 1);
+		RecordBatch late = new RecordBatch(producer(), new ProducerThreads(), settings(), System.nanoTime() - 1);
 		EVENTS.forEach(late::send);
 		late.send(KafkaEvents.to("others", "key", "2"));
 		List<Outcome> outcomes = late.await();

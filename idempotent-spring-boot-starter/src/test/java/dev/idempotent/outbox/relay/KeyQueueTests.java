@@ -152,7 +152,7 @@ class KeyQueueTests {
 
 	@Test
 	void leasesNoEventOfAKeyThatAnotherInstanceDelivers() {
-		this.queues.markElsewhere(KEY);
+		this.queues.markElsewhere(KEY, Duration.ofMinutes(1));
 		assertThat(this.queues.reserve(KEY, event(0))).isNull();
 		assertThat(this.queues.reserve(KEY + 1, event(0))).isNotNull();
 	}
