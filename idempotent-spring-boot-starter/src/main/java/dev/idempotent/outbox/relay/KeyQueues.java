@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class KeyQueues {
 
 	/**
-	 * How long to insert events of a key without a lease after another instance was seen
-	 * to deliver it.
+	 * How long to insert events of a key without a lease after another instance was
+	 * observed to deliver it.
 	 */
 	private static final Duration ELSEWHERE_TIME = Duration.ofSeconds(1);
 
