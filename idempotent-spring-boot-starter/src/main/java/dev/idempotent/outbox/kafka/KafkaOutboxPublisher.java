@@ -38,7 +38,7 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 	private final ProducerSettings settings;
 
 	KafkaOutboxPublisher(Supplier<Producer<byte[], byte[]>> producers, ProducerSettings settings) {
-		this.producers = new ReplaceableProducer(producers, this.threads, settings.maxBlock(), settings.patience());
+		this.producers = new ReplaceableProducer(producers, this.threads, settings);
 		this.settings = settings;
 	}
 

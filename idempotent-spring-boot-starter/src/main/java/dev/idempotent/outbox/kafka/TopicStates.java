@@ -75,7 +75,9 @@ final class TopicStates {
 	}
 
 	private Outcome ask(String topic) {
-		if (System.nanoTime() - this.deadline > 0) {
+		// The first topic is asked in any case: creating the producer may take all the
+		// time.
+		if (!this.states.isEmpty() && System.nanoTime() - this.deadline > 0) {
 			return NO_TIME;
 		}
 		try {

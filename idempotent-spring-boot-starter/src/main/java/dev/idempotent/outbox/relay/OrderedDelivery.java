@@ -167,8 +167,8 @@ final class OrderedDelivery {
 		}
 		long deadline = System.nanoTime() + this.settings.lease().toNanos() / 2;
 		long limit = this.settings.batchMemory().toBytes();
-		List<LeasedEvent> claimed = claimed(free, new KeyLimits(perKey, limit, BacklogWorker.TRUSTED_ATTEMPTS,
-				this.settings.attempts()));
+		List<LeasedEvent> claimed = claimed(free,
+				new KeyLimits(perKey, limit, BacklogWorker.TRUSTED_ATTEMPTS, this.settings.attempts()));
 		boolean cut = claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= limit;
 		Map<Long, List<LeasedEvent>> byKey = claimed.stream().collect(Collectors.groupingBy(LeasedEvent::keyHash));
 		for (KeyQueue queue : free) {

@@ -148,6 +148,16 @@ class FailureOutcomesTests {
 	}
 
 	@Test
+	void asksForTheFirstTopicEvenIfThereIsNoTimeForFurtherOnes() {
+		RecordBatch late = new RecordBatch(producer(), System.nanoTime() - 1);
+		EVENTS.forEach(late::send);
+		late.send(KafkaEvents.to("others", "key", "2"));
+		List<Outcome> outcomes = late.await();
+		assertThat(outcomes.subList(0, 3)).containsOnly(DELIVERED);
+		assertUnavailable(outcomes.get(3), Scope.DESTINATION);
+	}
+
+	@Test
 	void replacesABrokenProducerOnce() {
 		ScriptedProducer broken = producer().failAtFlush("bad", new OutOfOrderSequenceException("secret"));
 		ScriptedProducer next = producer();
