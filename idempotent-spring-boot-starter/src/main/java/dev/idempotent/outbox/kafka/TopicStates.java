@@ -11,8 +11,8 @@ import org.apache.kafka.common.PartitionInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which topics of a batch can take records. Each one is asked for once, because each
- * answer may need a timeout.
+ * Which topics of a batch can take records. The metadata of each topic is requested once,
+ * because each request may last until its timeout.
  */
 final class TopicStates {
 

@@ -188,8 +188,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Returns the committed events, in the order of their rows, and takes back the
-	 * signal: a check that begins now sees what it was about.
+	 * Returns the committed events, in the order of their rows, and clears the request
+	 * for a check: a check that begins now sees the change that led to it.
 	 */
 	synchronized List<KeyMember> beginCheck() {
 		this.signaled = false;

@@ -149,12 +149,14 @@ class FailureOutcomesTests {
 
 	@Test
 	void asksForTheFirstTopicEvenIfThereIsNoTimeForFurtherOnes() {
-		RecordBatch late = new RecordBatch(producer(), new ProducerThreads(), settings(), System.nanoTime() - 1);
-		EVENTS.forEach(late::send);
-		late.send(KafkaEvents.to("others", "key", "2"));
-		List<Outcome> outcomes = late.await();
-		assertThat(outcomes.subList(0, 3)).containsOnly(DELIVERED);
-		assertUnavailable(outcomes.get(3), Scope.DESTINATION);
+		try (ProducerThreads threads = new ProducerThreads()) {
+			RecordBatch late = new RecordBatch(producer(), threads, settings(), System.nanoTime() - 1);
+			EVENTS.forEach(late::send);
+			late.send(KafkaEvents.to("others", "key", "2"));
+			List<Outcome> outcomes = late.await();
+			assertThat(outcomes.subList(0, 3)).containsOnly(DELIVERED);
+			assertUnavailable(outcomes.get(3), Scope.DESTINATION);
+		}
 	}
 
 	@Test
