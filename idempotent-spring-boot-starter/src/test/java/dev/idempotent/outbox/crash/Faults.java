@@ -41,8 +41,8 @@ final class Faults {
 	}
 
 	/**
-	 * Kills instances, or pauses them for longer than a lease. Begins with a kill, because
-	 * runs can be short.
+	 * Kills instances, or pauses them for longer than a lease. Begins with a kill,
+	 * because runs can be short.
 	 */
 	void strike(List<RestartedApplication> instances, Duration lease) {
 		boolean killed = false;
