@@ -11,8 +11,9 @@ import java.time.Duration;
  * @param blocked how many of the counted ordered events block their keys
  * @param dead the events without a next attempt
  * @param leased how many of the counted pending events are leased by an instance
- * @param oldestPendingAge how long ago the first pending event was appended, by the clock
- * of the database; zero if there is none
+ * @param oldestPendingAge how long ago the first pending event was appended, or the
+ * oldest ordered one that is the first of its key and has not failed, by the clock of the
+ * database; zero if there is none. Of many ordered events only some are examined
  */
 public record OutboxSummary(EventCount pending, EventCount waiting, EventCount ordered, int blocked, EventCount dead,
 		int leased, Duration oldestPendingAge) {

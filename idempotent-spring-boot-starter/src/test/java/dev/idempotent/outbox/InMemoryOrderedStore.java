@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.BiConsumer;
@@ -101,7 +102,7 @@ public final class InMemoryOrderedStore implements OrderedOutboxStore {
 				bytes += entry.event.payload().length;
 			}
 		}
-		claimed.forEach((entry) -> entry.lease(leases.get(entry.keyHash)));
+		claimed.forEach((entry) -> entry.lease(Objects.requireNonNull(leases.get(entry.keyHash))));
 		return claimed.stream()
 			.sorted(Comparator.<Entry>comparingLong((entry) -> entry.keyHash).thenComparingLong((entry) -> entry.row))
 			.map((entry) -> entry.leased(limits.attempts()))
@@ -179,14 +180,14 @@ public final class InMemoryOrderedStore implements OrderedOutboxStore {
 	}
 
 	synchronized void passTime(String topic) {
-		of(topic).filter((entry) -> entry.availableAt != Instant.MAX)
+		of(topic).filter((entry) -> !entry.availableAt.equals(Instant.MAX))
 			.forEach((entry) -> entry.availableAt = Instant.EPOCH);
 	}
 
 	synchronized List<OrderedRowState> rows(String topic) {
 		return of(topic)
 			.map((entry) -> new OrderedRowState(entry.event, entry.keyHash, entry.row, entry.claimId, entry.owner,
-					entry.reason, entry.availableAt == Instant.MAX))
+					entry.reason, entry.availableAt.equals(Instant.MAX)))
 			.toList();
 	}
 
@@ -254,7 +255,7 @@ public final class InMemoryOrderedStore implements OrderedOutboxStore {
 			SerializedEvent copy = (this.event.attempts() <= attempts) ? this.event
 					: new SerializedEvent(this.event.id(), this.event.sequence(), this.event.topic(), this.event.key(),
 							this.event.type(), new byte[0], this.event.storedHeaders(), this.event.attempts());
-			return new LeasedEvent(copy, this.claimId, new OrderedRow(this.keyHash, this.row));
+			return new LeasedEvent(copy, Objects.requireNonNull(this.claimId), new OrderedRow(this.keyHash, this.row));
 		}
 
 	}

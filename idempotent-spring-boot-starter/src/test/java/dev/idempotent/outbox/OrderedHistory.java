@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
 import java.util.function.BiFunction;
@@ -171,7 +172,8 @@ final class OrderedHistory {
 		List<Long> hashes = this.keys.stream().map(this::hash).toList();
 		Map<Long, Head> expected = new HashMap<>();
 		this.model.heads(hashes)
-			.forEach((key, head) -> expected.put(key, new Head(this.rows.get(head.row()), head.claimId(), head.due())));
+			.forEach((key, head) -> expected.put(key,
+					new Head(Objects.requireNonNull(this.rows.get(head.row())), head.claimId(), head.due())));
 		assertThat(this.tested.store().heads(hashes)).as(this::history).isEqualTo(expected);
 	}
 

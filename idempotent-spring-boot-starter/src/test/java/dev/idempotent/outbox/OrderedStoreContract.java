@@ -82,7 +82,7 @@ public abstract class OrderedStoreContract extends OrderedStoreSteps {
 		List<SerializedEvent> rows = inTransaction(() -> store().append(events));
 		Map<Long, Head> heads = store().heads(events.stream().map(OrderedEvent::keyHash).toList());
 		assertThat(heads).hasSize(350);
-		assertThat(heads.get(events.get(349).keyHash()).row()).isEqualTo(rows.get(349).sequence());
+		assertThat(heads.get(events.get(349).keyHash())).extracting(Head::row).isEqualTo(rows.get(349).sequence());
 	}
 
 	@Test
@@ -92,7 +92,7 @@ public abstract class OrderedStoreContract extends OrderedStoreSteps {
 		assertThat(types(claimed)).containsExactly("a1", "a2", "b1", "b2");
 		assertThat(claimed).extracting(LeasedEvent::keyHash)
 			.isSubsetOf(hash("a"), hash("b"))
-			.isSortedAccordingTo((one, other) -> (one.equals(other)) ? 0 : -1);
+			.isSortedAccordingTo((one, other) -> one.equals(other) ? 0 : -1);
 		assertThat(row("c1").claimId()).isNull();
 	}
 
@@ -117,7 +117,7 @@ public abstract class OrderedStoreContract extends OrderedStoreSteps {
 	void leasesClaimedEventsUntilTheLeaseEnds() {
 		append("a1", "a2");
 		assertThat(types(claim("a"))).containsExactly("a1", "a2");
-		assertThat(head("a").due()).isFalse();
+		assertThat(requireHead("a").due()).isFalse();
 		assertThat(claim("a")).isEmpty();
 		passTime();
 		assertThat(claim("a")).extracting((held) -> held.event().attempts()).containsExactly(2, 2);
@@ -207,7 +207,8 @@ public abstract class OrderedStoreContract extends OrderedStoreSteps {
 		events.forEach((event) -> leases.computeIfAbsent(event.keyHash(), (key) -> lease()));
 		List<LeasedEvent> claimed = store().claim(leases, LIMITS);
 		assertThat(claimed).hasSize(700)
-			.allSatisfy((held) -> assertThat(held.claimId()).isEqualTo(leases.get(held.keyHash()).claimId()));
+			.allSatisfy((held) -> assertThat(leases.get(held.keyHash())).extracting(EventLease::claimId)
+				.isEqualTo(held.claimId()));
 		assertThat(store().delivered(claimed)).isEqualTo(700);
 	}
 

@@ -36,7 +36,7 @@ public abstract class OrderedStoreSettlement extends OrderedStoreSteps {
 			assertThat(row.owner()).isNull();
 			assertThat(row.event().attempts()).isZero();
 		});
-		assertThat(head("a").due()).isTrue();
+		assertThat(requireHead("a").due()).isTrue();
 		assertThat(claim("a", "b")).extracting((held) -> held.event().attempts()).containsExactly(1, 1, 1);
 	}
 
@@ -58,7 +58,7 @@ public abstract class OrderedStoreSettlement extends OrderedStoreSteps {
 		assertThat(row.claimId()).isNull();
 		assertThat(row.owner()).isNull();
 		assertThat(row.event().attempts()).isEqualTo(1);
-		assertThat(head("a").due()).isFalse();
+		assertThat(requireHead("a").due()).isFalse();
 		assertThat(types(claim("a", "b"))).containsExactly("b1");
 		passTime();
 		assertThat(claim("a")).extracting((each) -> each.event().attempts()).containsExactly(2, 1);
@@ -98,7 +98,7 @@ public abstract class OrderedStoreSettlement extends OrderedStoreSteps {
 		assertThat(row.event().attempts()).isEqualTo(1);
 		assertThat(row("a2").blocked()).isFalse();
 		passTime();
-		assertThat(head("a").due()).isFalse();
+		assertThat(requireHead("a").due()).isFalse();
 		assertThat(types(claim("a", "b"))).containsExactly("b1");
 	}
 

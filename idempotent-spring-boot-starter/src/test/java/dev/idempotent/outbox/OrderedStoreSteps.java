@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -16,6 +17,7 @@ import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.FailedEvent;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxStore.OrderedRow;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -99,12 +101,17 @@ public abstract class OrderedStoreSteps {
 		Stream.of(keys).forEach((key) -> leases.put(hash(key), lease()));
 		List<LeasedEvent> claimed = store().claim(leases, limits);
 		assertThat(claimed)
-			.allSatisfy((event) -> assertThat(leases.get(event.keyHash()).claimId()).isEqualTo(event.claimId()));
+			.allSatisfy((event) -> assertThat(leases.get(event.keyHash())).extracting(EventLease::claimId)
+				.isEqualTo(event.claimId()));
 		return claimed;
 	}
 
-	protected final Head head(String key) {
+	protected final @Nullable Head head(String key) {
 		return store().heads(List.of(hash(key))).get(hash(key));
+	}
+
+	protected final Head requireHead(String key) {
+		return Objects.requireNonNull(head(key));
 	}
 
 	protected final int postpone(List<LeasedEvent> events, Duration delay) {

@@ -46,7 +46,7 @@ public abstract class OrderedStoreTransactions extends OrderedStoreSteps {
 			assertThat(types(claimed)).containsExactly("a2");
 			return claimed;
 		});
-		assertThat(head("a").row()).isLessThan(higher.get(0).row());
+		assertThat(requireHead("a").row()).isLessThan(higher.get(0).row());
 		assertThat(types(claim("a"))).containsExactly("a1");
 	}
 

@@ -75,18 +75,20 @@ public final class JdbcEventLists {
 	}
 
 	/**
-	 * Returns how old the first pending event is whose topic is not paused, among the
-	 * first ones.
+	 * Returns how old the first pending event, or the first one of a key, is whose topic
+	 * is not paused, among those examined.
 	 * @return zero if there is none
 	 */
 	public Duration oldestUnpausedAge() {
 		Database kind = this.database.kind();
-		String sql = "select " + kind.millisSince("created_at") + " from (select id, topic, created_at from "
-				+ this.tables.event() + " order by id limit " + MAX_EXAMINED
-				+ ") examined where topic not in (select topic from " + this.tables.control() + ") order by id limit 1";
-		List<Long> ages = this.database.runInTransaction(
-				(connection) -> Statements.query(connection, sql, List.of(), (row, number) -> row.getLong(1)));
-		return Duration.ofMillis(ages.isEmpty() ? 0 : Math.max(0, ages.get(0)));
+		String unpaused = "topic not in (select topic from " + this.tables.control() + ")";
+		String sql = "select (select " + kind.millisSince("created_at") + " from (select id, topic, created_at from "
+				+ this.tables.event() + " order by id limit " + MAX_EXAMINED + ") examined where " + unpaused
+				+ " order by id limit 1), (" + OldestHead.age(kind, this.tables, MAX_EXAMINED, " and " + unpaused)
+				+ ")";
+		return this.database.runInTransaction((connection) -> Statements.query(connection, sql, List.of(),
+				(row, number) -> Duration.ofMillis(Math.max(0, Math.max(row.getLong(1), row.getLong(2))))))
+			.get(0);
 	}
 
 	private Page list(String table, boolean blocked, DeadFilter filter, @Nullable OrderedRow after, int limit) {

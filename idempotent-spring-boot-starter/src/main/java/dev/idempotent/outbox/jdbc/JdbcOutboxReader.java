@@ -74,7 +74,7 @@ public final class JdbcOutboxReader {
 				row.next();
 				return new OutboxSummary(count(row.getInt(1)), count(row.getInt(2)), count(row.getInt(3)),
 						Math.min(row.getInt(4), MAX_COUNT), count(row.getInt(5)), Math.min(row.getInt(6), MAX_COUNT),
-						Duration.ofMillis(Math.max(0, row.getLong(7))));
+						Duration.ofMillis(Math.max(0, Math.max(row.getLong(7), row.getLong(8)))));
 			}
 		}
 		catch (SQLException ex) {
@@ -93,7 +93,7 @@ public final class JdbcOutboxReader {
 				+ count(this.tables.dead(), "") + ", "
 				+ count(this.tables.event(), " where claim_id is not null and available_at > " + kind.nowForIndexes())
 				+ ", (select " + kind.millisSince("created_at") + " from " + this.tables.event()
-				+ " order by id limit 1)";
+				+ " order by id limit 1), (" + OldestHead.age(kind, this.tables, MAX_COUNT, "") + ")";
 	}
 
 	/**

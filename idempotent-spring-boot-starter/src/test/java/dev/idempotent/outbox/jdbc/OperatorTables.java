@@ -125,6 +125,21 @@ record OperatorTables(DataSource dataSource, OutboxTables names) {
 				-by.toMillis(), lastRow);
 	}
 
+	/**
+	 * Makes the ordered events of a key older.
+	 */
+	void ageOrdered(String key, Duration by) {
+		template().update("update " + this.names.ordered() + " set created_at = " + dialect().millisFromNow()
+				+ " where event_key = ?", -by.toMillis(), key);
+	}
+
+	/**
+	 * Makes the ordered events of a key failed ones.
+	 */
+	void failOrdered(String key) {
+		template().update("update " + this.names.ordered() + " set last_error = 'refused' where event_key = ?", key);
+	}
+
 	int count(String table) {
 		return Objects.requireNonNull(template().queryForObject("select count(*) from " + table, Integer.class));
 	}

@@ -188,6 +188,17 @@ abstract class OperatorsContract {
 	}
 
 	@Test
+	void knowsTheAgeOfTheOldestOrderedEventThatCouldBeDelivered() {
+		JdbcOrderedStore ordered = new JdbcOrderedStore(this.tables.dataSource(), this.tables.names(),
+				PayloadEncryption.NONE);
+		appendOrdered(ordered, "one", "one", "two");
+		this.tables.ageOrdered("one", HOUR);
+		assertThat(this.reader.read().oldestPendingAge()).isBetween(HOUR, HOUR.plusMinutes(2));
+		this.tables.failOrdered("one");
+		assertThat(this.reader.read().oldestPendingAge()).isLessThan(Duration.ofMinutes(2));
+	}
+
+	@Test
 	void summarizesAnEmptyOutbox() {
 		EventCount none = new EventCount(0, true);
 		assertThat(this.reader.read()).isEqualTo(new OutboxSummary(none, none, none, 0, none, 0, Duration.ZERO));

@@ -50,7 +50,7 @@ class LostProducerTests {
 		ScriptedProducer dead = new ScriptedProducer(cluster()) {
 
 			@Override
-			public void flush() {
+			public synchronized void flush() {
 				block();
 			}
 

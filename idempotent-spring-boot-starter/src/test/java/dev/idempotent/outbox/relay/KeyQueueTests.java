@@ -3,6 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 
 import dev.idempotent.outbox.OrderedOutboxStore.Head;
@@ -193,14 +194,11 @@ class KeyQueueTests {
 			queue = reserve();
 			queue.join(leased(queue, row), FAR);
 		}
-		assertThat(queue).isNotNull();
-		return queue;
+		return Objects.requireNonNull(queue);
 	}
 
 	private KeyQueue reserve() {
-		KeyQueue queue = this.queues.reserve(KEY, event(0));
-		assertThat(queue).isNotNull();
-		return queue;
+		return Objects.requireNonNull(this.queues.reserve(KEY, event(0)));
 	}
 
 	private static void commit(KeyQueue queue, long... rows) {

@@ -20,12 +20,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class AvailableAtTests {
 
-	private static final Instant LATER = Instant.now().plus(Duration.ofDays(1));
+	private final Instant later = Instant.now().plus(Duration.ofDays(1));
 
 	@Test
 	void refusesATimeForAnEventThatItsKeyOrders() {
 		OutboxApplication.with().withPropertyValues("idempotent.outbox.order=key").run((context) -> {
-			OutboxEvent event = OutboxEvent.of("reminder", 1).withKey("k").availableAt(LATER);
+			OutboxEvent event = OutboxEvent.of("reminder", 1).withKey("k").availableAt(this.later);
 			assertThatIllegalArgumentException().isThrownBy(() -> append(context, event))
 				.withMessageContaining("make it unordered(), or omit availableAt");
 			append(context, event.unordered());
@@ -36,7 +36,7 @@ class AvailableAtTests {
 	@Test
 	void acceptsATimeForAnEventWithAKeyIfKeysDoNotOrderEvents() {
 		OutboxApplication.with().withPropertyValues("idempotent.outbox.order=none").run((context) -> {
-			append(context, OutboxEvent.of("reminder", 1).withKey("k").availableAt(LATER));
+			append(context, OutboxEvent.of("reminder", 1).withKey("k").availableAt(this.later));
 			assertThat(waiting(context)).isOne();
 		});
 	}
