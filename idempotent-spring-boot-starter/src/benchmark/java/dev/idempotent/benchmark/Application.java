@@ -38,18 +38,7 @@ public final class Application implements AutoCloseable {
 	 * @return the running application
 	 */
 	public static Application start(Class<?> source, Collection<String> properties) {
-		return start(source, List.of(), properties);
-	}
-
-	/**
-	 * Starts an application without a web server.
-	 * @param source its configuration
-	 * @param leftOut the names of further auto-configurations to leave out
-	 * @param properties as {@code name=value}
-	 * @return the running application
-	 */
-	public static Application start(Class<?> source, Collection<String> leftOut, Collection<String> properties) {
-		return start(source, WebApplicationType.NONE, leftOut, properties);
+		return start(source, WebApplicationType.NONE, List.of(), properties);
 	}
 
 	/**

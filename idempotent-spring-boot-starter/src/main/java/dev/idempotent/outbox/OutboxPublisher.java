@@ -15,6 +15,17 @@ public interface OutboxPublisher {
 	String prefix();
 
 	/**
+	 * Returns whether an event can itself be the reason why it gets no response, such as
+	 * one that is too large to be sent within a timeout. Such an event uses up its
+	 * attempts if others of its topic do get responses.
+	 * @return {@code false} if only the broker can be the reason, so that no attempt is
+	 * counted without a response
+	 */
+	default boolean canEventPreventResponse() {
+		return true;
+	}
+
+	/**
 	 * Sends events and waits until the broker has confirmed them. Called concurrently and
 	 * outside of a transaction. Must return well within the lease of the events
 	 * ({@code idempotent.outbox.relay.lease}), after which another instance claims them.

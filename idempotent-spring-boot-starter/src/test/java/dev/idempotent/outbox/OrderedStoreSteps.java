@@ -2,7 +2,6 @@ package dev.idempotent.outbox;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -149,9 +148,8 @@ public abstract class OrderedStoreSteps {
 			.toList();
 	}
 
-	@SafeVarargs
-	protected static List<LeasedEvent> all(List<LeasedEvent>... some) {
-		return Arrays.stream(some).flatMap(List::stream).toList();
+	protected static List<LeasedEvent> all(List<LeasedEvent> some, List<LeasedEvent> others) {
+		return Stream.concat(some.stream(), others.stream()).toList();
 	}
 
 }

@@ -29,7 +29,7 @@ public abstract class OutboxStoreDelayed extends OutboxStoreSteps {
 	}
 
 	@Test
-	void keepsAllOfADelayedEvent() {
+	void keepsAllAttributesOfADelayedEvent() {
 		SerializedEvent event = event("one");
 		inTransaction(() -> {
 			store().appendDelayed(List.of(new DelayedEvent(event, LONG)));

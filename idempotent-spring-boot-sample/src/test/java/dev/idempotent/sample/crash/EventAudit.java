@@ -48,7 +48,8 @@ final class EventAudit {
 	 */
 	void settle(long calmSince) {
 		this.due = facts();
-		await("left in the outbox", () -> count("outbox_event") + count("outbox_ordered") + count("outbox_waiting") == 0);
+		await("left in the outbox",
+				() -> count("outbox_event") + count("outbox_ordered") + count("outbox_waiting") == 0);
 		this.longestOutbox = Math.max(this.longestOutbox, System.currentTimeMillis() - calmSince);
 		try (OrderStream stream = this.site.stream()) {
 			await("left in the stream", () -> !stream.hasUnread() && stream.pending() == 0);

@@ -1,6 +1,5 @@
 package dev.idempotent.benchmark.outbox;
 
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -9,6 +8,9 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DeferredImportSelector;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.modulith.events.EventExternalizationConfiguration;
 import org.springframework.modulith.events.RoutingTarget;
 import org.springframework.modulith.events.support.EventExternalizationTransport;
@@ -27,15 +29,6 @@ final class ModulithOutbox implements OutboxContender {
 
 	private static final String PACKAGE = "org.springframework.modulith.events.";
 
-	/**
-	 * Not for the other contenders.
-	 */
-	static final List<String> AUTO_CONFIGURATIONS = List.of(
-			PACKAGE + "jdbc.JdbcEventPublicationAutoConfiguration", PACKAGE + "config.EventPublicationAutoConfiguration",
-			PACKAGE + "config.EventExternalizationAutoConfiguration",
-			PACKAGE + "jackson.JacksonEventSerializationConfiguration",
-			PACKAGE + "jackson2.Jackson2EventSerializationConfiguration");
-
 	private final Shop shop;
 
 	private final ThreadPoolTaskExecutor executor;
@@ -43,7 +36,7 @@ final class ModulithOutbox implements OutboxContender {
 	private final EventStream stream;
 
 	ModulithOutbox(Servers servers, int threads) {
-		this.shop = Shop.open(NAME, servers, Externalization.class, List.of(), "idempotent.enabled=false",
+		this.shop = Shop.open(NAME, servers, Externalization.class, "idempotent.enabled=false",
 				"idempotent.outbox.enabled=false", "namastack.outbox.enabled=false",
 				"spring.modulith.events.jdbc.schema-initialization.enabled=true",
 				"spring.modulith.events.completion-mode=delete", "benchmark.threads=" + threads);
@@ -98,7 +91,23 @@ final class ModulithOutbox implements OutboxContender {
 		this.stream.close();
 	}
 
+	/**
+	 * The auto-configurations of Spring Modulith, which the tests switch off.
+	 */
+	static final class Registry implements DeferredImportSelector {
+
+		@Override
+		public String[] selectImports(AnnotationMetadata source) {
+			return new String[] { PACKAGE + "jackson.JacksonEventSerializationConfiguration",
+					PACKAGE + "jdbc.JdbcEventPublicationAutoConfiguration",
+					PACKAGE + "config.EventPublicationAutoConfiguration",
+					PACKAGE + "config.EventExternalizationAutoConfiguration" };
+		}
+
+	}
+
 	@EnableAutoConfiguration
+	@Import(Registry.class)
 	@Configuration(proxyBeanMethods = false)
 	static class Externalization {
 

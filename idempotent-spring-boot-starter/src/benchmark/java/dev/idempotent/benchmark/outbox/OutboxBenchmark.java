@@ -36,6 +36,10 @@ class OutboxBenchmark {
 
 	private static final Settings settings = new Settings();
 
+	private static final String ORDERED = "ours-ordered";
+
+	private static final int KEYS = 10_000;
+
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.dedicatedWith("fsync=" + settings.text("fsync", "on"));
 
@@ -79,7 +83,7 @@ class OutboxBenchmark {
 				() -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
 				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true), "ordered",
 				() -> ordered(contenders, servers, opened), "instances",
-				() -> latency("instances", List.of(own("ours-2", 10_000, 2, servers, opened))), "hot-key",
+				() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
 				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000), "kafka",
 				() -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
 						settings.number("backlog", 20_000))));
@@ -99,12 +103,20 @@ class OutboxBenchmark {
 	}
 
 	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {
-		OutboxContender unordered = contenders.stream()
-			.filter((contender) -> contender.name().equals(OwnOutbox.NAME))
+		return new OrderedScenario(own(OwnOutbox.NAME, 0, contenders, servers, opened),
+				own(ORDERED, KEYS, contenders, servers, opened), this.load, seconds("seconds", 5),
+				settings.number("backlog", 20_000));
+	}
+
+	/**
+	 * The contender of that name, which may have been chosen.
+	 */
+	private static OutboxContender own(String name, int keys, List<OutboxContender> contenders, Servers servers,
+			List<Contender> opened) {
+		return contenders.stream()
+			.filter((contender) -> contender.name().equals(name))
 			.findFirst()
-			.orElseGet(() -> own(OwnOutbox.NAME, 0, 1, servers, opened));
-		return new OrderedScenario(unordered, own("ours-ordered", 10_000, 1, servers, opened), this.load,
-				seconds("seconds", 5), settings.number("backlog", 20_000));
+			.orElseGet(() -> own(name, keys, 1, servers, opened));
 	}
 
 	private static OwnOutbox own(String name, int keys, int instances, Servers servers, List<Contender> opened) {
@@ -114,7 +126,8 @@ class OutboxBenchmark {
 	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
 		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
 				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
-		Map<String, Supplier<OutboxContender>> known = Map.of(OwnOutbox.NAME,
+		Map<String, Supplier<OutboxContender>> known = Map.of(ORDERED,
+				() -> own(ORDERED, KEYS, 1, servers, opened), OwnOutbox.NAME,
 				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
 				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",

@@ -43,34 +43,25 @@ final class Shop implements AutoCloseable {
 	}
 
 	static Shop open(String name, Servers servers, Class<?> source, String... properties) {
-		return open(name, servers, source, ModulithOutbox.AUTO_CONFIGURATIONS, properties);
-	}
-
-	/**
-	 * Opens a shop.
-	 * @param leftOut auto-configurations to leave out
-	 */
-	static Shop open(String name, Servers servers, Class<?> source, List<String> leftOut, String... properties) {
 		Database database = servers.databases().apply(name);
 		database.sql().execute(CREATE);
-		return open(name, database, servers, source, leftOut, properties);
+		return open(name, database, servers, source, properties);
 	}
 
 	/**
 	 * Opens another instance of a shop on its database.
 	 */
 	Shop another(String name, Servers servers, Class<?> source, String... properties) {
-		return open(name, this.database, servers, source, ModulithOutbox.AUTO_CONFIGURATIONS, properties);
+		return open(name, this.database, servers, source, properties);
 	}
 
-	private static Shop open(String name, Database database, Servers servers, Class<?> source, List<String> leftOut,
-			String... properties) {
+	private static Shop open(String name, Database database, Servers servers, Class<?> source, String... properties) {
 		Set<String> all = new LinkedHashSet<>(database.properties());
 		all.addAll(servers.redis().properties());
 		all.addAll(List.of("spring.application.name=" + name,
 				"spring.datasource.hikari.maximum-pool-size=" + servers.poolSize()));
 		all.addAll(List.of(properties));
-		return new Shop(database, Application.start(source, leftOut, all));
+		return new Shop(database, Application.start(source, all));
 	}
 
 	/**

@@ -64,7 +64,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	}
 
 	private Health of(OutboxSummary summary, OutboxRelay own) {
-		// Events of paused topics are meant to wait.
+		// Events of paused topics wait intentionally.
 		boolean late = isTooOld(summary.oldestPendingAge()) && isTooOld(this.lists.oldestUnpausedAge());
 		return (late ? Health.down() : Health.up())
 			.withDetail("oldestPendingAge", summary.oldestPendingAge().toString())

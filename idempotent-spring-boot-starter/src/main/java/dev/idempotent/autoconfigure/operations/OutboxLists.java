@@ -75,8 +75,8 @@ final class OutboxLists {
 	/**
 	 * An event of a list.
 	 */
-	record Entry(String id, long row, String type, String topic, int attempts, Duration age, Duration availableIn,
-			boolean leased, @Nullable String lastError, long payloadBytes) {
+	record Entry(String id, long row, String type, String topic, int attempts, Duration age,
+			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 
 		static Entry of(ListedEvent event) {
 			return new Entry(event.id(), event.position().row(), event.type(), event.topic(), event.attempts(),

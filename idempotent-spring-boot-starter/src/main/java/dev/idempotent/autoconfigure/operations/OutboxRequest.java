@@ -106,7 +106,7 @@ final class OutboxRequest {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new OutboxRequestException("The parameter 'id' is not a UUID",
-					"Specify the event's id as /actuator/outbox/dead lists it");
+					"Specify the id of an event as the lists of the endpoint show it");
 		}
 	}
 

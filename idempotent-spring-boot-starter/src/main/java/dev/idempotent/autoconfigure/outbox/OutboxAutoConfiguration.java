@@ -114,13 +114,18 @@ public final class OutboxAutoConfiguration {
 	}
 
 	private static void requireServed(OutboxTopics topics, String topic) {
+		if (topic.contains("${")) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.topics.[" + topic + "] has a placeholder, which is not replaced.",
+					"Write the name of the topic itself.", null);
+		}
 		try {
 			topics.resolve(topic);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IdempotentConfigurationException(
 					"idempotent.outbox.topics.[" + topic + "]: " + ex.getMessage() + ".",
-					"Set it to a topic in brackets, such as idempotent.outbox.topics.[kafka:orders].on-dead, or remove it.",
+					"Name a topic of a publisher: \"[kafka:orders]\" in YAML, with quotes; [kafka\\:orders] in a properties file.",
 					ex);
 		}
 	}

@@ -39,14 +39,14 @@ class OutboxKafkaConfiguration {
 		Map<String, Object> settings = properties.buildProducerProperties();
 		connect(settings, details.getProducer());
 		Object clientId = settings.getOrDefault(CommonClientConfigs.CLIENT_ID_CONFIG, applicationName);
-		// Another one than that of the application's own producers, which are in JMX,
-		// too.
+		// Must differ from the ids of the application's own producers, because all are
+		// registered in JMX.
 		settings.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId.equals("") ? "outbox" : clientId + "-outbox");
 		return settings;
 	}
 
 	/**
-	 * As Spring Boot connects its own producers.
+	 * Applies the connection details as Spring Boot does for its own producers.
 	 */
 	private static void connect(Map<String, Object> settings, KafkaConnectionDetails.Configuration details) {
 		settings.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, details.getBootstrapServers());

@@ -27,9 +27,8 @@ import org.springframework.modulith.events.EventExternalizationConfiguration;
 import org.springframework.modulith.events.support.BrokerRouting;
 
 /**
- * Auto-configuration for the outbox as the one of Spring Modulith's event
- * externalization. Also applies without an outbox, to report a mode that would have no
- * effect.
+ * Auto-configuration that makes Spring Modulith externalize events with the outbox. Also
+ * applies without an outbox, to report a mode that would have no effect.
  */
 @AutoConfiguration(after = OutboxAutoConfiguration.class,
 		afterName = "org.springframework.modulith.events.config.EventExternalizationAutoConfiguration")

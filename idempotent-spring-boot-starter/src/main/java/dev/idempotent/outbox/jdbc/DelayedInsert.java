@@ -12,8 +12,8 @@ import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * Inserts events that are due later into the table of waiting events, so that no search
- * for pending events meets them.
+ * Inserts events that are due later into the table of waiting events, so that searches
+ * for pending events do not read them.
  */
 final class DelayedInsert {
 
@@ -38,7 +38,8 @@ final class DelayedInsert {
 				connection.releaseSavepoint(inserted);
 			}
 			catch (DuplicateKeyException ex) {
-				// A row is taken. The relay moves the events, to other rows.
+				// The number of a row is in use. The relay moves the events later, and
+				// assigns other numbers.
 				connection.rollback(inserted);
 			}
 		}

@@ -120,7 +120,8 @@ final class EventMoves {
 
 	/**
 	 * Copies locked rows of dead events, due now and without attempts: unordered ones to
-	 * the table of waiting events, ordered ones to new rows of theirs.
+	 * the table of waiting events, ordered ones to new rows of the table of ordered
+	 * events.
 	 */
 	void retryDead(Connection connection, List<Long> rows) {
 		if (rows.isEmpty()) {

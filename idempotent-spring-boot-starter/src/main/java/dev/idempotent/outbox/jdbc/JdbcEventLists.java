@@ -106,9 +106,10 @@ public final class JdbcEventLists {
 		FilterCondition condition = FilterCondition.of(kind, filter,
 				blocked ? " where available_at = " + BlockedRows.never(kind) : " where 1 = 1");
 		String sql = "select key_hash, id, event_id, type, topic, attempts, " + kind.millisSince("created_at")
-				+ " as age, " + kind.microsUntil("available_at") + " as due, claim_id, last_error, "
-				+ "octet_length(payload) as bytes from (" + examined(ordered, table, COLUMNS, after) + " limit "
-				+ MAX_EXAMINED + ") examined" + condition.sql() + order(ordered) + " limit " + limit;
+				+ " as age, " + kind.microsUntil("available_at") + " as due, available_at = " + BlockedRows.never(kind)
+				+ " as blocked, claim_id, last_error, octet_length(payload) as bytes from ("
+				+ examined(ordered, table, COLUMNS, after) + " limit " + MAX_EXAMINED + ") examined" + condition.sql()
+				+ order(ordered) + " limit " + limit;
 		return Statements.query(connection, sql, condition.parameters(), (row, number) -> event(row));
 	}
 
@@ -142,8 +143,8 @@ public final class JdbcEventLists {
 		return new ListedEvent(new OrderedRow(row.getLong("key_hash"), row.getLong("id")),
 				Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("type"),
 				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
-				Duration.ofMillis(Math.max(0, row.getLong("due") / 1000)), row.getString("claim_id") != null,
-				row.getString("last_error"), row.getLong("bytes"));
+				row.getBoolean("blocked") ? null : Duration.ofMillis(Math.max(0, row.getLong("due") / 1000)),
+				row.getString("claim_id") != null, row.getString("last_error"), row.getLong("bytes"));
 	}
 
 	/**
@@ -165,13 +166,14 @@ public final class JdbcEventLists {
 	 * @param topic the topic of the event
 	 * @param attempts how many attempts have begun
 	 * @param age how long ago it was appended, by the clock of the database
-	 * @param availableIn how long until it is due, or its lease ends; zero if it is due
+	 * @param availableIn how long until it is due, or its lease ends; zero if it is due,
+	 * {@code null} if it waits for an operator
 	 * @param leased whether an instance has leased it
 	 * @param lastError why the last attempt failed, or {@code null} if none did
 	 * @param payloadBytes the size of the payload in bytes, as it is stored
 	 */
 	public record ListedEvent(OrderedRow position, String id, String type, String topic, int attempts, Duration age,
-			Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
+			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 	}
 
 }

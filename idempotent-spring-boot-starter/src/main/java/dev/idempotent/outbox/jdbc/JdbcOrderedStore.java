@@ -79,7 +79,7 @@ public final class JdbcOrderedStore implements OrderedOutboxStore {
 	@Override
 	public Map<Long, Head> heads(Collection<Long> keyHashes) {
 		OrderedHeads heads = heads();
-		return this.database.run((connection) -> heads.read(connection, keyHashes));
+		return this.database.query((connection) -> heads.read(connection, keyHashes));
 	}
 
 	@Override

@@ -18,11 +18,11 @@ import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.util.StringUtils;
 
 /**
- * A row of the pending events on PostgreSQL up to which there are no rows, and will be
- * none from the sequence of the table. An insert locks the table before it takes its
- * value of the sequence, until its transaction has ended. So once the transactions that
- * held this lock after a value was read have ended, each row up to that value is either
- * visible or will never exist.
+ * The low-water mark of the pending events on PostgreSQL: there are no rows up to it, and
+ * the sequence of the table will not assign one. An insert locks the table before it
+ * takes its value of the sequence, until its transaction has ended. So once the
+ * transactions that held this lock after a value was read have ended, each row up to that
+ * value is either visible or will never exist.
  */
 final class LowWaterMark {
 
@@ -56,8 +56,7 @@ final class LowWaterMark {
 			+ "and database = (select oid from pg_database where datname = current_database())";
 
 	/**
-	 * What a transaction is called after it has been prepared, at the latest after the
-	 * server has been restarted.
+	 * How the server identifies a prepared transaction, at the latest after a restart.
 	 */
 	private static final String PREPARED = "-1/";
 
@@ -92,7 +91,7 @@ final class LowWaterMark {
 
 	/**
 	 * Queries the database, at most once per interval.
-	 * @return empty if it cannot tell
+	 * @return the mark; empty if it cannot be determined
 	 */
 	synchronized OptionalLong advance() {
 		long now = System.nanoTime();
@@ -115,7 +114,7 @@ final class LowWaterMark {
 	}
 
 	/**
-	 * Forgets what was found.
+	 * Discards the mark.
 	 */
 	synchronized void reset() {
 		reset(null);

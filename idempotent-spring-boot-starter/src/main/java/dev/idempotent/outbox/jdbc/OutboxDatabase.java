@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -9,6 +10,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DuplicateKeyException;
@@ -34,6 +36,8 @@ final class OutboxDatabase {
 	private final NonTransactionalConnections connections;
 
 	private volatile @Nullable Database detected;
+
+	private volatile @Nullable Boolean serializable;
 
 	OutboxDatabase(DataSource dataSource) {
 		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
@@ -76,6 +80,28 @@ final class OutboxDatabase {
 	 */
 	<T> T run(Function<Connection, T> work) {
 		return this.connections.run(work);
+	}
+
+	/**
+	 * Runs one query. PostgreSQL would count a query at SERIALIZABLE, if that is the
+	 * default of the pool, among the reasons to abort transactions of the application.
+	 */
+	<T> T query(Function<Connection, T> work) {
+		Boolean known = this.serializable;
+		if (known == null) {
+			known = run(OutboxDatabase::isSerializable);
+			this.serializable = known;
+		}
+		return known ? runInTransaction(work) : run(work);
+	}
+
+	private static boolean isSerializable(Connection connection) {
+		try {
+			return connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE;
+		}
+		catch (SQLException ex) {
+			throw Statements.translate("", ex);
+		}
 	}
 
 	/**

@@ -17,8 +17,16 @@ final class EventRecord {
 	static ProducerRecord<byte[], byte[]> of(SerializedEvent event) {
 		ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(event.destination(), bytes(event.key()),
 				event.payload());
-		event.headers().forEach((name, value) -> record.headers().add(name, bytes(value)));
+		event.headers().forEach((name, value) -> record.headers().add(valid(name), bytes(value)));
 		return record;
+	}
+
+	/**
+	 * Replaces what is not valid Unicode. The client computes another length for it than
+	 * it writes, and the broker then rejects all records of the request.
+	 */
+	private static String valid(String name) {
+		return new String(name.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
 	}
 
 	private static byte @Nullable [] bytes(@Nullable String text) {

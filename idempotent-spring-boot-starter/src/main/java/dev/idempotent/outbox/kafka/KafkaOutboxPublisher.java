@@ -38,7 +38,7 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 	private final ProducerSettings settings;
 
 	KafkaOutboxPublisher(Supplier<Producer<byte[], byte[]>> producers, ProducerSettings settings) {
-		this.producers = new ReplaceableProducer(producers, this.threads, settings.maxBlock(), settings.patience());
+		this.producers = new ReplaceableProducer(producers, this.threads, settings);
 		this.settings = settings;
 	}
 
@@ -59,6 +59,15 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 	@Override
 	public String prefix() {
 		return PREFIX;
+	}
+
+	/**
+	 * A record that is too large is refused. One without a response is in a partition
+	 * that has no leader or too few replicas, while others of the topic get responses.
+	 */
+	@Override
+	public boolean canEventPreventResponse() {
+		return false;
 	}
 
 	@Override

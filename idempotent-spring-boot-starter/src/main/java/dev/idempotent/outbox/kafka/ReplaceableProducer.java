@@ -21,7 +21,9 @@ final class ReplaceableProducer implements AutoCloseable {
 
 	private final ProducerThreads threads;
 
-	private final Duration wait;
+	private final Duration creationTimeout;
+
+	private final Duration closeTimeout;
 
 	private final Duration patience;
 
@@ -33,17 +35,16 @@ final class ReplaceableProducer implements AutoCloseable {
 
 	/**
 	 * Creates the holder of a producer.
-	 * @param wait how long to wait for a producer that is being created, and for the
-	 * records that are being sent when it is closed
-	 * @param patience for how long a producer may get no response before another one
-	 * replaces it
+	 * @param settings how long to wait for a producer that is being created, for the
+	 * records that are being sent when it is closed, and for responses to it
 	 */
-	ReplaceableProducer(Supplier<Producer<byte[], byte[]>> factory, ProducerThreads threads, Duration wait,
-			Duration patience) {
+	ReplaceableProducer(Supplier<Producer<byte[], byte[]>> factory, ProducerThreads threads,
+			ProducerSettings settings) {
 		this.factory = factory;
 		this.threads = threads;
-		this.wait = wait;
-		this.patience = patience;
+		this.creationTimeout = settings.deliveryTimeout();
+		this.closeTimeout = settings.maxBlock();
+		this.patience = settings.patience();
 	}
 
 	/**
@@ -54,14 +55,14 @@ final class ReplaceableProducer implements AutoCloseable {
 	Producer<byte[], byte[]> get() {
 		CompletableFuture<Producer<byte[], byte[]>> creation = creation();
 		try {
-			return creation.get(this.wait.toNanos(), TimeUnit.NANOSECONDS);
+			return creation.get(this.creationTimeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			forget(creation);
 			throw new IllegalStateException(ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			throw new IllegalStateException("It could not be created within " + this.wait);
+			throw new IllegalStateException("It could not be created within " + this.creationTimeout);
 		}
 		catch (InterruptedException ex) {
 			// Also interrupts the thread.
@@ -114,7 +115,7 @@ final class ReplaceableProducer implements AutoCloseable {
 			this.current = null;
 		}
 		if (last != null && last.isDone()) {
-			CompletableFuture<Void> unused = last.thenAccept((producer) -> close(producer, this.wait));
+			CompletableFuture<Void> unused = last.thenAccept((producer) -> close(producer, this.closeTimeout));
 		}
 		else if (last != null) {
 			CompletableFuture<Void> unused = last.thenAccept(Producer::close);
@@ -139,7 +140,7 @@ final class ReplaceableProducer implements AutoCloseable {
 	}
 
 	private void close(Producer<byte[], byte[]> producer, Duration timeout) {
-		this.threads.run(() -> producer.close(timeout), timeout.plus(this.wait));
+		this.threads.run(() -> producer.close(timeout), timeout.plus(this.closeTimeout));
 	}
 
 }

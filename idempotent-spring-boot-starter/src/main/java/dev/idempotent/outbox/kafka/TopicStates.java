@@ -11,8 +11,8 @@ import org.apache.kafka.common.PartitionInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which topics of a batch can take records. Each one is asked for once, because each
- * answer may need a timeout.
+ * Which topics of a batch can take records. The metadata of each topic is requested once,
+ * because each request may last until its timeout.
  */
 final class TopicStates {
 
@@ -75,7 +75,9 @@ final class TopicStates {
 	}
 
 	private Outcome ask(String topic) {
-		if (System.nanoTime() - this.deadline > 0) {
+		// The first topic is asked in any case: creating the producer may take all the
+		// time.
+		if (!this.states.isEmpty() && System.nanoTime() - this.deadline > 0) {
 			return NO_TIME;
 		}
 		try {

@@ -60,7 +60,7 @@ public final class ExternalizedEventRecorder implements ApplicationListener<Payl
 	}
 
 	/**
-	 * Another thread has no part in the publisher's transaction.
+	 * Another thread would not participate in the publisher's transaction.
 	 */
 	@Override
 	public boolean supportsAsyncExecution() {

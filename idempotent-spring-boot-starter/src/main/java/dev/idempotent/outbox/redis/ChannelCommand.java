@@ -24,6 +24,11 @@ record ChannelCommand(Consumer<SerializedEvent> unreceived) implements EventComm
 		return connection.publish(EntryFields.bytes(event.destination()), CloudEventJson.write(event));
 	}
 
+	@Override
+	public boolean isAcceptedByReplicas() {
+		return true;
+	}
+
 	/**
 	 * A node of a Cluster counts its own clients only.
 	 */

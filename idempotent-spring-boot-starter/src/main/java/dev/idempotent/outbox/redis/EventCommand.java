@@ -22,6 +22,13 @@ interface EventCommand {
 	@Nullable Object execute(RedisConnection connection, SerializedEvent event);
 
 	/**
+	 * Whether a replica accepts the command, too, although nothing reaches its master.
+	 */
+	default boolean isAcceptedByReplicas() {
+		return false;
+	}
+
+	/**
 	 * Called after Redis has confirmed an event.
 	 * @param cluster whether the reply is that of a node of a Cluster
 	 */

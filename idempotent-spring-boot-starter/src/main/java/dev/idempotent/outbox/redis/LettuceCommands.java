@@ -1,8 +1,11 @@
 package dev.idempotent.outbox.redis;
 
+import java.util.List;
+
 import dev.idempotent.outbox.SerializedEvent;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -35,6 +38,15 @@ final class LettuceCommands {
 		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()))
 			.addValue(CloudEventJson.write(event));
 		return new AsyncCommand<>(new Command<>(CommandType.PUBLISH, new IntegerOutput<>(CODEC), args));
+	}
+
+	/**
+	 * Asks for the properties of the server. Unlike {@code ROLE} and {@code INFO}, every
+	 * user may.
+	 */
+	static AsyncCommand<byte[], byte[], List<Object>> hello() {
+		return new AsyncCommand<>(
+				new Command<>(CommandType.HELLO, new NestedMultiOutput<>(CODEC), new CommandArgs<>(CODEC)));
 	}
 
 	static AsyncCommand<byte[], byte[], Long> wait(ReplicaConfirmation required) {

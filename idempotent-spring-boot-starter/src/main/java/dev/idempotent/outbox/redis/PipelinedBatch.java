@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PipelinedBatch {
 
+	private static final Outcome REPLICA = new Outcome.Unavailable("The Redis server is a replica");
+
 	private final EventCommand command;
 
 	private final List<SerializedEvent> events;
@@ -33,6 +35,8 @@ final class PipelinedBatch {
 	private final ReplicaConfirmation required;
 
 	private final @Nullable AsyncCommand<byte[], byte[], Long> confirmation;
+
+	private final @Nullable ServerRole role;
 
 	/**
 	 * In a Cluster, other destinations may be on other nodes.
@@ -53,6 +57,7 @@ final class PipelinedBatch {
 				.add(publication);
 		}
 		this.confirmation = required.isRequired() ? LettuceCommands.wait(required) : null;
+		this.role = command.isAcceptedByReplicas() ? new ServerRole() : null;
 	}
 
 	void send(DedicatedRedisConnection connection) {
@@ -65,6 +70,9 @@ final class PipelinedBatch {
 		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.publications);
 		if (this.confirmation != null) {
 			commands.add(this.confirmation);
+		}
+		if (this.role != null) {
+			commands.add(this.role.command());
 		}
 		send(connection, commands);
 	}
@@ -90,6 +98,10 @@ final class PipelinedBatch {
 		Outcome unconfirmed = (this.confirmation != null) ? unconfirmed(this.confirmation, deadline) : null;
 		if (unconfirmed != null) {
 			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? unconfirmed : outcome);
+		}
+		if (this.role != null && this.scope == Scope.PUBLISHER && this.role.isReplica(deadline)) {
+			this.reusable = false;
+			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? REPLICA : outcome);
 		}
 		return outcomes;
 	}

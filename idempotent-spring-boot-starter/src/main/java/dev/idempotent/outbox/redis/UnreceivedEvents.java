@@ -32,7 +32,7 @@ final class UnreceivedEvents {
 		if (unreceived > 0) {
 			logger.warn(
 					"{} published with no receiver, the latest to {}. Redis keeps nothing for clients that "
-							+ "subscribe later: use redis-stream for events that must reach a consumer that is away",
+							+ "subscribe later: use redis-stream for events that must reach disconnected consumers",
 					(unreceived == 1) ? "An event was" : unreceived + " events were", event.topic());
 		}
 	}

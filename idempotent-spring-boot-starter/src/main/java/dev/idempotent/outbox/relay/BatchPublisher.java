@@ -85,8 +85,8 @@ final class BatchPublisher {
 
 	/**
 	 * An event that gets no response when it is published alone, while others of its
-	 * topic do, is at fault: the attempt counts, and the destination stays available.
-	 * Otherwise only its destination may be unavailable.
+	 * topic do, is at fault: the attempt counts, unless the publisher excludes this, and
+	 * the destination stays available. Otherwise only its destination may be unavailable.
 	 */
 	private Outcome publishAlone(SerializedEvent event) {
 		boolean evidence = this.suspects.hasEvidence(event);
@@ -95,7 +95,9 @@ final class BatchPublisher {
 		if (outcomes.get(0) instanceof Outcome.Unavailable unavailable) {
 			if (evidence) {
 				this.suspects.record(single, outcomes);
-				return new Outcome.Retry(unavailable.reason() + ", but did for other events of the topic", null);
+				return this.publisher.canEventPreventResponse()
+						? new Outcome.Retry(unavailable.reason() + ", but did for other events of the topic", null)
+						: unavailable;
 			}
 			if (this.circuit.isClosed()) {
 				outcomes = List.of(new Outcome.Unavailable(unavailable.reason(), Scope.DESTINATION));

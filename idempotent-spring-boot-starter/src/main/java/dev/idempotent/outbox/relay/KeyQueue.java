@@ -188,8 +188,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Returns the committed events, in the order of their rows, and takes back the
-	 * signal: a check that begins now sees what it was about.
+	 * Returns the committed events, in the order of their rows, and clears the request
+	 * for a check: a check that begins now sees the change that led to it.
 	 */
 	synchronized List<KeyMember> beginCheck() {
 		this.signaled = false;
@@ -256,17 +256,14 @@ final class KeyQueue {
 
 	/**
 	 * Ends the use of this queue: its claim id is not used for further events.
-	 * @return the committed events
+	 * @return the events to release: the committed ones, and those of earlier queues
 	 */
 	synchronized List<LeasedEvent> replace() {
 		this.replaced = true;
-		List<LeasedEvent> committed = this.members.values()
-			.stream()
-			.filter(KeyMember::isCommitted)
-			.map(KeyMember::event)
-			.toList();
-		committed.forEach((event) -> remove(event.row()));
-		return committed;
+		List<LeasedEvent> released = new ArrayList<>(takeReleases());
+		this.members.values().stream().filter(KeyMember::isCommitted).map(KeyMember::event).forEach(released::add);
+		released.forEach((event) -> remove(event.row()));
+		return released;
 	}
 
 }

@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
@@ -20,12 +19,6 @@ import org.jspecify.annotations.Nullable;
  * The queues of the keys of one publisher, and those that a worker has to process.
  */
 final class KeyQueues {
-
-	/**
-	 * How long to insert events of a key without a lease after another instance was seen
-	 * to deliver it.
-	 */
-	private static final Duration ELSEWHERE_TIME = Duration.ofSeconds(1);
 
 	private static final int MAX_ELSEWHERE = 10_000;
 
@@ -86,8 +79,8 @@ final class KeyQueues {
 	}
 
 	/**
-	 * Replaces a queue: releases its committed events, so that they are claimed again, or
-	 * by others.
+	 * Replaces a queue: releases its events, so that they are claimed again, or by
+	 * others.
 	 */
 	void replace(KeyQueue queue) {
 		release(queue.keyHash, queue.topic, retire(queue));
@@ -95,7 +88,7 @@ final class KeyQueues {
 
 	/**
 	 * Ends the use of a queue.
-	 * @return its committed events, which are leased still
+	 * @return its events that are to be released
 	 */
 	List<LeasedEvent> retire(KeyQueue queue) {
 		this.queues.remove(queue.keyHash, queue);
@@ -138,14 +131,15 @@ final class KeyQueues {
 	}
 
 	/**
-	 * Records that another instance delivers a key.
+	 * Makes events of a key be inserted without a lease for some time, because they could
+	 * not be delivered at once.
 	 */
-	void markElsewhere(long keyHash) {
+	void markElsewhere(long keyHash, Duration time) {
 		if (this.elsewhere.size() >= MAX_ELSEWHERE) {
 			this.elsewhere.values().removeIf((end) -> System.nanoTime() - end >= 0);
 		}
 		if (this.elsewhere.size() < MAX_ELSEWHERE) {
-			this.elsewhere.put(keyHash, System.nanoTime() + ELSEWHERE_TIME.toNanos());
+			this.elsewhere.put(keyHash, System.nanoTime() + time.toNanos());
 		}
 	}
 
@@ -179,7 +173,7 @@ final class KeyQueues {
 	List<LeasedEvent> drain() {
 		List<LeasedEvent> released = this.queues.values()
 			.stream()
-			.flatMap((queue) -> Stream.concat(queue.takeReleases().stream(), queue.replace().stream()))
+			.flatMap((queue) -> queue.replace().stream())
 			.toList();
 		this.queues.clear();
 		this.ready.clear();

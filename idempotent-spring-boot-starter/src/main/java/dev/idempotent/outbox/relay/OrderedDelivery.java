@@ -31,6 +31,17 @@ final class OrderedDelivery {
 
 	private static final int PROBED_KEYS = 10;
 
+	/**
+	 * How long to insert events of a key without a lease after another instance was seen
+	 * to deliver the key at the same time.
+	 */
+	private static final Duration CONFLICT_TIME = Duration.ofMillis(50);
+
+	/**
+	 * The same after the first event of the key was seen to wait.
+	 */
+	private static final Duration WAITING_TIME = Duration.ofSeconds(1);
+
 	private final OrderedSettlement ordered;
 
 	private final BatchDelivery delivery;
@@ -153,8 +164,11 @@ final class OrderedDelivery {
 			else if (check.verdict() == HeadCheck.Verdict.RELEASE) {
 				this.queues.replace(queue);
 			}
-			if (head != null && !head.due() && !queue.lease.claimId().equals(head.claimId())) {
-				this.queues.markElsewhere(queue.keyHash);
+			if (head != null && !head.due() && head.claimId() == null) {
+				this.queues.markElsewhere(queue.keyHash, WAITING_TIME);
+			}
+			else if (check.verdict() == HeadCheck.Verdict.RELEASE) {
+				this.queues.markElsewhere(queue.keyHash, CONFLICT_TIME);
 			}
 		});
 		claim(free, claimedPerKey);
@@ -167,8 +181,8 @@ final class OrderedDelivery {
 		}
 		long deadline = System.nanoTime() + this.settings.lease().toNanos() / 2;
 		long limit = this.settings.batchMemory().toBytes();
-		List<LeasedEvent> claimed = claimed(free, new KeyLimits(perKey, limit, BacklogWorker.TRUSTED_ATTEMPTS,
-				this.settings.attempts()));
+		List<LeasedEvent> claimed = claimed(free,
+				new KeyLimits(perKey, limit, BacklogWorker.TRUSTED_ATTEMPTS, this.settings.attempts()));
 		boolean cut = claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= limit;
 		Map<Long, List<LeasedEvent>> byKey = claimed.stream().collect(Collectors.groupingBy(LeasedEvent::keyHash));
 		for (KeyQueue queue : free) {

@@ -24,6 +24,11 @@ final class RecoveryScan implements RepeatingTask.Step {
 	 */
 	private static final int PAUSE_FACTOR = 3;
 
+	/**
+	 * Keeps a pass short on a busy machine.
+	 */
+	private static final long MAX_PAUSE_MILLIS = 20;
+
 	private static final long FULL_PAUSE_MILLIS = 100;
 
 	private final OrderedOutboxStore store;
@@ -88,7 +93,8 @@ final class RecoveryScan implements RepeatingTask.Step {
 			this.requested = false;
 		}
 		else if (!this.dueInSlice) {
-			pause(TimeUnit.NANOSECONDS.toMillis(PAUSE_FACTOR * (System.nanoTime() - start)));
+			pause(Math.min(MAX_PAUSE_MILLIS,
+					TimeUnit.NANOSECONDS.toMillis(PAUSE_FACTOR * (System.nanoTime() - start))));
 		}
 	}
 

@@ -62,8 +62,7 @@ final class PendingChanges {
 	}
 
 	/**
-	 * Writes the changes at a time when they may be being written, which only Hibernate
-	 * tells.
+	 * Writes the changes unless a flush is in progress, which only Hibernate reports.
 	 */
 	void flushUnlessFlushing() {
 		if (HIBERNATE) {

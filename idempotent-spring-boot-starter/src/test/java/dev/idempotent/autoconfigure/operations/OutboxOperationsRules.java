@@ -96,6 +96,7 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertThat(blocked.get("blocked")).hasSize(1);
 		assertThat(blocked.at("/blocked/0").propertyNames()).containsExactlyInAnyOrder(ENTRY);
 		assertThat(blocked.at("/blocked/0/lastError").asString()).isEqualTo("bad");
+		assertThat(blocked.at("/blocked/0/availableIn").isNull()).isTrue();
 		List<String> types = new ArrayList<>();
 		String after = "";
 		while (after != null) {
@@ -136,6 +137,8 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 			.startsWith("A topic consists of");
 		assertThat(json(post("retry-blocked", "{}"), 400).get("problem").asString())
 			.isEqualTo("The request does not specify which events");
+		assertThat(json(post("skip-blocked", "{\"id\":\"x\"}"), 400).get("action").asString())
+			.isEqualTo("Specify the id of an event as the lists of the endpoint show it");
 		for (String after : List.of("x", "1", "1-x", "-1-1", "1-1-1", "99999999999999999999-1")) {
 			assertThat(json(get("/actuator/outbox/ordered?after=" + after), 400).get("problem").asString())
 				.contains("'after'");

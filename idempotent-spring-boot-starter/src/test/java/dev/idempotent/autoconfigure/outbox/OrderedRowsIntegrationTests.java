@@ -20,7 +20,7 @@ class OrderedRowsIntegrationTests {
 	static final RealPostgres postgres = RealPostgres.shared();
 
 	@Test
-	void doesNotStartUnlessKeysOrderNoEvents() {
+	void startsWithCachedIdsOnlyIfKeysDoNotOrderEvents() {
 		ApplicationContextRunner application = OutboxApplication.with()
 			.withPropertyValues(postgres.properties().toArray(String[]::new))
 			.withPropertyValues("idempotent.outbox.table-prefix=cached_ids_");

@@ -29,6 +29,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link OutboxKafkaConfiguration}.
@@ -57,8 +58,8 @@ class OutboxKafkaConfigurationTests {
 			.run((context) -> {
 				KafkaOutboxPublisher publisher = context.getBean(KafkaOutboxPublisher.class);
 				assertThat(publisher.publish(List.of(event()))).hasOnlyElementsOfType(Outcome.Unavailable.class);
-				assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-					.contains("kafka-producer-network-thread | shop-outbox");
+				await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+					.contains("kafka-producer-network-thread | shop-outbox"));
 				assertThat(context.getBean(Elsewhere.class).asked).isTrue();
 			});
 	}

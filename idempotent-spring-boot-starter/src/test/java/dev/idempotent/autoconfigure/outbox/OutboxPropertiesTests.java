@@ -55,6 +55,9 @@ class OutboxPropertiesTests {
 		withProperty("idempotent.outbox.topics.test:orders.on-dead", "block")
 			.run((context) -> assertThat(context).getFailure()
 				.hasStackTraceContaining("idempotent.outbox.topics.[testorders]: No publisher serves the topic"));
+		withProperty("idempotent.outbox.topics.[test:${shop.topic}].on-dead", "block")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("idempotent.outbox.topics.[test:${shop.topic}] has a placeholder"));
 		withProperty("idempotent.outbox.topics.[test:orders].on-dead", "block")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

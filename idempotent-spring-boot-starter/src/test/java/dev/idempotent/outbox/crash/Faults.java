@@ -41,16 +41,19 @@ final class Faults {
 	}
 
 	/**
-	 * Kills instances, or pauses them for longer than a lease.
+	 * Kills instances, or pauses them for longer than a lease. Begins with a kill,
+	 * because runs can be short.
 	 */
 	void strike(List<RestartedApplication> instances, Duration lease) {
+		boolean killed = false;
 		while (lasts(500, 3_000)) {
 			RestartedApplication victim = instances.get(this.random.nextInt(instances.size()));
 			if (!instances.stream().allMatch(RestartedApplication::isReady)) {
 				continue;
 			}
-			if (this.random.nextInt(100) < 55) {
+			if (!killed || this.random.nextInt(100) < 55) {
 				victim.kill();
+				killed = true;
 			}
 			else {
 				this.tally.count("fault pause");
@@ -62,14 +65,16 @@ final class Faults {
 	}
 
 	/**
-	 * Crashes a server, and disturbs the network to it.
+	 * Crashes a server, and disturbs the network to it. Begins with a crash.
 	 * @param name of the server
 	 * @param resume ends what a fault of the network has begun
 	 */
 	void strike(String name, Runnable kill, Runnable start, Map<String, Runnable> network, Runnable resume) {
 		List<String> names = List.copyOf(network.keySet());
+		boolean crashed = false;
 		while (lasts(1_500, 9_000)) {
-			if (names.isEmpty() || this.random.nextInt(100) < 30) {
+			if (!crashed || this.random.nextInt(100) < 30) {
+				crashed = true;
 				this.tally.count("fault " + name + " crash");
 				kill.run();
 				lasts(1, 1_500);

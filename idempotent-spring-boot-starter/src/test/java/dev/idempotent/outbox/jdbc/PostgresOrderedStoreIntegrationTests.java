@@ -1,12 +1,25 @@
 package dev.idempotent.outbox.jdbc;
 
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.outbox.OrderedEvent;
+import dev.idempotent.outbox.SerializedEvent;
 
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for {@link JdbcOrderedStore} on PostgreSQL.
@@ -37,6 +50,27 @@ class PostgresOrderedStoreIntegrationTests extends JdbcOrderedStoreContract {
 		OrderedIdsContract.rejects(tables.store(), reason, alter + remedy);
 		tables.template().execute(alter + remedy);
 		tables.store().requireIncreasingRows();
+	}
+
+	@Test
+	void abortsNoSerializableTransactionByReadingHeads() {
+		HikariDataSource serializable = postgres.connect();
+		serializable.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		OrderedOnTables tables = OrderedOnTables
+			.on(StoreOnTables.create(serializable, "postgresql", "serializable_outbox_"));
+		tables.template().execute("drop table if exists serializable_stock");
+		tables.template().execute("create table serializable_stock as select 1 as number");
+		OrderedEvent event = OrderedEvent.of(new SerializedEvent(UUID.randomUUID(), 0, "test:orders", "key", "type",
+				new byte[0], Map.of(SerializedEvent.CONTENT_TYPE, "text/plain"), 0));
+		new TransactionTemplate(tables.transactions()).executeWithoutResult((status) -> {
+			tables.template().queryForList("select number from serializable_stock");
+			tables.store().append(List.of(event));
+			CompletableFuture.runAsync(() -> tables.template().update("update serializable_stock set number = 2"))
+				.join();
+			assertThat(tables.store().heads(List.of(event.keyHash()))).isEmpty();
+		});
+		assertThat(tables.store().heads(List.of(event.keyHash()))).containsKey(event.keyHash());
+		tables.template().update("delete from " + tables.table());
 	}
 
 }

@@ -148,6 +148,18 @@ class FailureOutcomesTests {
 	}
 
 	@Test
+	void asksForTheFirstTopicEvenIfThereIsNoTimeForFurtherOnes() {
+		try (ProducerThreads threads = new ProducerThreads()) {
+			RecordBatch late = new RecordBatch(producer(), threads, settings(), System.nanoTime() - 1);
+			EVENTS.forEach(late::send);
+			late.send(KafkaEvents.to("others", "key", "2"));
+			List<Outcome> outcomes = late.await();
+			assertThat(outcomes.subList(0, 3)).containsOnly(DELIVERED);
+			assertUnavailable(outcomes.get(3), Scope.DESTINATION);
+		}
+	}
+
+	@Test
 	void replacesABrokenProducerOnce() {
 		ScriptedProducer broken = producer().failAtFlush("bad", new OutOfOrderSequenceException("secret"));
 		ScriptedProducer next = producer();

@@ -114,6 +114,16 @@ class KafkaOutboxPublisherIntegrationTests {
 	}
 
 	@Test
+	void deliversTheEventsBesideOneWithAnInvalidHeaderName() {
+		List<SerializedEvent> events = List.of(KafkaEvents.to(this.topic, "key", "0"),
+				KafkaEvents.to(this.topic, "key", new byte[] { '1' }, Map.of("tenant\ud800", "\ud800")),
+				KafkaEvents.to(this.topic, "key", "2"));
+		assertThat(this.publisher.publish(events)).hasSize(3).containsOnly(DELIVERED);
+		assertThat(KafkaRecords.headers(KafkaRecords.of(kafka.address(), this.topic).get(1))).containsEntry("tenant?",
+				"?");
+	}
+
+	@Test
 	void keepsItsProducerAndTheEventsBesideARecordThatKafkaRejects() {
 		String compacted = "state-" + UUID.randomUUID();
 		inKafka((admin) -> admin

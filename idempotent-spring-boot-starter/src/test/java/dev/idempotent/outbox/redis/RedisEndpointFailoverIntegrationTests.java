@@ -55,6 +55,32 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	@Test
+	void publishesToTheChannelsOfTheNewMasterAlthoughTheOldOneAcceptsMessages() {
+		LettuceConnectionFactory application = new LettuceConnectionFactory(endpoint.host(), endpoint.port());
+		application.afterPropertiesSet();
+		try (RedisChannelPublisher publisher = RedisChannelPublisher
+			.pipelined(DedicatedRedisConnections.to(application, TIMEOUT), () -> {
+			})) {
+			endpoint.leadTo(first);
+			assertThat(publisher.publish(Events.numberedToChannel("orders", 1))).containsOnly(DELIVERED);
+			first.follow(second);
+			endpoint.leadTo(second);
+			try (Subscriber subscriber = new Subscriber(second.connect(), "orders")) {
+				assertThat(publisher.publish(Events.numberedToChannel("orders", 1)))
+					.containsOnly(new Outcome.Unavailable("The Redis server is a replica"));
+				await()
+					.until(() -> publisher.publish(Events.numberedToChannel("orders", 1)).equals(List.of(DELIVERED)));
+				await().untilAsserted(() -> assertThat(subscriber.payloads()).containsExactly("0"));
+			}
+		}
+		finally {
+			application.destroy();
+			endpoint.leadTo(first);
+			first.lead();
+		}
+	}
+
+	@Test
 	void countsNoAttemptIfTheUserLacksPermission() {
 		second.command("ACL SETUSER reader on >secret ~* +@all -xadd");
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(second.host(), second.port());

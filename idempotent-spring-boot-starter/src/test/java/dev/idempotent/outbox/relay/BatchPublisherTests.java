@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
@@ -56,6 +57,19 @@ class BatchPublisherTests {
 		assertThat(this.publisher.publish(List.of(this.huge, this.small)))
 			.hasExactlyElementsOfTypes(Outcome.Retry.class, Outcome.Delivered.class);
 		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
+	}
+
+	@Test
+	void countsNoAttemptIfOnlyTheBrokerCanPreventAResponse() {
+		fail("huge");
+		BatchPublisher partitioned = new BatchPublisher(new Partitioned(this.broker), this.circuit, this.suspects);
+		for (int i = 0; i < 5; i++) {
+			partitioned.publish(List.of(this.small));
+			assertThat(partitioned.publish(List.of(this.huge, event("other", TOPIC)))).first()
+				.isInstanceOf(Outcome.Unavailable.class);
+		}
+		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
+		assertThat(this.broker.types()).contains("small", "other");
 	}
 
 	@Test
@@ -128,6 +142,25 @@ class BatchPublisherTests {
 
 	private static SerializedEvent event(String type, String topic) {
 		return new SerializedEvent(UUID.randomUUID(), 1, topic, null, type, new byte[0], Map.of(), 1);
+	}
+
+	private record Partitioned(OutboxPublisher broker) implements OutboxPublisher {
+
+		@Override
+		public String prefix() {
+			return this.broker.prefix();
+		}
+
+		@Override
+		public boolean canEventPreventResponse() {
+			return false;
+		}
+
+		@Override
+		public List<Outcome> publish(List<SerializedEvent> events) {
+			return this.broker.publish(events);
+		}
+
 	}
 
 }

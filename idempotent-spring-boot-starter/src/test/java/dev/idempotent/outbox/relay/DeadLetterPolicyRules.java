@@ -78,7 +78,7 @@ abstract class DeadLetterPolicyRules {
 	}
 
 	@Test
-	void isAskedOnceIfItDoesNotObject() {
+	void isAskedOnceIfItGrantsNoAttempt() {
 		this.shop.broker().answer((event) -> event.type().equals("bad") ? REFUSED : new Outcome.Delivered());
 		this.shop.append("good", "bad");
 		await().untilAsserted(() -> assertThat(this.shop.dead()).containsExactly("bad"));
@@ -87,7 +87,7 @@ abstract class DeadLetterPolicyRules {
 	}
 
 	@Test
-	void letsAnEventDieIfItFails(CapturedOutput output) {
+	void leavesAnEventDeadIfItThrowsAnException(CapturedOutput output) {
 		this.policy.answer = (event) -> {
 			throw new IllegalStateException("secret of " + event.type());
 		};

@@ -131,6 +131,22 @@ class KeyQueueTests {
 	}
 
 	@Test
+	void releasesAnEventThatCommitsWhileTheSuccessorIsReplaced() {
+		KeyQueue queue = insert(1);
+		this.queues.replace(queue);
+		KeyQueue successor = this.queues.ready().poll();
+		assertThat(successor).isNotNull();
+		assertThat(successor.takeReleases()).isEmpty();
+		assertThat(queue.committed(1)).isFalse();
+		this.queues.release(KEY, RecordingPublisher.TOPIC, List.of(leased(queue, 1)));
+		this.queues.replace(successor);
+		this.queues.putBack(successor);
+		KeyQueue last = this.queues.ready().poll();
+		assertThat(last).isNotNull().isNotSameAs(successor);
+		assertThat(last.takeReleases()).extracting(LeasedEvent::row).containsExactly(1L);
+	}
+
+	@Test
 	void releasesTheEventsOfAReplacedQueueWhenItIsDrained() {
 		KeyQueue queue = insert(1, 2);
 		commit(queue, 1);
@@ -152,7 +168,7 @@ class KeyQueueTests {
 
 	@Test
 	void leasesNoEventOfAKeyThatAnotherInstanceDelivers() {
-		this.queues.markElsewhere(KEY);
+		this.queues.markElsewhere(KEY, Duration.ofMinutes(1));
 		assertThat(this.queues.reserve(KEY, event(0))).isNull();
 		assertThat(this.queues.reserve(KEY + 1, event(0))).isNotNull();
 	}

@@ -46,8 +46,7 @@ abstract class OrderGapRules extends OutageRules {
 
 	@Test
 	void stopsAlthoughAnEventIsBehindOneWithoutALease() throws InterruptedException {
-		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.lease=1h",
-				"idempotent.outbox.relay.drain-timeout=40s");
+		Shop shop = open(Shop.SELDOM, "idempotent.outbox.relay.lease=1h", "idempotent.outbox.relay.drain-timeout=40s");
 		CountDownLatch open = appendAroundAnEventWithoutALease(shop);
 		Thread stop = new Thread(shop.relay()::stop);
 		stop.start();
