@@ -8,6 +8,7 @@ import java.util.Map;
 
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.OutboxStore.OrderedRow;
+import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcEventLists.ListedEvent;
@@ -57,8 +58,8 @@ final class OutboxLists {
 					.add(new Circuit(open.publisher(), open.topic(), "unavailable", open.openFor(), open.nextProbe())));
 		}
 		this.topics.paused()
-			.forEach((paused) -> circuits.add(new Circuit(paused.topic().substring(0, paused.topic().indexOf(':')),
-					paused.topic(), "paused", paused.pausedFor(), null)));
+			.forEach((paused) -> circuits.add(new Circuit(OutboxTopics.publisher(paused.topic()), paused.topic(),
+					"paused", paused.pausedFor(), null)));
 		return circuits;
 	}
 

@@ -76,7 +76,7 @@ final class OutboxRequest {
 			throw new OutboxRequestException("The request does not specify just a topic",
 					"Specify one topic, and nothing else");
 		}
-		return topic;
+		return storable("topic", topic);
 	}
 
 	/**
@@ -85,6 +85,17 @@ final class OutboxRequest {
 	private static @Nullable String stated(String name, @Nullable String value) {
 		if (value != null && value.isBlank()) {
 			throw new OutboxRequestException("The parameter '" + name + "' is empty", "Set it or omit it");
+		}
+		return (value != null) ? storable(name, value) : null;
+	}
+
+	/**
+	 * Refuses what no event can have, and PostgreSQL does not compare.
+	 */
+	private static String storable(String name, String value) {
+		if (value.indexOf('\0') >= 0) {
+			throw new OutboxRequestException("The parameter '" + name + "' contains the character NUL",
+					"Remove it from the value");
 		}
 		return value;
 	}

@@ -78,6 +78,13 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 					"idempotent.outbox.relay.enabled is true, and " + this.store.missingTables() + ".",
 					this.store.howToCreateTables() + ".", null);
 		}
+		else if (this.store.hasEventTable()) {
+			throw new IdempotentConfigurationException(
+					"Events could be appended, but not delivered: " + this.store.missingTables() + ".",
+					this.store.howToCreateTables() + ". Neither changes tables that exist: drop those of an earlier "
+							+ "version first, after it has delivered their events.",
+					null);
+		}
 		else {
 			logger.info("The outbox relay starts with the first event: {}", this.store.missingTables());
 		}

@@ -17,6 +17,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
@@ -205,6 +206,22 @@ public final class JdbcOutboxStore implements OutboxStore {
 	public boolean hasTables() {
 		try {
 			this.database.runOnce((connection) -> new TableProbe(this.tables).read(connection));
+			return true;
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Checks whether the database has the table of pending events, whatever its columns.
+	 * @return whether events could be appended although other tables are missing
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 */
+	public boolean hasEventTable() {
+		String sql = "select 1 from " + this.tables.event() + " where 1 = 0";
+		try {
+			this.database.run((connection) -> Statements.query(connection, sql, List.of(), (row, number) -> number));
 			return true;
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {

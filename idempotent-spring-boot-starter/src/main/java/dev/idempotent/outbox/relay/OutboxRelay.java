@@ -180,7 +180,7 @@ public final class OutboxRelay {
 		this.handOffs.open();
 		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.handOffs::isOpen, this::start));
 		start("outbox-recovery", new RepeatingTask(() -> this.running, new RecoveryScan(this.ordered.store(),
-				this.relays, this.settings, this.recoveryWakeUp, this.failureLog.worker())));
+				this.relays, this.pausedTopics, this.settings, this.recoveryWakeUp, this.failureLog.worker())));
 	}
 
 	/**

@@ -1,7 +1,7 @@
 package dev.idempotent.outbox.relay;
 
+import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -20,7 +20,7 @@ final class PausedTopics {
 
 	private static final Logger logger = LoggerFactory.getLogger(PausedTopics.class);
 
-	private static final long MIN_AGE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+	private static final Duration MIN_AGE = Duration.ofMillis(100);
 
 	private static final long PAUSE_MILLIS = 100;
 
@@ -57,8 +57,15 @@ final class PausedTopics {
 	/**
 	 * Reads the paused topics unless another worker has just done so.
 	 */
-	synchronized void refresh() {
-		if (!this.known || System.nanoTime() - this.lastRead >= MIN_AGE_NANOS) {
+	void refresh() {
+		refresh(MIN_AGE);
+	}
+
+	/**
+	 * Reads the paused topics unless this was done less than a time ago.
+	 */
+	synchronized void refresh(Duration minAge) {
+		if (!this.known || System.nanoTime() - this.lastRead >= minAge.toNanos()) {
 			read();
 		}
 	}

@@ -35,6 +35,8 @@ final class RecoveryScan implements RepeatingTask.Step {
 
 	private final Map<String, PublisherRelay> relays;
 
+	private final PausedTopics pausedTopics;
+
 	private final RelaySettings settings;
 
 	private final WakeUp wakeUp;
@@ -53,10 +55,11 @@ final class RecoveryScan implements RepeatingTask.Step {
 
 	private boolean requested;
 
-	RecoveryScan(OrderedOutboxStore store, Map<String, PublisherRelay> relays, RelaySettings settings, WakeUp wakeUp,
-			StoreFailureLog.Worker failureLog) {
+	RecoveryScan(OrderedOutboxStore store, Map<String, PublisherRelay> relays, PausedTopics pausedTopics,
+			RelaySettings settings, WakeUp wakeUp, StoreFailureLog.Worker failureLog) {
 		this.store = store;
 		this.relays = relays;
+		this.pausedTopics = pausedTopics;
 		this.settings = settings;
 		this.wakeUp = wakeUp;
 		this.failureLog = failureLog;
@@ -67,6 +70,8 @@ final class RecoveryScan implements RepeatingTask.Step {
 
 	@Override
 	public void run() throws InterruptedException {
+		// The backlog workers cannot while they publish.
+		this.pausedTopics.refresh(this.settings.pollInterval());
 		if (this.relays.values().stream().anyMatch(PublisherRelay::isFull)) {
 			// Each due key that has no space requests a pass.
 			Thread.sleep(FULL_PAUSE_MILLIS);

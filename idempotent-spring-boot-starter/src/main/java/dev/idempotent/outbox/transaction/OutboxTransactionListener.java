@@ -1,6 +1,8 @@
 package dev.idempotent.outbox.transaction;
 
 import java.time.InstantSource;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -21,9 +23,9 @@ import org.springframework.util.function.SingletonSupplier;
 public final class OutboxTransactionListener implements TransactionExecutionListener {
 
 	/**
-	 * The resource of an outer transaction of another kind, while one begins.
+	 * What outer transactions of another kind have, while one begins.
 	 */
-	private static final ThreadLocal<@Nullable Object> OUTER = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Outer> OUTER = new ThreadLocal<>();
 
 	private final Supplier<EventWriter> writer;
 
@@ -49,7 +51,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	@Override
 	public void beforeBegin(TransactionExecution transaction) {
 		if (transaction.isNewTransaction()) {
-			OUTER.set(resource());
+			OUTER.set(new Outer(resource(), PendingChanges.sessions()));
 		}
 	}
 
@@ -58,14 +60,14 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		if (!transaction.isNewTransaction()) {
 			return;
 		}
-		Object outer = OUTER.get();
+		Outer outer = Objects.requireNonNullElse(OUTER.get(), Outer.NONE);
 		OUTER.remove();
 		if (failure != null || !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return;
 		}
 		Object own = resource();
-		if (own != null && own != outer) {
-			OutboxSynchronization.begin(this.writer.get(), PendingChanges.of(transaction));
+		if (own != null && own != outer.resource()) {
+			OutboxSynchronization.begin(this.writer.get(), PendingChanges.of(transaction, outer.sessions()));
 		}
 		else {
 			OutboxSynchronization.beginElsewhere(this.writer.get());
@@ -102,6 +104,12 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 
 	private @Nullable Object resource() {
 		return TransactionSynchronizationManager.getResource(this.writer.get().transactionResource());
+	}
+
+	private record Outer(@Nullable Object resource, Set<Object> sessions) {
+
+		static final Outer NONE = new Outer(null, Set.of());
+
 	}
 
 }

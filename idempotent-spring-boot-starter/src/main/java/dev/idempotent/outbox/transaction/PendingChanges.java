@@ -1,5 +1,8 @@
 package dev.idempotent.outbox.transaction;
 
+import java.util.Set;
+import java.util.stream.Collectors;
+
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionStatus;
@@ -17,29 +20,43 @@ final class PendingChanges {
 
 	private final @Nullable TransactionStatus transaction;
 
-	private PendingChanges(@Nullable TransactionStatus transaction) {
+	private final Set<Object> sessions;
+
+	private PendingChanges(@Nullable TransactionStatus transaction, Set<Object> sessions) {
 		this.transaction = transaction;
+		this.sessions = sessions;
 	}
 
 	/**
-	 * Returns the changes of a transaction.
+	 * Returns the sessions in transactions of the calling thread.
 	 */
-	static PendingChanges of(TransactionExecution transaction) {
-		return new PendingChanges((transaction instanceof TransactionStatus status) ? status : null);
+	static Set<Object> sessions() {
+		return HIBERNATE ? HibernateSessions.inTransactions() : Set.of();
+	}
+
+	/**
+	 * Returns the changes of a transaction that has just begun.
+	 * @param outer the sessions that were in transactions before
+	 */
+	static PendingChanges of(TransactionExecution transaction, Set<Object> outer) {
+		Set<Object> own = sessions().stream()
+			.filter((session) -> !outer.contains(session))
+			.collect(Collectors.toUnmodifiableSet());
+		return new PendingChanges((transaction instanceof TransactionStatus status) ? status : null, own);
 	}
 
 	/**
 	 * Returns the changes of a transaction that cannot be flushed.
 	 */
 	static PendingChanges unknown() {
-		return new PendingChanges(null);
+		return new PendingChanges(null, Set.of());
 	}
 
 	/**
 	 * Writes the changes before the commit, unless the application flushes them manually.
 	 */
 	void flush() {
-		if (this.transaction != null && (!HIBERNATE || HibernateSessions.allowFlush())) {
+		if (this.transaction != null && (!HIBERNATE || HibernateSessions.allowFlush(this.sessions))) {
 			this.transaction.flush();
 		}
 	}

@@ -128,6 +128,10 @@ abstract class OutboxEndpointRules {
 			.isEqualTo("The request specifies both all events and some of them");
 		assertThat(json(post("discard", "{\"type\":\"\"}"), 400).get("problem").asString())
 			.isEqualTo("The parameter 'type' is empty");
+		assertThat(json(post("discard", "{\"type\":\"a\\u0000b\"}"), 400).get("problem").asString())
+			.isEqualTo("The parameter 'type' contains the character NUL");
+		assertThat(json(get("/actuator/outbox/pending?topic=%00"), 400).get("problem").asString()).contains("'topic'");
+		assertThat(json(post("resume", "{\"topic\":\"\\u0000\"}"), 400).get("problem").asString()).contains("'topic'");
 		assertThat(json(post("retry", "{\"id\":\"1\"}"), 400).get("problem").asString()).contains("UUID");
 		assertThat(json(post("explode", "{\"all\":true}"), 400).get("action").asString()).contains("outbox/retry");
 		assertThat(json(get("/actuator/outbox/living"), 400).get("action").asString()).contains("outbox/dead");

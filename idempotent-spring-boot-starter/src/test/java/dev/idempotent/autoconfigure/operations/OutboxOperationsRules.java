@@ -57,6 +57,13 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 	}
 
 	@Test
+	void listsAndResumesARowThatIsNotATopic() {
+		bean(JdbcTemplate.class).update("insert into endpoint_control (topic) values ('orders')");
+		assertThat(json(get("/actuator/outbox/circuits"), 200).at("/circuits/0/topic").asString()).isEqualTo("orders");
+		assertThat(json(post("resume", "{\"topic\":\"orders\"}"), 200).get("resumed").asInt()).isOne();
+	}
+
+	@Test
 	void listsUnavailableDestinations() {
 		publisher().answer((event) -> new Outcome.Unavailable("away", Scope.DESTINATION));
 		append(OutboxEvent.of("order.created", 1).toTopic("test:away"));

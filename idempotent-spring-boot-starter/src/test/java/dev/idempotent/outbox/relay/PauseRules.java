@@ -106,6 +106,28 @@ abstract class PauseRules {
 	}
 
 	@Test
+	void learnsOfAPauseWhileItPublishesABacklog() {
+		Shop shop = open();
+		CountDownLatch taken = new CountDownLatch(1);
+		CountDownLatch open = new CountDownLatch(1);
+		shop.broker().answer((event) -> {
+			if (event.type().equals("slow")) {
+				taken.countDown();
+				RelayRules.awaitLatch(open);
+			}
+			return new Outcome.Delivered();
+		});
+		shop.leaveBehind("slow", 1);
+		RelayRules.awaitLatch(taken);
+		control(shop).pause(PAUSED);
+		awaitPaused(Set.of(PAUSED));
+		shop.appendTo(PAUSED, "kept");
+		open.countDown();
+		await().untilAsserted(() -> assertThat(unleased(shop)).isOne());
+		assertThat(published(PAUSED)).isEmpty();
+	}
+
+	@Test
 	void keepsATopicPausedAfterARestart() {
 		Shop before = open();
 		control(before).pause(PAUSED);

@@ -2,6 +2,7 @@ package dev.idempotent.outbox.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -33,7 +34,11 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.ObjectOptimisticLockingFailureException;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -130,6 +135,23 @@ class JpaOrderedEventsIntegrationTests {
 		});
 		assertThat(events()).containsExactly("never written");
 		assertThat(entities().find(Stock.class, "one").value).isEqualTo("new");
+	}
+
+	@Test
+	void writesChangesDuringAReadOnlyTransactionOfAnotherDatabase() {
+		LocalContainerEntityManagerFactoryBean other = new LocalContainerEntityManagerFactoryBean();
+		other.setDataSource(new DriverManagerDataSource("jdbc:h2:mem:other"));
+		other.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
+		other.setPackagesToScan("none");
+		other.afterPropertiesSet();
+		TransactionTemplate reading = new TransactionTemplate(
+				new JpaTransactionManager(Objects.requireNonNull(other.getObject())));
+		reading.setReadOnly(true);
+		reading.executeWithoutResult((status) -> inTransaction(() -> {
+			change(entities().find(Stock.class, "one"), "changed", false);
+			afterAllOthers(() -> assertThat(value()).isEqualTo("changed"));
+		}));
+		other.destroy();
 	}
 
 	@Test
