@@ -21,7 +21,6 @@ import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
@@ -55,7 +54,6 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -72,7 +70,8 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
 @EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
-@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class })
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class,
+		OutboxTopicConfiguration.class })
 public final class OutboxAutoConfiguration {
 
 	@Bean
@@ -102,32 +101,6 @@ public final class OutboxAutoConfiguration {
 	@DependsOn("outboxSchema")
 	JdbcOrderedStore orderedOutboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
 		return new JdbcOrderedStore(dataSource, tables, encryption);
-	}
-
-	@Bean
-	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
-			Environment environment) {
-		OutboxTopics topics = new OutboxTopics(publishers.orderedStream().toList(),
-				properties.defaultTopic(environment));
-		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
-		return topics;
-	}
-
-	private static void requireServed(OutboxTopics topics, String topic) {
-		if (topic.contains("${")) {
-			throw new IdempotentConfigurationException(
-					"idempotent.outbox.topics.[" + topic + "] has a placeholder, which is not replaced.",
-					"Write the name of the topic itself.", null);
-		}
-		try {
-			topics.resolve(topic);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new IdempotentConfigurationException(
-					"idempotent.outbox.topics.[" + topic + "]: " + ex.getMessage() + ".",
-					"Name a topic of a publisher: \"[kafka:orders]\" in YAML, with quotes; [kafka\\:orders] in a properties file.",
-					ex);
-		}
 	}
 
 	@Bean

@@ -13,6 +13,7 @@ import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -82,7 +83,7 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 		}
 		catch (RuntimeException ex) {
 			return Collections.nCopies(events.size(),
-					new Outcome.Unavailable("There is no Kafka producer (" + RootCause.of(ex) + ")"));
+					new Outcome.Unavailable("There is no Kafka producer (" + cause(ex) + ")"));
 		}
 		RecordBatch batch = new RecordBatch(producer, this.threads, this.settings, deadline);
 		events.forEach(batch::send);
@@ -110,6 +111,18 @@ public final class KafkaOutboxPublisher implements OutboxPublisher, AutoCloseabl
 	public void close() {
 		this.producers.close();
 		this.threads.close();
+	}
+
+	/**
+	 * Other messages may contain a part of {@code sasl.jaas.config}.
+	 */
+	private static String cause(RuntimeException failure) {
+		Throwable root = failure;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		return (root == failure || root instanceof ConfigException) ? RootCause.of(root)
+				: root.getClass().getSimpleName();
 	}
 
 }

@@ -153,7 +153,7 @@ final class BatchDelivery {
 			BatchResult result = settlement.settle(this.store);
 			this.observer.published(this.publisher.prefix(), result, took);
 			if (result.dead() > 0) {
-				logger.error("{} for {} became dead; see the actuator endpoint 'outbox' or the table of dead events",
+				logger.error("{} for {} became dead, or block their keys; see the actuator endpoint 'outbox'",
 						(result.dead() == 1) ? "1 event" : result.dead() + " events", this.publisher.prefix());
 			}
 		}

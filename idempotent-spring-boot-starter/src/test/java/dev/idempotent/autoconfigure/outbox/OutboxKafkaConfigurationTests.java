@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.UUID;
 
 import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
@@ -85,6 +86,14 @@ class OutboxKafkaConfigurationTests {
 				.isSameAs(context.getBean("ownPublisher")));
 	}
 
+	@Test
+	void prefersAPublisherOfTheApplicationWithTheSamePrefix() {
+		this.application.withUserConfiguration(OtherKafka.class)
+			.run((context) -> assertThat(context.getBean(OutboxTopics.class).publishers())
+				.contains(context.getBean("otherKafka", OutboxPublisher.class))
+				.noneMatch(KafkaOutboxPublisher.class::isInstance));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "org.apache.kafka", "org.springframework.boot.kafka", "org.springframework.kafka" })
 	void keepsAnOutboxWithoutKafka(String missing) throws ClassNotFoundException {
@@ -127,6 +136,28 @@ class OutboxKafkaConfigurationTests {
 		@Bean
 		KafkaOutboxPublisher ownPublisher() {
 			return KafkaOutboxPublisher.connectingTo(Map.of("bootstrap.servers", "127.0.0.1:1"), Duration.ofSeconds(1));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OtherKafka {
+
+		@Bean
+		OutboxPublisher otherKafka() {
+			return new OutboxPublisher() {
+
+				@Override
+				public String prefix() {
+					return "kafka";
+				}
+
+				@Override
+				public List<Outcome> publish(List<SerializedEvent> events) {
+					return events.stream().map((event) -> (Outcome) new Outcome.Delivered()).toList();
+				}
+
+			};
 		}
 
 	}
