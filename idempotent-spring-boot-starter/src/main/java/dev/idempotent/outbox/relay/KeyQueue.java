@@ -239,12 +239,12 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Removes an event that has been settled. If it was the last one, the key is checked
-	 * for events without a lease.
+	 * Removes an event that has been settled. If it was the last committed one, the key is
+	 * checked for events without a lease.
 	 */
 	synchronized void settled(long row) {
 		remove(row);
-		this.signaled |= this.members.isEmpty();
+		this.signaled |= !hasCommitted();
 	}
 
 	private void remove(long row) {

@@ -175,6 +175,15 @@ class KeyQueueTests {
 	}
 
 	@Test
+	void looksForEventsWithoutALeaseBeforeOneThatHasNotCommitted() {
+		KeyQueue queue = insert(1, 3);
+		commit(queue, 1);
+		queue.settled(1);
+		assertThat(queue.schedule()).isTrue();
+		assertThat(check(queue, new Head(2, null, true))).isEqualTo(Verdict.CLAIM);
+	}
+
+	@Test
 	void forgetsAQueueWithoutEvents() {
 		KeyQueue queue = insert(1);
 		commit(queue, 1);
