@@ -239,8 +239,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Removes an event that has been settled. If it was the last committed one, the key is
-	 * checked for events without a lease.
+	 * Removes an event that has been settled. If it was the last committed one, the key
+	 * is checked for events without a lease.
 	 */
 	synchronized void settled(long row) {
 		remove(row);

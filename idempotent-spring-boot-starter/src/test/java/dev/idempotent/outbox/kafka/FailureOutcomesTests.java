@@ -17,6 +17,7 @@ import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTopicException;
@@ -175,10 +176,18 @@ class FailureOutcomesTests {
 	@Test
 	void isUnavailableWhileNoProducerCanBeCreated() {
 		KafkaOutboxPublisher publisher = new KafkaOutboxPublisher(() -> {
-			throw new KafkaException("Failed to construct kafka producer", new IllegalArgumentException("No servers"));
+			throw new KafkaException("Failed to construct kafka producer", new ConfigException("No servers"));
 		}, settings());
 		assertThat(publisher.publish(EVENTS))
 			.isEqualTo(Collections.nCopies(3, new Outcome.Unavailable("There is no Kafka producer (No servers)")));
+	}
+
+	@Test
+	void keepsThePasswordInAnInvalidJaasConfigurationFromOperators() {
+		KafkaOutboxPublisher publisher = new KafkaOutboxPublisher(() -> {
+			throw new KafkaException("Failed", new IllegalArgumentException("Value not specified for key 'secret'"));
+		}, settings());
+		publisher.publish(EVENTS).forEach((outcome) -> assertUnavailable(outcome, Scope.PUBLISHER));
 	}
 
 	private static void assertUnavailable(Outcome outcome, Scope scope) {
