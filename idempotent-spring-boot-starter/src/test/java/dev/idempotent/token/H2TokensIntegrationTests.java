@@ -12,7 +12,7 @@ class H2TokensIntegrationTests extends TokenRules {
 	@Override
 	List<String> properties() {
 		return List.of(WebApplication.WITH_DATABASE, "idempotent.guarantee=transaction", "idempotent.store=jdbc",
-				"spring.datasource.url=jdbc:h2:mem:tokens", "spring.datasource.username=sa",
+				"spring.datasource.url=jdbc:h2:mem:tokens;DB_CLOSE_DELAY=-1", "spring.datasource.username=sa",
 				"spring.datasource.password=");
 	}
 
