@@ -61,7 +61,7 @@ final class OutboxOperator {
 	}
 
 	/**
-	 * Pauses a topic of a publisher of this application, which avoids mistyped ones.
+	 * Pauses a topic of a publisher of this application. Its destination is not checked.
 	 */
 	Map<String, Integer> pause(String topic) {
 		if (this.topics.publishers().stream().noneMatch((each) -> topic.startsWith(each.prefix() + ":"))) {

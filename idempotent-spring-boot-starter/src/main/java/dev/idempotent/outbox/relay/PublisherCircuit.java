@@ -1,14 +1,10 @@
 package dev.idempotent.outbox.relay;
 
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import dev.idempotent.outbox.Outcome;
@@ -26,17 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 final class PublisherCircuit {
 
-	/**
-	 * Each one is a parameter of every claim. If more are unavailable, the publisher
-	 * counts as unavailable.
-	 */
-	static final int MAX_DESTINATIONS = 50;
-
-	/**
-	 * How many keys of a destination are remembered to probe it with.
-	 */
-	private static final int MAX_KEYS = 100;
-
 	private static final Logger logger = LoggerFactory.getLogger(PublisherCircuit.class);
 
 	private final String publisher;
@@ -45,7 +30,7 @@ final class PublisherCircuit {
 
 	private final ProbeBackoff publisherBackoff = new ProbeBackoff();
 
-	private final Map<String, Destination> destinations = new HashMap<>();
+	private final Destinations destinations = new Destinations();
 
 	private Set<String> paused = Set.of();
 
@@ -71,14 +56,14 @@ final class PublisherCircuit {
 	 * Whether events to this topic may be sent.
 	 */
 	synchronized boolean isClosed(String topic) {
-		return !this.publisherBackoff.isOpen() && !this.destinations.containsKey(topic) && !isPaused(topic);
+		return !this.publisherBackoff.isOpen() && this.destinations.of(topic) == null && !isPaused(topic);
 	}
 
 	/**
 	 * The topics whose events are not claimed: {@link #failing()} and the paused ones.
 	 */
 	synchronized Set<String> unavailable() {
-		Set<String> kept = new HashSet<>(this.destinations.keySet());
+		Set<String> kept = new HashSet<>(this.destinations.topics());
 		kept.addAll(this.paused);
 		return Set.copyOf(kept);
 	}
@@ -87,7 +72,7 @@ final class PublisherCircuit {
 	 * The topics that were unavailable at the last attempt, paused or not.
 	 */
 	synchronized Set<String> failing() {
-		return Set.copyOf(this.destinations.keySet());
+		return this.destinations.topics();
 	}
 
 	/**
@@ -99,8 +84,7 @@ final class PublisherCircuit {
 		if (this.publisherBackoff.isOpen()) {
 			open.add(OpenCircuit.of(this.publisher, null, this.publisherBackoff));
 		}
-		new TreeMap<>(this.destinations)
-			.forEach((topic, destination) -> open.add(OpenCircuit.of(this.publisher, topic, destination.backoff)));
+		open.addAll(this.destinations.describe(this.publisher));
 		return open;
 	}
 
@@ -149,14 +133,17 @@ final class PublisherCircuit {
 		if (this.publisherBackoff.isOpen()) {
 			return this.publisherBackoff.isDue() ? new Probe(null, 0) : null;
 		}
-		return longest().filter((entry) -> entry.getValue().backoff.isDue()).map(PublisherCircuit::probe).orElse(null);
+		return this.destinations.longestUnprobed(this::isPaused)
+			.filter((entry) -> entry.getValue().backoff.isDue())
+			.map(Destinations::probe)
+			.orElse(null);
 	}
 
 	/**
 	 * The unavailable topic that has not been probed for the longest time.
 	 */
 	synchronized @Nullable Probe longestUnprobed() {
-		return longest().map(PublisherCircuit::probe).orElse(null);
+		return this.destinations.longestUnprobed(this::isPaused).map(Destinations::probe).orElse(null);
 	}
 
 	/**
@@ -164,7 +151,7 @@ final class PublisherCircuit {
 	 * the next event then shows whether it is available.
 	 */
 	synchronized void awaitEvent(Probe probe) {
-		Destination destination = destination(probe);
+		Destination destination = this.destinations.of(probe.topic());
 		ProbeBackoff backoff = (destination != null) ? destination.backoff : this.publisherBackoff;
 		if (!backoff.startIdle()) {
 			if (destination == null || destination.logged) {
@@ -172,7 +159,7 @@ final class PublisherCircuit {
 						(destination != null) ? probe.topic() : this.publisher, backoff.failingFor());
 			}
 			backoff.succeeded();
-			this.destinations.values().remove(destination);
+			this.destinations.remove(destination);
 			this.onRecovery.run();
 		}
 	}
@@ -181,7 +168,7 @@ final class PublisherCircuit {
 	 * Records that there is an event to probe with.
 	 */
 	synchronized void eventAvailable(String topic) {
-		Destination destination = this.destinations.get(topic);
+		Destination destination = this.destinations.of(topic);
 		if (destination != null) {
 			destination.backoff.endIdle();
 		}
@@ -192,10 +179,7 @@ final class PublisherCircuit {
 	 * Records that a key of a topic has an ordered event to probe with.
 	 */
 	synchronized void eventAvailable(String topic, long keyHash) {
-		Destination destination = this.destinations.get(topic);
-		if (destination != null && destination.keys.size() < MAX_KEYS) {
-			destination.keys.add(keyHash);
-		}
+		this.destinations.addKey(topic, keyHash);
 		eventAvailable(topic);
 	}
 
@@ -203,12 +187,7 @@ final class PublisherCircuit {
 	 * Takes some of the keys with ordered events to probe a topic with.
 	 */
 	synchronized List<Long> takeKeys(String topic, int limit) {
-		Destination destination = this.destinations.get(topic);
-		List<Long> taken = (destination != null) ? destination.keys.stream().limit(limit).toList() : List.of();
-		if (destination != null) {
-			taken.forEach(destination.keys::remove);
-		}
-		return taken;
+		return this.destinations.takeKeys(topic, limit);
 	}
 
 	/**
@@ -216,26 +195,10 @@ final class PublisherCircuit {
 	 * the destination is available.
 	 */
 	synchronized void probeBehind(Probe probe, long row) {
-		Destination destination = destination(probe);
+		Destination destination = this.destinations.of(probe.topic());
 		if (destination != null) {
 			destination.skippedRow = row;
 		}
-	}
-
-	private @Nullable Destination destination(Probe probe) {
-		return (probe.topic() != null) ? this.destinations.get(probe.topic()) : null;
-	}
-
-	private Optional<Map.Entry<String, Destination>> longest() {
-		long now = System.nanoTime();
-		return this.destinations.entrySet()
-			.stream()
-			.filter((entry) -> !isPaused(entry.getKey()) && entry.getValue().backoff.mayFindEvent())
-			.min(Comparator.comparingLong((entry) -> entry.getValue().backoff.end() - now));
-	}
-
-	private static Probe probe(Map.Entry<String, Destination> entry) {
-		return new Probe(entry.getKey(), Math.max(entry.getValue().firstRow, entry.getValue().skippedRow + 1));
 	}
 
 	private void close(Set<String> answered) {
@@ -244,7 +207,7 @@ final class PublisherCircuit {
 			logger.info("The publisher of {} is available again, after {}", this.publisher,
 					this.publisherBackoff.failingFor());
 			this.publisherBackoff.succeeded();
-			this.destinations.values().forEach((destination) -> destination.backoff.endNow());
+			this.destinations.endBackoffs();
 		}
 		for (String topic : answered) {
 			Destination recoveredDestination = this.destinations.remove(topic);
@@ -260,8 +223,7 @@ final class PublisherCircuit {
 	}
 
 	private void openPublisher(Map<String, Failure> failed) {
-		boolean tooMany = !this.destinations.keySet().containsAll(failed.keySet())
-				&& this.destinations.size() >= MAX_DESTINATIONS;
+		boolean tooMany = this.destinations.exceededBy(failed.keySet());
 		failed.values()
 			.stream()
 			.map(Failure::outcome)
@@ -277,13 +239,8 @@ final class PublisherCircuit {
 	}
 
 	private void open(String topic, Failure failure) {
-		if (!this.destinations.containsKey(topic) && this.destinations.size() >= MAX_DESTINATIONS) {
-			return;
-		}
-		Destination destination = this.destinations.computeIfAbsent(topic, (key) -> new Destination(failure.row()));
-		destination.firstRow = Math.min(destination.firstRow, failure.row());
-		destination.backoff.failed();
-		if (!this.publisherBackoff.isOpen() && !destination.logged) {
+		Destination destination = this.destinations.failed(topic, failure);
+		if (destination != null && !this.publisherBackoff.isOpen() && !destination.logged) {
 			destination.logged = true;
 			logger.warn("The destination {} is unavailable; its events are kept until it recovers: {}", topic,
 					failure.outcome().reason());

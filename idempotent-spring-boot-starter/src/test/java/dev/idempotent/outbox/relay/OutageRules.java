@@ -88,7 +88,7 @@ abstract class OutageRules extends InstanceRules {
 	void recoversEvenIfOneOfManyDestinationsStaysUnavailable() {
 		Shop shop = open(Shop.OFTEN);
 		Set<String> away = ConcurrentHashMap.newKeySet();
-		List<String> many = IntStream.range(0, PublisherCircuit.MAX_DESTINATIONS).mapToObj((i) -> AWAY + i).toList();
+		List<String> many = IntStream.range(0, Destinations.MAX).mapToObj((i) -> AWAY + i).toList();
 		away.addAll(many);
 		away.add(AWAY);
 		shop.broker()

@@ -185,9 +185,7 @@ abstract class PauseRules {
 	@Test
 	void deliversOthersWhileManyTopicsArePaused() {
 		Shop shop = open();
-		List<String> many = IntStream.range(0, 4 * PublisherCircuit.MAX_DESTINATIONS)
-			.mapToObj((i) -> PAUSED + i)
-			.toList();
+		List<String> many = IntStream.range(0, 4 * Destinations.MAX).mapToObj((i) -> PAUSED + i).toList();
 		many.forEach(control(shop)::pause);
 		awaitPaused(Set.copyOf(many));
 		many.forEach((topic) -> shop.appendTo(topic, "kept"));

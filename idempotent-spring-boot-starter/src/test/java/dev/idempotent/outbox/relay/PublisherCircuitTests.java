@@ -66,12 +66,11 @@ class PublisherCircuitTests {
 
 	@Test
 	void treatsManyUnavailableDestinationsAsAnUnavailablePublisher() {
-		IntStream.range(0, PublisherCircuit.MAX_DESTINATIONS)
-			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
+		IntStream.range(0, Destinations.MAX).forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
 		assertThat(this.circuit.isClosed()).isTrue();
 		this.circuit.record(List.of(event(1000)), List.of(GONE));
 		assertThat(this.circuit.isClosed()).isFalse();
-		assertThat(this.circuit.unavailable()).hasSize(PublisherCircuit.MAX_DESTINATIONS);
+		assertThat(this.circuit.unavailable()).hasSize(Destinations.MAX);
 	}
 
 	@Test
@@ -161,7 +160,7 @@ class PublisherCircuitTests {
 
 	@Test
 	void pausesMoreTopicsThanMayBeUnavailable() {
-		Set<String> many = IntStream.range(0, 10 * PublisherCircuit.MAX_DESTINATIONS)
+		Set<String> many = IntStream.range(0, 10 * Destinations.MAX)
 			.mapToObj((i) -> "test:" + i)
 			.collect(Collectors.toSet());
 		this.circuit.pause(many);
