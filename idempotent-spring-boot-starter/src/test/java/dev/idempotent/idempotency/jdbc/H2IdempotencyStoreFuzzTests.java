@@ -16,7 +16,7 @@ class H2IdempotencyStoreFuzzTests extends IdempotencyStoreFuzz {
 
 	@BeforeAll
 	static void connect() {
-		table = RecordTable.inMemory("fuzz");
+		table = RecordTable.inMemory();
 		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
 	}
 

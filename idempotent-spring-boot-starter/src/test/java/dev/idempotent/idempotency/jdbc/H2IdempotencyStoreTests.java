@@ -13,7 +13,7 @@ class H2IdempotencyStoreTests extends IdempotencyStoreContract {
 
 	@BeforeAll
 	static void connect() {
-		RecordTable table = RecordTable.inMemory("contract");
+		RecordTable table = RecordTable.inMemory();
 		store = new JdbcIdempotencyStore(table.dataSource(), table.name());
 	}
 

@@ -16,7 +16,7 @@ class H2RecordLocksTests extends RecordLocksContract {
 
 	@BeforeAll
 	static void createTable() {
-		table = RecordTable.inMemory("locks");
+		table = RecordTable.inMemory();
 	}
 
 	@Override

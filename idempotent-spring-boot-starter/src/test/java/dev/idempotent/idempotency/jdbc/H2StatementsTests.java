@@ -11,7 +11,7 @@ class H2StatementsTests extends StatementsContract {
 
 	@BeforeAll
 	static void createTable() {
-		table = RecordTable.inMemory("statements");
+		table = RecordTable.inMemory();
 	}
 
 	@Override

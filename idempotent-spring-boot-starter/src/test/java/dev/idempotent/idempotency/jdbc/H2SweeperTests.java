@@ -12,7 +12,7 @@ class H2SweeperTests extends SweeperContract {
 
 	@BeforeAll
 	static void createTable() {
-		table = RecordTable.inMemory("sweeper");
+		table = RecordTable.inMemory();
 	}
 
 	@Override

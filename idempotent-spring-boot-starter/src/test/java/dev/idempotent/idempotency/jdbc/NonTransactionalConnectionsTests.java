@@ -36,7 +36,7 @@ class NonTransactionalConnectionsTests {
 
 	private static final Fingerprint REQUEST = Samples.fingerprint("request");
 
-	private final RecordTable table = RecordTable.inMemory("own-connections");
+	private final RecordTable table = RecordTable.inMemory();
 
 	private final IdempotencyKey key = Samples.key();
 

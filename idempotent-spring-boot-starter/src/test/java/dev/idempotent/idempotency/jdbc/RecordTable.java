@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -47,9 +48,9 @@ record RecordTable(DataSource dataSource, String name) {
 	/**
 	 * Creates a table in a new H2 database, which ends with the JVM.
 	 */
-	static RecordTable inMemory(String database) {
+	static RecordTable inMemory() {
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl("jdbc:h2:mem:" + database + ";DB_CLOSE_DELAY=-1");
+		pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		return create(pool, "h2", DEFAULT);
 	}
 

@@ -29,7 +29,7 @@ class SweeperLifeTests {
 
 	private static final String AGAIN = "Expired idempotency keys are deleted again";
 
-	private final RecordTable table = RecordTable.inMemory("sweeper-life");
+	private final RecordTable table = RecordTable.inMemory();
 
 	private final AtomicInteger asked = new AtomicInteger();
 

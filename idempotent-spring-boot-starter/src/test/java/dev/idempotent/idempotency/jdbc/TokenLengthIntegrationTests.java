@@ -29,7 +29,7 @@ class TokenLengthIntegrationTests {
 
 	@Test
 	void isEnoughInTheTableOfTheScript() {
-		verifyAndClaim(RecordTable.inMemory("tokens"));
+		verifyAndClaim(RecordTable.inMemory());
 		verifyAndClaim(RecordTable.create(postgres.connect(), "postgresql", "tokens"));
 	}
 
@@ -42,7 +42,7 @@ class TokenLengthIntegrationTests {
 
 	@Test
 	void isRefusedAtTheStartInATableOfAnEarlierVersion() {
-		RecordTable h2 = RecordTable.inMemory("shorttokens");
+		RecordTable h2 = RecordTable.inMemory();
 		h2.template().execute("alter table idempotency_record alter column token set data type varchar(64)");
 		assertRefused(h2.dataSource(), RecordTable.DEFAULT);
 		RecordTable table = RecordTable.create(postgres.connect(), "postgresql", "short_tokens");

@@ -7,7 +7,7 @@ class H2OrderedStoreTests extends JdbcOrderedStoreContract {
 
 	@Override
 	StoreOnTables create(String name) {
-		return StoreOnTables.inMemory("outbox_" + name);
+		return StoreOnTables.inMemory();
 	}
 
 }

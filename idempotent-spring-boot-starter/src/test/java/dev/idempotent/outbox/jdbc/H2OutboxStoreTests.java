@@ -15,7 +15,7 @@ class H2OutboxStoreTests extends JdbcOutboxStoreContract {
 
 	@Override
 	StoreOnTables create(String name) {
-		return StoreOnTables.inMemory("outbox_" + name);
+		return StoreOnTables.inMemory();
 	}
 
 	@Nested

@@ -68,9 +68,9 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 	/**
 	 * Creates tables in a new H2 database, which ends with the JVM.
 	 */
-	static StoreOnTables inMemory(String database) {
+	static StoreOnTables inMemory() {
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl("jdbc:h2:mem:" + database + ";DB_CLOSE_DELAY=-1");
+		pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
 		return create(pool, "h2", DEFAULT);
 	}
 
