@@ -32,6 +32,7 @@ import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.JdbcTopicControl;
+import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.jdbc.OutboxTables;
 import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
@@ -89,6 +90,12 @@ public final class OutboxAutoConfiguration {
 				(script) -> named(script, tables),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
+	}
+
+	@Bean
+	@DependsOn("outboxSchema")
+	OutboxTableCheck outboxTableCheck(DataSource dataSource, OutboxTables tables) {
+		return new OutboxTableCheck(dataSource, tables);
 	}
 
 	@Bean
@@ -182,10 +189,10 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			JdbcOutboxStore store, JdbcOrderedStore ordered, OutboxTopics topics, OutboxRelayProperties relayProperties,
+			OutboxTableCheck tables, OutboxTopics topics, OutboxRelayProperties relayProperties,
 			OutboxProperties properties) {
-		return new OutboxRelayLifecycle(activation, relay, store,
-				(properties.order() == OutboxProperties.Order.KEY) ? ordered : null, topics, relayProperties.enabled());
+		return new OutboxRelayLifecycle(activation, relay, tables, properties.order() == OutboxProperties.Order.KEY,
+				topics, relayProperties.enabled());
 	}
 
 	/**

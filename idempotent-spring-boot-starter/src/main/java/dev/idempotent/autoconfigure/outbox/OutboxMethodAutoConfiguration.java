@@ -7,7 +7,7 @@ import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TransactionalOutbox;
-import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.method.OutboxMethodAdvisor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -49,11 +49,11 @@ public final class OutboxMethodAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton outboxMethodsCheck(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<OutboxActivation> activation, ObjectProvider<JdbcOutboxStore> store) {
+			ObjectProvider<OutboxActivation> activation, ObjectProvider<OutboxTableCheck> tables) {
 		return () -> {
 			int found = new AnnotatedMethodsCheck(beanFactory, TransactionalOutbox.class).check().size();
 			if (found > 0) {
-				store.ifAvailable((tables) -> requireTables(tables, "There is a @TransactionalOutbox method"));
+				tables.ifAvailable((check) -> check.requireTables("There is a @TransactionalOutbox method"));
 				String cause = (found == 1) ? "1 @TransactionalOutbox method appends events"
 						: found + " @TransactionalOutbox methods append events";
 				activation.ifAvailable((outbox) -> outbox.activate(cause));
@@ -71,14 +71,6 @@ public final class OutboxMethodAutoConfiguration {
 					null);
 		}
 		return known;
-	}
-
-	static void requireTables(JdbcOutboxStore store, String reason) {
-		store.requireOneDatabase();
-		if (!store.hasTables()) {
-			throw new IdempotentConfigurationException(reason + ", and " + store.missingTables() + ".",
-					store.howToCreateTables() + ".", null);
-		}
 	}
 
 }

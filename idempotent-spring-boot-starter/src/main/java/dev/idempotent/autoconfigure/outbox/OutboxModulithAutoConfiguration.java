@@ -7,7 +7,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.modulith.ExternalizedEventRecorder;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -70,8 +70,8 @@ public final class OutboxModulithAutoConfiguration {
 		@Bean
 		@Lazy(false)
 		ExternalizedEventRecorder externalizedEventRecorder(EventExternalizationConfiguration configuration,
-				ObjectProvider<Outbox> outbox, OutboxActivation activation, OutboxTopics topics, JdbcOutboxStore store,
-				OutboxModulithProperties properties, BeanFactory beanFactory) {
+				ObjectProvider<Outbox> outbox, OutboxActivation activation, OutboxTopics topics,
+				OutboxTableCheck tables, OutboxModulithProperties properties, BeanFactory beanFactory) {
 			if (configuration.serializeExternalization()) {
 				throw new IdempotentConfigurationException(
 						"Spring Modulith's serialized externalization has no effect in an outbox.",
@@ -80,7 +80,7 @@ public final class OutboxModulithAutoConfiguration {
 								+ "and key are delivered in order.",
 						null);
 			}
-			OutboxMethodAutoConfiguration.requireTables(store, "spring.modulith.events.externalization.mode is outbox");
+			tables.requireTables("spring.modulith.events.externalization.mode is outbox");
 			activation.activate("Spring Modulith externalizes events to it");
 			return new ExternalizedEventRecorder(configuration, outbox.getObject(),
 					topics.publishers()

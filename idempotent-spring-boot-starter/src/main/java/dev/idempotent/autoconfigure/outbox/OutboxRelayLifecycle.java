@@ -2,8 +2,7 @@ package dev.idempotent.autoconfigure.outbox;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.OutboxTopics;
-import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
-import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,9 +29,9 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	private final ObjectProvider<OutboxRelay> relay;
 
-	private final JdbcOutboxStore store;
+	private final OutboxTableCheck tables;
 
-	private final @Nullable JdbcOrderedStore ordered;
+	private final boolean ordered;
 
 	private final OutboxTopics topics;
 
@@ -40,16 +39,15 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 
 	/**
 	 * Creates the life cycle.
-	 * @param ordered stores events that are ordered by key; {@code null} if keys do not
-	 * order events
+	 * @param ordered whether keys order events
 	 * @param enabled {@code null} to run the relay if the outbox is on, {@code true} to
 	 * switch the outbox on, {@code false} to run no relay
 	 */
-	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, JdbcOutboxStore store,
-			@Nullable JdbcOrderedStore ordered, OutboxTopics topics, @Nullable Boolean enabled) {
+	OutboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay, OutboxTableCheck tables,
+			boolean ordered, OutboxTopics topics, @Nullable Boolean enabled) {
 		this.activation = activation;
 		this.relay = relay;
-		this.store = store;
+		this.tables = tables;
 		this.ordered = ordered;
 		this.topics = topics;
 		this.enabled = enabled;
@@ -70,30 +68,30 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 			return;
 		}
 		if (hasTables()) {
-			this.store.requireOneDatabase();
+			this.tables.requireOneDatabase();
 			this.relay.getObject().start();
 		}
 		else if (Boolean.TRUE.equals(this.enabled)) {
 			throw new IdempotentConfigurationException(
-					"idempotent.outbox.relay.enabled is true, and " + this.store.missingTables() + ".",
-					this.store.howToCreateTables() + ".", null);
+					"idempotent.outbox.relay.enabled is true, and " + this.tables.missingTables() + ".",
+					this.tables.howToCreateTables() + ".", null);
 		}
-		else if (this.store.hasEventTable()) {
+		else if (this.tables.hasEventTable()) {
 			throw new IdempotentConfigurationException(
-					"Events could be appended, but not delivered: " + this.store.missingTables() + ".",
-					this.store.howToCreateTables() + ". Neither changes tables that exist: drop those of an earlier "
+					"Events could be appended, but not delivered: " + this.tables.missingTables() + ".",
+					this.tables.howToCreateTables() + ". Neither changes tables that exist: drop those of an earlier "
 							+ "version first, after it has delivered their events.",
 					null);
 		}
 		else {
-			logger.info("The outbox relay starts with the first event: {}", this.store.missingTables());
+			logger.info("The outbox relay starts with the first event: {}", this.tables.missingTables());
 		}
 	}
 
 	private void checkRows() {
 		try {
-			if (this.ordered != null && this.store.hasTables()) {
-				this.ordered.requireIncreasingRows();
+			if (this.ordered && this.tables.hasTables()) {
+				this.tables.requireIncreasingRows();
 			}
 		}
 		catch (DataAccessException ex) {
@@ -125,7 +123,7 @@ final class OutboxRelayLifecycle implements SmartLifecycle {
 	 */
 	private boolean hasTables() {
 		try {
-			return this.store.hasTables();
+			return this.tables.hasTables();
 		}
 		catch (DataAccessException ex) {
 			return true;

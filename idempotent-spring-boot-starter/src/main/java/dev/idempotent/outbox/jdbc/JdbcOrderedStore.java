@@ -44,18 +44,6 @@ public final class JdbcOrderedStore implements OrderedOutboxStore {
 		this.encryption = new EventEncryption(encryption);
 	}
 
-	/**
-	 * Rejects a database that does not number rows in the order of their inserts.
-	 * @throws dev.idempotent.IdempotentConfigurationException if it does not
-	 * @throws org.springframework.dao.DataAccessException if the database does not answer
-	 */
-	public void requireIncreasingRows() {
-		this.database.run((connection) -> {
-			new OrderedIds(this.tables).require(this.database.kind(connection), connection);
-			return true;
-		});
-	}
-
 	@Override
 	public List<SerializedEvent> append(List<OrderedEvent> events) {
 		List<SerializedEvent> encrypted = this.encryption.encrypt(events.stream().map(OrderedEvent::event).toList());

@@ -12,12 +12,9 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
-import dev.idempotent.jdbc.RoutingDataSources;
-import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
@@ -55,21 +52,6 @@ public final class JdbcOutboxStore implements OutboxStore {
 		this.lowWaterMark = new LowWaterMark(this.database, tables, LowWaterMark.INTERVAL, LowWaterMark.LIFETIME);
 	}
 
-	/**
-	 * Rejects a data source that routes to several databases.
-	 * @throws IdempotentConfigurationException if it does
-	 */
-	public void requireOneDatabase() {
-		String router = RoutingDataSources.find(this.dataSource);
-		if (router != null) {
-			throw new IdempotentConfigurationException(
-					"The outbox is stored in the database of the application's transactions, and the DataSource "
-							+ router
-							+ " routes to several databases: events would be delivered only from the default one.",
-					RoutingDataSources.REMEDY + "; or set idempotent.outbox.enabled=false.", null);
-		}
-	}
-
 	@Override
 	public Object transactionResource() {
 		return this.dataSource;
@@ -95,7 +77,7 @@ public final class JdbcOutboxStore implements OutboxStore {
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			throw new InvalidDataAccessResourceUsageException(
-					"No event was appended: " + missingTables() + ". " + howToCreateTables(), ex);
+					"No event was appended: " + this.tables.missing() + ". " + OutboxTables.howToCreate(), ex);
 		}
 	}
 
@@ -196,53 +178,6 @@ public final class JdbcOutboxStore implements OutboxStore {
 		EventMoves moves = moves();
 		return this.database.move(moves,
 				(move, connection) -> move.delayedToWaiting(connection, this.lowWaterMark.current(), limit));
-	}
-
-	/**
-	 * Checks that the tables exist.
-	 * @return whether they exist with the columns of the scripts
-	 * @throws org.springframework.dao.DataAccessException if the database does not answer
-	 */
-	public boolean hasTables() {
-		try {
-			this.database.runOnce((connection) -> new TableProbe(this.tables).read(connection));
-			return true;
-		}
-		catch (InvalidDataAccessResourceUsageException ex) {
-			return false;
-		}
-	}
-
-	/**
-	 * Checks whether the database has the table of pending events, whatever its columns.
-	 * @return whether events could be appended although other tables are missing
-	 * @throws org.springframework.dao.DataAccessException if the database does not answer
-	 */
-	public boolean hasEventTable() {
-		String sql = "select 1 from " + this.tables.event() + " where 1 = 0";
-		try {
-			this.database.run((connection) -> Statements.query(connection, sql, List.of(), (row, number) -> number));
-			return true;
-		}
-		catch (InvalidDataAccessResourceUsageException ex) {
-			return false;
-		}
-	}
-
-	/**
-	 * Describes the missing tables.
-	 * @return a clause for operators
-	 */
-	public String missingTables() {
-		return this.tables.missing();
-	}
-
-	/**
-	 * Describes how to create the tables.
-	 * @return a sentence for operators, without a full stop
-	 */
-	public String howToCreateTables() {
-		return OutboxTables.howToCreate();
 	}
 
 	private static <E> int eachTable(List<E> events, Predicate<E> waiting, BiFunction<Boolean, List<E>, Integer> step) {

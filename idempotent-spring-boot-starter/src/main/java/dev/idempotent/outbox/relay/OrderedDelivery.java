@@ -10,10 +10,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
-import dev.idempotent.outbox.OrderedOutboxStore.Head;
-import dev.idempotent.outbox.OrderedOutboxStore.KeyLimits;
 import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 
 /**
@@ -24,23 +21,7 @@ import dev.idempotent.outbox.OutboxStore.LeasedEvent;
  */
 final class OrderedDelivery {
 
-	/**
-	 * How many events of a key are claimed at a time.
-	 */
-	private static final int CLAIMED_PER_KEY = 32;
-
 	private static final int PROBED_KEYS = 10;
-
-	/**
-	 * How long to insert events of a key without a lease after another instance was seen
-	 * to deliver the key at the same time.
-	 */
-	private static final Duration CONFLICT_TIME = Duration.ofMillis(50);
-
-	/**
-	 * The same after the first event of the key was seen to wait.
-	 */
-	private static final Duration WAITING_TIME = Duration.ofSeconds(1);
 
 	private final OrderedSettlement ordered;
 
@@ -54,7 +35,7 @@ final class OrderedDelivery {
 
 	private final OutboxObserver observer;
 
-	private final BooleanSupplier claiming;
+	private final KeyCheck keyCheck;
 
 	/**
 	 * Creates a delivery.
@@ -68,7 +49,7 @@ final class OrderedDelivery {
 		this.circuit = circuit;
 		this.settings = settings;
 		this.observer = observer;
-		this.claiming = claiming;
+		this.keyCheck = new KeyCheck(ordered.store(), queues, settings, claiming);
 	}
 
 	/**
@@ -78,7 +59,7 @@ final class OrderedDelivery {
 	void advance(List<KeyQueue> batch) {
 		try {
 			List<KeyQueue> available = releaseUnavailable(batch);
-			Map<KeyQueue, KeyMember> due = check(available, CLAIMED_PER_KEY);
+			Map<KeyQueue, KeyMember> due = trusted(this.keyCheck.check(available));
 			if (!due.isEmpty()) {
 				settle(due, this.delivery.deliver(events(due)));
 			}
@@ -103,10 +84,7 @@ final class OrderedDelivery {
 			.flatMap(Optional::stream)
 			.toList();
 		try {
-			Map<KeyQueue, KeyMember> due = check(probed, 1);
-			if (due.isEmpty()) {
-				due = check(probed, 1);
-			}
+			Map<KeyQueue, KeyMember> due = trusted(this.keyCheck.checkForProbe(probed));
 			if (!due.isEmpty()) {
 				settle(due, this.delivery.probe(events(due)));
 			}
@@ -123,10 +101,10 @@ final class OrderedDelivery {
 	 * @return the other queues
 	 */
 	private List<KeyQueue> releaseUnavailable(List<KeyQueue> batch) {
-		List<LeasedEvent> released = new ArrayList<>();
+		Map<KeyQueue, List<LeasedEvent>> releases = new LinkedHashMap<>();
 		List<KeyQueue> available = new ArrayList<>();
 		for (KeyQueue queue : batch) {
-			released.addAll(queue.takeReleases());
+			List<LeasedEvent> released = new ArrayList<>(queue.takeReleases());
 			if (this.circuit.isClosed(queue.topic)) {
 				available.add(queue);
 			}
@@ -134,76 +112,24 @@ final class OrderedDelivery {
 				released.addAll(this.queues.retire(queue));
 				this.circuit.eventAvailable(queue.topic, queue.keyHash);
 			}
+			if (!released.isEmpty()) {
+				releases.put(queue, released);
+			}
 		}
-		if (!released.isEmpty()) {
-			this.ordered.store().release(released);
+		if (!releases.isEmpty()) {
+			release(releases);
 		}
 		return available;
 	}
 
-	/**
-	 * Compares queues with the first rows of their keys.
-	 * @return the events that can be published
-	 */
-	private Map<KeyQueue, KeyMember> check(List<KeyQueue> batch, int claimedPerKey) {
-		Map<KeyQueue, List<KeyMember>> committed = new LinkedHashMap<>();
-		batch.forEach((queue) -> committed.put(queue, queue.beginCheck()));
-		Map<Long, Head> heads = batch.isEmpty() ? Map.of()
-				: this.ordered.store().heads(batch.stream().map((queue) -> queue.keyHash).toList());
-		Map<KeyQueue, KeyMember> due = new LinkedHashMap<>();
-		List<KeyQueue> free = new ArrayList<>();
-		committed.forEach((queue, members) -> {
-			Head head = heads.get(queue.keyHash);
-			HeadCheck check = queue.check(members, head);
-			if (check.member() != null) {
-				due.put(queue, check.member());
-			}
-			else if (check.verdict() == HeadCheck.Verdict.CLAIM) {
-				free.add(queue);
-			}
-			else if (check.verdict() == HeadCheck.Verdict.RELEASE) {
-				this.queues.replace(queue);
-			}
-			if (head != null && !head.due() && head.claimId() == null) {
-				this.queues.markElsewhere(queue.keyHash, WAITING_TIME);
-			}
-			else if (check.verdict() == HeadCheck.Verdict.RELEASE) {
-				this.queues.markElsewhere(queue.keyHash, CONFLICT_TIME);
-			}
-		});
-		claim(free, claimedPerKey);
-		return trusted(due);
-	}
-
-	private void claim(List<KeyQueue> free, int perKey) {
-		if (free.isEmpty()) {
-			return;
+	private void release(Map<KeyQueue, List<LeasedEvent>> releases) {
+		try {
+			this.ordered.store().release(releases.values().stream().flatMap(List::stream).toList());
 		}
-		long deadline = System.nanoTime() + this.settings.lease().toNanos() / 2;
-		long limit = this.settings.batchMemory().toBytes();
-		List<LeasedEvent> claimed = claimed(free,
-				new KeyLimits(perKey, limit, BacklogWorker.TRUSTED_ATTEMPTS, this.settings.attempts()));
-		boolean cut = claimed.stream().mapToLong(LeasedEvent::storedBytes).sum() >= limit;
-		Map<Long, List<LeasedEvent>> byKey = claimed.stream().collect(Collectors.groupingBy(LeasedEvent::keyHash));
-		for (KeyQueue queue : free) {
-			List<LeasedEvent> events = byKey.getOrDefault(queue.keyHash, List.of());
-			queue.addClaimed(events, deadline, cut || events.size() >= perKey);
-			if (events.isEmpty() && cut) {
-				queue.signal();
-			}
-			else if (events.isEmpty() && queue.hasCommitted()) {
-				// Its events cannot be delivered before the first row, which is locked.
-				this.queues.replace(queue);
-			}
+		catch (RuntimeException ex) {
+			releases.forEach((queue, events) -> this.queues.release(queue.keyHash, queue.topic, events));
+			throw ex;
 		}
-	}
-
-	private List<LeasedEvent> claimed(List<KeyQueue> free, KeyLimits limits) {
-		if (!this.claiming.getAsBoolean()) {
-			return List.of();
-		}
-		return this.ordered.store()
-			.claim(free.stream().collect(Collectors.toMap((queue) -> queue.keyHash, (queue) -> queue.lease)), limits);
 	}
 
 	/**

@@ -17,14 +17,14 @@ abstract class OrderedIdsContract {
 
 	@Test
 	void acceptsTheTablesOfTheScript() {
-		assertThatCode(() -> tested().store().requireIncreasingRows()).doesNotThrowAnyException();
+		assertThatCode(() -> tested().tables().check().requireIncreasingRows()).doesNotThrowAnyException();
 	}
 
 	/**
-	 * Rejects a store, with a message and an action that have these parts.
+	 * Rejects a database, with a message and an action that have these parts.
 	 */
-	static void rejects(JdbcOrderedStore store, String message, String action) {
-		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(store::requireIncreasingRows)
+	static void rejects(OutboxTableCheck check, String message, String action) {
+		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(check::requireIncreasingRows)
 			.withMessageContainingAll(message, "another order")
 			.satisfies((ex) -> assertThat(ex.getAction()).contains(action, "idempotent.outbox.order=none"));
 	}

@@ -120,10 +120,10 @@ abstract class OutboxTablesContract extends OutboxStoreSteps {
 
 	@Test
 	void knowsWhetherTheTablesExist() {
-		assertThat(tested().store().hasTables()).isTrue();
-		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), new OutboxTables("missing_"),
-				PayloadEncryption.NONE);
-		assertThat(without.hasTables()).isFalse();
+		assertThat(tested().check().hasTables()).isTrue();
+		OutboxTables missing = new OutboxTables("missing_");
+		assertThat(new OutboxTableCheck(tested().dataSource(), missing).hasTables()).isFalse();
+		JdbcOutboxStore without = new JdbcOutboxStore(tested().dataSource(), missing, PayloadEncryption.NONE);
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> inTransaction(() -> without.append(List.of(event("one")), null)))
 			.withMessageContaining("missing_event")

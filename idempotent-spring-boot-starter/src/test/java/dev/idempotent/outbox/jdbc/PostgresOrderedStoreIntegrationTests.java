@@ -47,9 +47,9 @@ class PostgresOrderedStoreIntegrationTests extends JdbcOrderedStoreContract {
 		OrderedOnTables tables = tables("ids");
 		String alter = "alter table " + tables.table() + " alter column id set ";
 		tables.template().execute(alter + setting);
-		OrderedIdsContract.rejects(tables.store(), reason, alter + remedy);
+		OrderedIdsContract.rejects(tables.tables().check(), reason, alter + remedy);
 		tables.template().execute(alter + remedy);
-		tables.store().requireIncreasingRows();
+		tables.tables().check().requireIncreasingRows();
 	}
 
 	@Test

@@ -82,6 +82,10 @@ record StoreOnTables(DataSource dataSource, Database database, OutboxTables tabl
 				new JdbcOutboxStore(this.dataSource, this.tables, encryption), this.transactions);
 	}
 
+	OutboxTableCheck check() {
+		return new OutboxTableCheck(this.dataSource, this.tables);
+	}
+
 	JdbcTemplate template() {
 		return new JdbcTemplate(this.dataSource);
 	}

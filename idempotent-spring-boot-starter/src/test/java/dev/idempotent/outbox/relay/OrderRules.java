@@ -62,6 +62,19 @@ abstract class OrderRules extends OrderGapRules {
 	}
 
 	@Test
+	void deliversEventsWhoseReleaseFailedBeforeTheirLeaseEnds() {
+		Shop shop = keep(Shop.open(database(), Shop.OFTEN, FailingReleases.class));
+		FailingReleases failing = shop.bean(FailingReleases.class);
+		shop.broker()
+			.answer((event) -> event.type().equals("1") && event.attempts() == 1 ? new Outcome.Retry("not yet", null)
+					: new Outcome.Delivered());
+		shop.appendOrdered("a", "1", "2", "3");
+		await().untilAsserted(() -> assertThat(shop.ordered()).isZero());
+		assertThat(shop.broker().types()).containsExactly("1", "2", "3");
+		assertThat(failing.failures()).isEqualTo(FailingReleases.MAX);
+	}
+
+	@Test
 	void blocksTheKeyOfADeadEvent() {
 		Shop shop = open(Shop.OFTEN, "idempotent.outbox.on-dead=block");
 		shop.broker().answer((event) -> "a".equals(event.key()) ? new Outcome.Reject("bad") : new Outcome.Delivered());
