@@ -41,9 +41,7 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 
 	private final ThreadPoolExecutor connector;
 
-	private @Nullable CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection;
-
-	private long lastAttempt;
+	private volatile @Nullable Attempt lastAttempt;
 
 	private @Nullable CompletableFuture<Void> probe;
 
@@ -87,10 +85,9 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 		super.destroy();
 	}
 
-	private @Nullable StatefulConnection<byte[], byte[]> await(
-			CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection) {
+	private @Nullable StatefulConnection<byte[], byte[]> await(Attempt attempt) {
 		try {
-			return connection.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+			return attempt.connection().get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw new RedisConnectionFailureException(DedicatedClientSettings.describe(ex), ex);
@@ -104,28 +101,24 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 		}
 	}
 
-	private synchronized CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection(
-			Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
-		if (this.connection == null || (this.connection.isDone() && isToBeReplaced(this.connection))) {
-			this.lastAttempt = System.nanoTime();
-			this.connection = CompletableFuture.supplyAsync(() -> {
-				resetConnection();
-				return connect.get();
-			}, this.connector);
-		}
-		return this.connection;
+	/**
+	 * Returns the current connection without a lock, which all requests would wait for.
+	 */
+	private Attempt connection(Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
+		Attempt last = this.lastAttempt;
+		return (last != null && !last.isToBeReplaced()) ? last : connectOnce(connect);
 	}
 
-	/**
-	 * Returns whether an attempt to connect failed a while ago, or its connection is
-	 * closed. In a Cluster, Lettuce reconnects to each node.
-	 */
-	private boolean isToBeReplaced(CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> attempt) {
-		if (attempt.isCompletedExceptionally()) {
-			return System.nanoTime() - this.lastAttempt >= MIN_ATTEMPT_INTERVAL.toNanos();
+	private synchronized Attempt connectOnce(Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
+		Attempt last = this.lastAttempt;
+		if (last == null || last.isToBeReplaced()) {
+			last = new Attempt(System.nanoTime(), CompletableFuture.supplyAsync(() -> {
+				resetConnection();
+				return connect.get();
+			}, this.connector));
+			this.lastAttempt = last;
 		}
-		StatefulConnection<byte[], byte[]> opened = attempt.join();
-		return opened == null || !opened.isOpen();
+		return last;
 	}
 
 	private synchronized void checkConnection() {
@@ -154,7 +147,32 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 	}
 
 	private synchronized void forgetConnection() {
-		this.connection = null;
+		this.lastAttempt = null;
+	}
+
+	/**
+	 * An attempt to connect.
+	 *
+	 * @param start when it began
+	 * @param connection the connection, once it is open
+	 */
+	private record Attempt(long start, CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection) {
+
+		/**
+		 * Returns whether the attempt failed a while ago, or its connection is closed. In
+		 * a Cluster, Lettuce reconnects to each node.
+		 */
+		boolean isToBeReplaced() {
+			if (!this.connection.isDone()) {
+				return false;
+			}
+			if (this.connection.isCompletedExceptionally()) {
+				return System.nanoTime() - this.start >= MIN_ATTEMPT_INTERVAL.toNanos();
+			}
+			StatefulConnection<byte[], byte[]> opened = this.connection.join();
+			return opened == null || !opened.isOpen();
+		}
+
 	}
 
 }
