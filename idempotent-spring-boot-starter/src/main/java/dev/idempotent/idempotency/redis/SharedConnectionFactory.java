@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import dev.idempotent.lettuce.DedicatedClientSettings;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
@@ -21,6 +22,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
 /**
  * One connection for all threads, opened in the background, so that all of them wait
@@ -30,12 +32,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * responds, which the operating system takes 15 minutes to detect, and one whose server
  * became a replica, because the same address may lead to the new master.
  */
-final class SharedConnectionFactory extends LettuceConnectionFactory {
+final class SharedConnectionFactory extends LettuceConnectionFactory implements ScriptSender {
 
 	/**
 	 * While the server refuses connections, each request would otherwise open one.
 	 */
 	private static final Duration MIN_ATTEMPT_INTERVAL = Duration.ofMillis(100);
+
+	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
 	private final Duration timeout;
 
@@ -67,6 +71,18 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 		return isClusterAware()
 				? (StatefulRedisClusterConnection<byte[], byte[]>) await(connection(super::getSharedClusterConnection))
 				: null;
+	}
+
+	@Override
+	public Object send(LuaScript script, byte[] key, byte[]... arguments) {
+		StatefulConnection<byte[], byte[]> current = isClusterAware() ? getSharedClusterConnection()
+				: getSharedConnection();
+		try {
+			return NativeScripts.run(Objects.requireNonNull(current), script, key, arguments);
+		}
+		catch (RedisException ex) {
+			throw Objects.requireNonNull(EXCEPTIONS.convert(ex));
+		}
 	}
 
 	@Override
