@@ -26,6 +26,17 @@ public final class StoredResponse {
 	}
 
 	/**
+	 * Copies an encoded response out of the bytes that contain it.
+	 * @param bytes the bytes, which end with the encoded response
+	 * @param from the index of its first byte; the number of bytes means that it is not
+	 * kept
+	 * @return the stored response
+	 */
+	public static StoredResponse of(byte[] bytes, int from) {
+		return (from == bytes.length) ? NOT_KEPT : new StoredResponse(Arrays.copyOfRange(bytes, from, bytes.length));
+	}
+
+	/**
 	 * The marker of a run that is done but whose response could not be kept.
 	 * @return the marker
 	 */
@@ -47,6 +58,15 @@ public final class StoredResponse {
 	 */
 	public byte[] bytes() {
 		return this.bytes.clone();
+	}
+
+	/**
+	 * Copies the encoded response.
+	 * @param target where to copy it
+	 * @param from the index of its first byte there
+	 */
+	public void copyTo(byte[] target, int from) {
+		System.arraycopy(this.bytes, 0, target, from, this.bytes.length);
 	}
 
 	/**

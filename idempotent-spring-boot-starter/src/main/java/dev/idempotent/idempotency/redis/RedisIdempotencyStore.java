@@ -1,12 +1,8 @@
 package dev.idempotent.idempotency.redis;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -17,38 +13,20 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.core.RedisTemplate;
-import org.springframework.data.redis.core.script.RedisScript;
-import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
- * Keeps each key as one Redis hash with an expiry; every operation is one Lua script and
- * one round trip. Needs Redis 6.2 or Valkey with {@code maxmemory-policy noeviction}.
+ * Keeps each key as one Redis string with an expiry; every operation is one Lua script
+ * and one round trip. Needs Redis 6.2 or Valkey with {@code maxmemory-policy noeviction}.
  */
 public final class RedisIdempotencyStore implements IdempotencyStore {
 
-	@SuppressWarnings("rawtypes")
-	private static final RedisScript<List> CLAIM = script("claim.lua", List.class);
-
-	private static final RedisScript<byte[]> COMPLETE = script("complete.lua", byte[].class);
-
-	private static final RedisScript<byte[]> RELEASE = script("release.lua", byte[].class);
-
-	private static final RedisScript<byte[]> RENEW = script("renew.lua", byte[].class);
-
-	@SuppressWarnings("rawtypes")
-	private static final RedisScript<List> FIND = script("find.lua", List.class);
-
-	private static final RedisScript<byte[]> FORGET = script("forget.lua", byte[].class);
-
-	private final RedisTemplate<String, byte[]> redis;
+	private final ScriptSender scripts;
 
 	private final String keyPrefix;
 
-	private final @Nullable ReplicaConfirmation replicas;
+	private final String description;
 
 	/**
 	 * Creates a store.
@@ -57,7 +35,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	 * @param keyPrefix the prefix of all Redis keys
 	 */
 	public RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix) {
-		this(connectionFactory, keyPrefix, null);
+		this((connectionFactory instanceof ScriptSender sender) ? sender : new ConnectionScriptSender(connectionFactory),
+				keyPrefix, "Redis");
 	}
 
 	/**
@@ -72,33 +51,28 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	 */
 	public RedisIdempotencyStore(IdempotencyRedisConnection connection, String keyPrefix, int replicas,
 			Duration timeout) {
-		this(connection.factory(), keyPrefix, new ReplicaConfirmation(connection.factory(), replicas, timeout));
+		this(connection.factory(), keyPrefix, new ReplicaConfirmation(replicas, timeout));
 	}
 
 	private RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix,
-			@Nullable ReplicaConfirmation replicas) {
-		this.replicas = replicas;
-		this.redis = new RedisTemplate<>();
-		this.redis.setConnectionFactory(connectionFactory);
-		this.redis.setKeySerializer(RedisSerializer.string());
-		this.redis.setValueSerializer(RedisSerializer.byteArray());
-		this.redis.afterPropertiesSet();
+			ReplicaConfirmation replicas) {
+		this(new ConnectionScriptSender(connectionFactory, replicas), keyPrefix, "Redis with " + replicas);
+	}
+
+	private RedisIdempotencyStore(ScriptSender scripts, String keyPrefix, String description) {
+		this.scripts = scripts;
 		this.keyPrefix = keyPrefix;
+		this.description = description;
 	}
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		return confirmed(key, () -> claimOnMaster(key, fingerprint, token, lease), Claim.Acquired.class::isInstance);
-	}
-
-	private Claim claimOnMaster(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		List<?> reply = run(CLAIM, key, bytes(token), bytes(fingerprint.version()), bytes(fingerprint.digest()),
-				bytes(lease.toMillis()));
-		String outcome = text(reply.get(0));
+		List<?> reply = (List<?>) run(LuaScript.CLAIM, key, RedisValue.pending(token, fingerprint), millis(lease));
+		String outcome = LuaScript.CLAIM.outcome(reply);
 		return switch (outcome) {
 			case "ACQUIRED" -> new Claim.Acquired();
 			case "PENDING" -> new Claim.Pending(remaining(reply));
-			case "COMPLETED" -> new Claim.Completed(StoredResponse.of((byte[]) reply.get(2)), remaining(reply));
+			case "COMPLETED" -> new Claim.Completed(value(key, reply).response(), remaining(reply));
 			case "MISMATCHED" -> new Claim.Mismatched();
 			default -> throw unexpected(key, outcome);
 		};
@@ -107,66 +81,78 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		return confirmed(key, () -> accepted(key, "KEPT", run(COMPLETE, key, bytes(token), bytes(fingerprint.version()),
-				bytes(fingerprint.digest()), response.bytes(), bytes(retention.toMillis()))), (kept) -> kept);
+		return accepted(LuaScript.COMPLETE, "KEPT", key, RedisValue.completed(token, fingerprint, response),
+				millis(retention));
 	}
 
 	@Override
 	public boolean release(IdempotencyKey key, String token) {
-		return accepted(key, "FREE", run(RELEASE, key, bytes(token)));
+		return accepted(LuaScript.RELEASE, "FREE", key, RedisValue.pendingPrefix(token));
 	}
 
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
-		return accepted(key, "RENEWED", run(RENEW, key, bytes(token), bytes(lease.toMillis())));
+		return accepted(LuaScript.RENEW, "RENEWED", key, RedisValue.pendingPrefix(token), millis(lease));
 	}
 
 	@Override
 	public @Nullable StoredKey find(IdempotencyKey key) {
-		List<?> reply = run(FIND, key);
-		String outcome = text(reply.get(0));
+		List<?> reply = (List<?>) run(LuaScript.FIND, key);
+		String outcome = LuaScript.FIND.outcome(reply);
 		return switch (outcome) {
 			case "ABSENT" -> null;
-			case "PENDING" -> StoredKey.pending(text(reply.get(2)), remaining(reply));
-			case "COMPLETED" ->
-				StoredKey.completed(text(reply.get(2)), remaining(reply), StoredResponse.of((byte[]) reply.get(3)));
+			case "FOUND" -> found(value(key, reply), remaining(reply));
 			default -> throw unexpected(key, outcome);
 		};
 	}
 
 	@Override
 	public boolean forget(IdempotencyKey key, String token) {
-		return accepted(key, "FREE", run(FORGET, key, bytes(token)));
+		return accepted(LuaScript.FORGET, "FREE", key, RedisValue.completedPrefix(token));
 	}
 
 	@Override
 	public String describe() {
-		return (this.replicas != null) ? "Redis with " + this.replicas : "Redis";
+		return this.description;
 	}
 
-	private <T> T confirmed(IdempotencyKey key, Supplier<T> step, Predicate<T> isWrite) {
-		return (this.replicas != null) ? this.replicas.confirmed(key, step, isWrite) : step.get();
-	}
-
-	private <T> T run(RedisScript<T> script, IdempotencyKey key, byte[]... arguments) {
+	private Object run(LuaScript script, IdempotencyKey key, byte[]... arguments) {
 		try {
-			return this.redis.execute(script, List.of(this.keyPrefix + key.digest()), (Object[]) arguments);
+			byte[] name = (this.keyPrefix + key.digest()).getBytes(StandardCharsets.UTF_8);
+			return this.scripts.send(script, name, arguments);
 		}
 		catch (DataAccessException ex) {
 			throw new IdempotencyStoreUnavailableException("Redis failed to execute a command for key " + key, ex);
 		}
 	}
 
-	private static Duration remaining(List<?> reply) {
-		return Duration.ofMillis(Math.max(0, (Long) reply.get(1)));
-	}
-
-	private static boolean accepted(IdempotencyKey key, String yes, byte[] reply) {
-		String outcome = text(reply);
+	private boolean accepted(LuaScript script, String yes, IdempotencyKey key, byte[]... arguments) {
+		String outcome = script.outcome(run(script, key, arguments));
 		if (!outcome.equals(yes) && !outcome.equals("REFUSED")) {
 			throw unexpected(key, outcome);
 		}
 		return outcome.equals(yes);
+	}
+
+	private static StoredKey found(RedisValue value, Duration remaining) {
+		return value.isCompleted() ? StoredKey.completed(value.token(), remaining, value.response())
+				: StoredKey.pending(value.token(), remaining);
+	}
+
+	private static RedisValue value(IdempotencyKey key, List<?> reply) {
+		RedisValue value = RedisValue.read((byte[]) reply.get(2));
+		if (value == null) {
+			throw unexpected(key, "FOREIGN");
+		}
+		return value;
+	}
+
+	private static Duration remaining(List<?> reply) {
+		return Duration.ofMillis(Math.max(0, (Long) reply.get(1)));
+	}
+
+	private static byte[] millis(Duration duration) {
+		return Long.toString(duration.toMillis()).getBytes(StandardCharsets.US_ASCII);
 	}
 
 	private static IdempotencyStoreException unexpected(IdempotencyKey key, String outcome) {
@@ -174,25 +160,6 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 				"The Redis value of key " + key + " was not written by this library (" + outcome
 						+ "); use a Redis database or an " + "idempotent.redis.key-prefix that no other program uses",
 				null);
-	}
-
-	private static byte[] bytes(Object value) {
-		return value.toString().getBytes(StandardCharsets.UTF_8);
-	}
-
-	private static String text(Object reply) {
-		return new String((byte[]) reply, StandardCharsets.UTF_8);
-	}
-
-	private static <T> RedisScript<T> script(String file, Class<T> resultType) {
-		try {
-			String text = new ClassPathResource(file, RedisIdempotencyStore.class)
-				.getContentAsString(StandardCharsets.UTF_8);
-			return RedisScript.of(text, resultType);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException("Script not found on the class path: " + file, ex);
-		}
 	}
 
 }

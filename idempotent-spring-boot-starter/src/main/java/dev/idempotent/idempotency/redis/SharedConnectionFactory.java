@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import dev.idempotent.lettuce.DedicatedClientSettings;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
@@ -21,6 +22,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
 /**
  * One connection for all threads, opened in the background, so that all of them wait
@@ -30,20 +32,20 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * responds, which the operating system takes 15 minutes to detect, and one whose server
  * became a replica, because the same address may lead to the new master.
  */
-final class SharedConnectionFactory extends LettuceConnectionFactory {
+final class SharedConnectionFactory extends LettuceConnectionFactory implements ScriptSender {
 
 	/**
 	 * While the server refuses connections, each request would otherwise open one.
 	 */
 	private static final Duration MIN_ATTEMPT_INTERVAL = Duration.ofMillis(100);
 
+	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
+
 	private final Duration timeout;
 
 	private final ThreadPoolExecutor connector;
 
-	private @Nullable CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection;
-
-	private long lastAttempt;
+	private volatile @Nullable Attempt lastAttempt;
 
 	private @Nullable CompletableFuture<Void> probe;
 
@@ -72,6 +74,18 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 	}
 
 	@Override
+	public Object send(LuaScript script, byte[] key, byte[]... arguments) {
+		StatefulConnection<byte[], byte[]> current = isClusterAware() ? getSharedClusterConnection()
+				: getSharedConnection();
+		try {
+			return NativeScripts.run(Objects.requireNonNull(current), script, key, arguments);
+		}
+		catch (RedisException ex) {
+			throw Objects.requireNonNull(EXCEPTIONS.convert(ex));
+		}
+	}
+
+	@Override
 	protected AbstractRedisClient createClient() {
 		AbstractRedisClient client = super.createClient();
 		// In a Cluster, Lettuce asks the other nodes for the state of a silent one.
@@ -87,10 +101,9 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 		super.destroy();
 	}
 
-	private @Nullable StatefulConnection<byte[], byte[]> await(
-			CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection) {
+	private @Nullable StatefulConnection<byte[], byte[]> await(Attempt attempt) {
 		try {
-			return connection.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+			return attempt.connection().get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw new RedisConnectionFailureException(DedicatedClientSettings.describe(ex), ex);
@@ -104,28 +117,24 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 		}
 	}
 
-	private synchronized CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection(
-			Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
-		if (this.connection == null || (this.connection.isDone() && isToBeReplaced(this.connection))) {
-			this.lastAttempt = System.nanoTime();
-			this.connection = CompletableFuture.supplyAsync(() -> {
-				resetConnection();
-				return connect.get();
-			}, this.connector);
-		}
-		return this.connection;
+	/**
+	 * Returns the current connection without a lock, which all requests would wait for.
+	 */
+	private Attempt connection(Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
+		Attempt last = this.lastAttempt;
+		return (last != null && !last.isToBeReplaced()) ? last : connectOnce(connect);
 	}
 
-	/**
-	 * Returns whether an attempt to connect failed a while ago, or its connection is
-	 * closed. In a Cluster, Lettuce reconnects to each node.
-	 */
-	private boolean isToBeReplaced(CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> attempt) {
-		if (attempt.isCompletedExceptionally()) {
-			return System.nanoTime() - this.lastAttempt >= MIN_ATTEMPT_INTERVAL.toNanos();
+	private synchronized Attempt connectOnce(Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
+		Attempt last = this.lastAttempt;
+		if (last == null || last.isToBeReplaced()) {
+			last = new Attempt(System.nanoTime(), CompletableFuture.supplyAsync(() -> {
+				resetConnection();
+				return connect.get();
+			}, this.connector));
+			this.lastAttempt = last;
 		}
-		StatefulConnection<byte[], byte[]> opened = attempt.join();
-		return opened == null || !opened.isOpen();
+		return last;
 	}
 
 	private synchronized void checkConnection() {
@@ -154,7 +163,32 @@ final class SharedConnectionFactory extends LettuceConnectionFactory {
 	}
 
 	private synchronized void forgetConnection() {
-		this.connection = null;
+		this.lastAttempt = null;
+	}
+
+	/**
+	 * An attempt to connect.
+	 *
+	 * @param start when it began
+	 * @param connection the connection, once it is open
+	 */
+	private record Attempt(long start, CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connection) {
+
+		/**
+		 * Returns whether the attempt failed a while ago, or its connection is closed. In
+		 * a Cluster, Lettuce reconnects to each node.
+		 */
+		boolean isToBeReplaced() {
+			if (!this.connection.isDone()) {
+				return false;
+			}
+			if (this.connection.isCompletedExceptionally()) {
+				return System.nanoTime() - this.start >= MIN_ATTEMPT_INTERVAL.toNanos();
+			}
+			StatefulConnection<byte[], byte[]> opened = this.connection.join();
+			return opened == null || !opened.isOpen();
+		}
+
 	}
 
 }

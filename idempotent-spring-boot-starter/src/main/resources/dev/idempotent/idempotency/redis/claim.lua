@@ -1,36 +1,33 @@
 -- Grants a free key to the token, and reports the state of a key that is not free. A PENDING key is granted
 -- again to the token that owns it, so that a claim can be repeated after a lost reply.
--- KEYS: key. ARGV: token, fingerprint version, fingerprint, lease in ms.
--- Returns {'ACQUIRED'}, {'PENDING', remaining lease in ms}, {'COMPLETED', remaining retention in ms, response},
+-- KEYS: key. ARGV: value of the key if it is granted (RedisValue describes the format), lease in ms.
+-- Returns {'ACQUIRED'}, {'PENDING', remaining lease in ms}, {'COMPLETED', remaining retention in ms, value},
 -- {'MISMATCHED'} or, for a value that this library did not write, {'FOREIGN'}.
-local key = KEYS[1]
-local token, version, fingerprint, lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local key, claim, lease = KEYS[1], ARGV[1], ARGV[2]
 
-local record = redis.pcall('HMGET', key, 'state', 'token', 'version', 'fingerprint', 'response')
-if record.err then
+-- Not SET with NX: a replay must not need a server that accepts writes.
+local value = redis.pcall('GET', key)
+if not value then
+  redis.call('SET', key, claim, 'PX', lease)
+  return {'ACQUIRED'}
+end
+if type(value) == 'table' or string.sub(value, 1, 4) ~= string.sub(claim, 1, 4) then
   return {'FOREIGN'}
 end
-local state, owner, storedVersion, storedFingerprint, response = unpack(record)
-if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
-  return {'FOREIGN'}
-end
 
-if not state then
-  redis.call('HSET', key, 'state', 'PENDING', 'token', token, 'version', version, 'fingerprint', fingerprint)
+-- The positions of the stored state and of that of the claim.
+local stored, own = (string.byte(value, 5) or 0) + 6, string.byte(claim, 5) + 6
+local pending = string.sub(value, stored, stored) == 'P'
+if pending and string.sub(value, 1, stored) == string.sub(claim, 1, own) then
   redis.call('PEXPIRE', key, lease)
   return {'ACQUIRED'}
 end
-if state == 'PENDING' and owner == token then
-  redis.call('PEXPIRE', key, lease)
-  return {'ACQUIRED'}
-end
-if storedVersion == version and storedFingerprint ~= fingerprint then
+-- The state is followed by the version of the fingerprint and by its digest.
+if string.sub(value, stored + 1, stored + 4) == string.sub(claim, own + 1, own + 4)
+    and string.sub(value, stored + 5, stored + #claim - own) ~= string.sub(claim, own + 5) then
   return {'MISMATCHED'}
 end
-if state == 'PENDING' then
+if pending then
   return {'PENDING', redis.call('PTTL', key)}
 end
-if not response then
-  return {'FOREIGN'}
-end
-return {'COMPLETED', redis.call('PTTL', key), response}
+return {'COMPLETED', redis.call('PTTL', key), value}

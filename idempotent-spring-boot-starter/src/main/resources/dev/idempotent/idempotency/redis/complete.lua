@@ -1,25 +1,24 @@
 -- Completes a key that the token owns, or that is free, with a response. Repeatable: a key that the token has
 -- completed stays unchanged.
--- KEYS: key. ARGV: token, fingerprint version, fingerprint, response, retention in ms.
+-- KEYS: key. ARGV: value of the completed key (RedisValue describes the format), retention in ms.
 -- Returns 'KEPT', 'REFUSED' if another token owns the key, or 'FOREIGN' for a value that this library did not write.
-local key = KEYS[1]
-local token, version, fingerprint, response, retention = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local key, completed, retention = KEYS[1], ARGV[1], ARGV[2]
+local state = string.byte(completed, 5) + 6
 
-local record = redis.pcall('HMGET', key, 'state', 'token')
-if record.err then
-  return 'FOREIGN'
-end
-local state, owner = unpack(record)
-if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+-- The stored value up to its state: its response may be large.
+local stored = redis.pcall('GETRANGE', key, 0, state - 1)
+if type(stored) == 'table' or (stored == '' and redis.call('EXISTS', key) == 1) then
   return 'FOREIGN'
 end
 
-if state and owner ~= token then
-  return 'REFUSED'
+if stored == string.sub(completed, 1, state) then
+  return 'KEPT'
 end
-if state ~= 'COMPLETED' then
-  redis.call('HSET', key, 'state', 'COMPLETED', 'token', token, 'version', version, 'fingerprint', fingerprint,
-    'response', response)
-  redis.call('PEXPIRE', key, retention)
+if stored == '' or stored == string.sub(completed, 1, state - 1) .. 'P' then
+  redis.call('SET', key, completed, 'PX', retention)
+  return 'KEPT'
 end
-return 'KEPT'
+if string.sub(stored, 1, 4) ~= string.sub(completed, 1, 4) then
+  return 'FOREIGN'
+end
+return 'REFUSED'

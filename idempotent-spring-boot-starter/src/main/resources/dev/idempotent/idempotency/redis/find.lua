@@ -1,25 +1,14 @@
 -- Reports the state of a key and does not change it.
 -- KEYS: key.
--- Returns {'ABSENT'}, {'PENDING', remaining lease in ms, token}, {'COMPLETED', remaining retention in ms, token,
--- response} or, for a value that this library did not write, {'FOREIGN'}.
+-- Returns {'ABSENT'}, {'FOUND', remaining lease or retention in ms, value} (RedisValue describes the format) or, for
+-- a value that this library did not write, {'FOREIGN'}, unless the value shows this.
 local key = KEYS[1]
 
-local record = redis.pcall('HMGET', key, 'state', 'token', 'response')
-if record.err then
-  return {'FOREIGN'}
-end
-local state, owner, response = unpack(record)
-if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
-  return {'FOREIGN'}
-end
-
-if not state then
+local value = redis.pcall('GET', key)
+if not value then
   return {'ABSENT'}
 end
-if not owner or (state == 'COMPLETED' and not response) then
+if type(value) == 'table' then
   return {'FOREIGN'}
 end
-if state == 'PENDING' then
-  return {'PENDING', redis.call('PTTL', key), owner}
-end
-return {'COMPLETED', redis.call('PTTL', key), owner, response}
+return {'FOUND', redis.call('PTTL', key), value}

@@ -1,23 +1,22 @@
 -- Deletes a COMPLETED key that the token has completed. A PENDING key stays unchanged.
--- KEYS: key. ARGV: token.
+-- KEYS: key. ARGV: beginning of the value of a key that the token has completed (RedisValue describes the format).
 -- Returns 'FREE', also for a key that is already free, 'REFUSED' for a key that is pending or that another token has
 -- completed, or 'FOREIGN' for a value that this library did not write.
-local key, token = KEYS[1], ARGV[1]
+local key, completed = KEYS[1], ARGV[1]
 
-local record = redis.pcall('HMGET', key, 'state', 'token')
-if record.err then
-  return 'FOREIGN'
-end
-local state, owner = unpack(record)
-if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+local stored = redis.pcall('GETRANGE', key, 0, #completed - 1)
+if type(stored) == 'table' or (stored == '' and redis.call('EXISTS', key) == 1) then
   return 'FOREIGN'
 end
 
-if not state then
+if stored == '' then
   return 'FREE'
 end
-if state ~= 'COMPLETED' or owner ~= token then
-  return 'REFUSED'
+if stored == completed then
+  redis.call('DEL', key)
+  return 'FREE'
 end
-redis.call('DEL', key)
-return 'FREE'
+if string.sub(stored, 1, 4) ~= string.sub(completed, 1, 4) then
+  return 'FOREIGN'
+end
+return 'REFUSED'

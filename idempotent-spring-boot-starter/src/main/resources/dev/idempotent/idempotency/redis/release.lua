@@ -1,23 +1,22 @@
 -- Releases a PENDING key that the token owns. A COMPLETED key stays unchanged.
--- KEYS: key. ARGV: token.
+-- KEYS: key. ARGV: beginning of the value of a key that the token has claimed (RedisValue describes the format).
 -- Returns 'FREE', also for a key that is already free, 'REFUSED' for a key that is completed or that another token
 -- owns, or 'FOREIGN' for a value that this library did not write.
-local key, token = KEYS[1], ARGV[1]
+local key, pending = KEYS[1], ARGV[1]
 
-local record = redis.pcall('HMGET', key, 'state', 'token')
-if record.err then
-  return 'FOREIGN'
-end
-local state, owner = unpack(record)
-if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+local stored = redis.pcall('GETRANGE', key, 0, #pending - 1)
+if type(stored) == 'table' or (stored == '' and redis.call('EXISTS', key) == 1) then
   return 'FOREIGN'
 end
 
-if not state then
+if stored == '' then
   return 'FREE'
 end
-if state ~= 'PENDING' or owner ~= token then
-  return 'REFUSED'
+if stored == pending then
+  redis.call('DEL', key)
+  return 'FREE'
 end
-redis.call('DEL', key)
-return 'FREE'
+if string.sub(stored, 1, 4) ~= string.sub(pending, 1, 4) then
+  return 'FOREIGN'
+end
+return 'REFUSED'

@@ -1,20 +1,20 @@
 -- Restarts the lease of a PENDING key that the token owns.
--- KEYS: key. ARGV: token, lease in ms.
+-- KEYS: key. ARGV: beginning of the value of a key that the token has claimed (RedisValue describes the format),
+-- lease in ms.
 -- Returns 'RENEWED', 'REFUSED' for a key that the token does not own, or 'FOREIGN' for a value that this library did
 -- not write.
-local key, token, lease = KEYS[1], ARGV[1], ARGV[2]
+local key, pending, lease = KEYS[1], ARGV[1], ARGV[2]
 
-local record = redis.pcall('HMGET', key, 'state', 'token')
-if record.err then
-  return 'FOREIGN'
-end
-local state, owner = unpack(record)
-if state ~= 'PENDING' and state ~= 'COMPLETED' and redis.call('EXISTS', key) == 1 then
+local stored = redis.pcall('GETRANGE', key, 0, #pending - 1)
+if type(stored) == 'table' or (stored == '' and redis.call('EXISTS', key) == 1) then
   return 'FOREIGN'
 end
 
-if state ~= 'PENDING' or owner ~= token then
-  return 'REFUSED'
+if stored == pending then
+  redis.call('PEXPIRE', key, lease)
+  return 'RENEWED'
 end
-redis.call('PEXPIRE', key, lease)
-return 'RENEWED'
+if stored ~= '' and string.sub(stored, 1, 4) ~= string.sub(pending, 1, 4) then
+  return 'FOREIGN'
+end
+return 'REFUSED'

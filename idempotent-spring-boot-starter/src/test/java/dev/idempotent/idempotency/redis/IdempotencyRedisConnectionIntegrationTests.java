@@ -3,6 +3,8 @@ package dev.idempotent.idempotency.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -129,6 +131,17 @@ class IdempotencyRedisConnectionIntegrationTests {
 			await().until(() -> refuses(store, refused) && refused.get() > 10);
 			redis.start();
 			await().untilAsserted(() -> assertThatNoException().isThrownBy(() -> StoreVerb.CLAIM.ask(store, this.key)));
+		}
+	}
+
+	@Test
+	void lendsItsConnectionWithoutALock() throws Exception {
+		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT)) {
+			RedisIdempotencyStore store = store(connection);
+			StoreVerb.CLAIM.ask(store, this.key);
+			synchronized (connection.factory()) {
+				CompletableFuture.runAsync(() -> StoreVerb.CLAIM.ask(store, this.key)).get(30, TimeUnit.SECONDS);
+			}
 		}
 	}
 

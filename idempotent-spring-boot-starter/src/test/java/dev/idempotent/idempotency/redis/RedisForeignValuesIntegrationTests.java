@@ -1,13 +1,17 @@
 package dev.idempotent.idempotency.redis;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,7 +34,11 @@ class RedisForeignValuesIntegrationTests {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
 	private static StringRedisTemplate template;
+
+	private static RedisValues values;
 
 	private static RedisIdempotencyStore store;
 
@@ -41,15 +49,18 @@ class RedisForeignValuesIntegrationTests {
 	@BeforeAll
 	static void connect() {
 		template = new StringRedisTemplate(redis.connect());
+		values = new RedisValues(redis.connect());
 		store = new RedisIdempotencyStore(redis.connect(), PREFIX);
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void refusesAString(StoreVerb verb) {
-		template.opsForValue().set(this.name, "PENDING");
-		assertThatTheStoreRefuses(verb);
-		assertThat(template.opsForValue().get(this.name)).isEqualTo("PENDING");
+		for (String text : List.of("PENDING", "", "IK", "\u00f5IK\u0001")) {
+			template.opsForValue().set(this.name, text);
+			assertThatTheStoreRefuses(verb);
+			assertThat(template.opsForValue().get(this.name)).isEqualTo(text);
+		}
 	}
 
 	@ParameterizedTest
@@ -70,22 +81,39 @@ class RedisForeignValuesIntegrationTests {
 
 	static Stream<Arguments> refusesAForeignHash() {
 		return Stream.of(StoreVerb.values())
-			.flatMap((verb) -> Stream.of(Map.of("name", "value"), Map.of("state", "open"), Map.of("token", "owner"))
+			.flatMap((verb) -> Stream
+				.of(Map.of("name", "value"),
+						Map.of("state", "PENDING", "token", "owner", "version", "1", "fingerprint", "digest"))
 				.map((hash) -> Arguments.of(verb, hash)));
 	}
 
 	@ParameterizedTest
-	@MethodSource
-	void refusesADamagedHash(StoreVerb verb, Map<String, String> hash) {
-		template.opsForHash().putAll(this.name, hash);
+	@EnumSource(names = { "CLAIM", "FIND" })
+	void refusesADamagedValue(StoreVerb verb) {
+		byte[] value = RedisValue.completed("rival", REQUEST, Samples.response("response"));
+		value[RedisValue.completedPrefix("rival").length - 1] = 'X';
+		values.set(this.name, value);
 		assertThatTheStoreRefuses(verb);
-		assertThat(template.<String, String>opsForHash().entries(this.name)).isEqualTo(hash);
+		assertThat(values.bytes(this.name)).isEqualTo(value);
 	}
 
-	static Stream<Arguments> refusesADamagedHash() {
-		return Stream.of(Arguments.of(StoreVerb.FIND, Map.of("state", "PENDING")),
-				Arguments.of(StoreVerb.FIND, Map.of("state", "COMPLETED", "token", "owner")),
-				Arguments.of(StoreVerb.CLAIM, Map.of("state", "COMPLETED", "token", "owner")));
+	@ParameterizedTest
+	@EnumSource
+	void neverChangesATruncatedValue(StoreVerb verb) {
+		byte[] value = RedisValue.completed("rival", REQUEST, StoredResponse.notKept());
+		for (int length = 0; length < value.length; length++) {
+			byte[] truncated = Arrays.copyOf(value, length);
+			values.set(this.name, truncated);
+			try {
+				verb.ask(store, this.key);
+			}
+			catch (IdempotencyStoreException ex) {
+				assertThat(ex).isNotInstanceOf(IdempotencyStoreUnavailableException.class);
+			}
+			assertThat(values.bytes(this.name)).isEqualTo(truncated);
+			assertThat(template.getExpire(this.name)).isEqualTo(-1);
+		}
+		template.delete(this.name);
 	}
 
 	private void assertThatTheStoreRefuses(StoreVerb verb) {

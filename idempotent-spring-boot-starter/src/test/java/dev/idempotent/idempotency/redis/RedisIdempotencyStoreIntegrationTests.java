@@ -1,8 +1,10 @@
 package dev.idempotent.idempotency.redis;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,7 +13,9 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreContract;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,6 +26,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link RedisIdempotencyStore}.
@@ -33,6 +38,14 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
 	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final Fingerprint OTHER_REQUEST = Samples.fingerprint("other request");
+
+	/**
+	 * The commands of connections themselves.
+	 */
+	private static final Set<String> SESSION = Set.of("config|resetstat", "config", "info", "hello", "client",
+			"client|setinfo", "ping");
 
 	private static final Pattern CALLS = Pattern.compile("calls=(\\d+)");
 
@@ -122,6 +135,41 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 		assertThat(calls("evalsha")).isEqualTo(verbs + 6);
 	}
 
+	@Test
+	void runsTwoCommandsPerScript() {
+		StoredResponse response = Samples.response("response");
+		assertThat(commands(() -> store.claim(this.key, REQUEST, "owner", MINUTE))).containsOnlyKeys("get", "set");
+		assertThat(commands(() -> store.claim(this.key, REQUEST, "rival", MINUTE))).containsOnlyKeys("get", "pttl");
+		assertThat(commands(() -> store.renew(this.key, "owner", MINUTE))).containsOnlyKeys("getrange", "pexpire");
+		assertThat(commands(() -> store.release(this.key, "owner"))).containsOnlyKeys("getrange", "del");
+		store.claim(this.key, REQUEST, "owner", MINUTE);
+		assertThat(commands(() -> store.complete(this.key, REQUEST, "owner", response, MINUTE)))
+			.containsOnlyKeys("getrange", "set");
+		assertThat(commands(() -> store.claim(this.key, REQUEST, "rival", MINUTE))).containsOnlyKeys("get", "pttl");
+		assertThat(commands(() -> store.claim(this.key, OTHER_REQUEST, "rival", MINUTE))).containsOnlyKeys("get");
+		assertThat(commands(() -> store.find(this.key))).containsOnlyKeys("get", "pttl");
+		assertThat(commands(() -> store.forget(this.key, "owner"))).containsOnlyKeys("getrange", "del");
+	}
+
+	@Test
+	void replaysAndReleasesWhileTheServerIsOutOfMemory() {
+		IdempotencyKey pending = Samples.key();
+		store.claim(pending, REQUEST, "owner", MINUTE);
+		store.complete(this.key, REQUEST, "owner", Samples.response("response"), MINUTE);
+		redis.command("CONFIG SET maxmemory 1");
+		try {
+			assertThat(store.claim(this.key, REQUEST, "rival", MINUTE))
+				.is(Samples.completed(Samples.response("response")));
+			assertThat(store.release(pending, "owner")).isTrue();
+			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+				.isThrownBy(() -> store.claim(Samples.key(), REQUEST, "owner", MINUTE));
+		}
+		finally {
+			redis.command("CONFIG SET maxmemory 0");
+		}
+		assertThat(template.keys("*")).isEqualTo(Set.of(PREFIX + this.key.digest()));
+	}
+
 	private static void askEveryVerb(IdempotencyKey key) {
 		assertThat(store.claim(key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
 		assertThat(store.renew(key, "owner", MINUTE)).isTrue();
@@ -141,13 +189,33 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 		}
 	}
 
+	/**
+	 * The commands that one script has run, each once.
+	 */
+	private static Map<String, Long> commands(Runnable operation) {
+		redis.command("CONFIG RESETSTAT");
+		operation.run();
+		Map<String, Long> calls = statistics();
+		calls.keySet().removeIf((command) -> command.startsWith("eval") || SESSION.contains(command));
+		assertThat(calls.values()).containsOnly(1L);
+		return calls;
+	}
+
 	private static long calls(String command) {
+		return statistics().getOrDefault(command, 0L);
+	}
+
+	private static Map<String, Long> statistics() {
 		try (RedisConnection connection = template.getRequiredConnectionFactory().getConnection()) {
 			Properties statistics = connection.serverCommands().info("commandstats");
 			assertThat(statistics).isNotNull();
-			Matcher calls = CALLS.matcher(statistics.getProperty("cmdstat_" + command, "calls=0"));
-			assertThat(calls.lookingAt()).isTrue();
-			return Long.parseLong(calls.group(1));
+			Map<String, Long> calls = new TreeMap<>();
+			statistics.stringPropertyNames().forEach((name) -> {
+				Matcher count = CALLS.matcher(statistics.getProperty(name));
+				assertThat(count.lookingAt()).isTrue();
+				calls.put(name.substring("cmdstat_".length()), Long.valueOf(count.group(1)));
+			});
+			return calls;
 		}
 	}
 

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
+import dev.idempotent.idempotency.StoredKey;
+import dev.idempotent.idempotency.redis.RedisValues;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
@@ -15,7 +17,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -190,8 +191,8 @@ class GuaranteesIntegrationTests {
 		assertThat(text(first.join())).isEqualTo("through");
 
 		redis.start();
-		StringRedisTemplate template = new StringRedisTemplate(redis.connect());
-		await().until(() -> states(template).equals(List.of("COMPLETED")));
+		RedisValues values = new RedisValues(redis.connect());
+		await().until(() -> values.states().equals(List.of(StoredKey.State.COMPLETED)));
 		assertThat(text(application.post("/held", "", KEY, this.key))).isEqualTo("through");
 		assertThat(this.operations.runs()).isOne();
 	}
@@ -200,10 +201,6 @@ class GuaranteesIntegrationTests {
 	void doesNotAffectOtherHandlers() {
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 1");
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 2");
-	}
-
-	private static List<Object> states(StringRedisTemplate template) {
-		return template.keys("*").stream().map((name) -> template.opsForHash().get(name, "state")).toList();
 	}
 
 	private static void assertProblem(HttpResponse<byte[]> response, int status, String type) {

@@ -1,13 +1,15 @@
 package dev.idempotent.idempotency.web;
 
+import java.util.List;
 import java.util.UUID;
 
+import dev.idempotent.idempotency.StoredKey;
+import dev.idempotent.idempotency.redis.RedisValues;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,11 +50,8 @@ class StoreOutageIntegrationTests {
 			assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
 
 			redis.start();
-			StringRedisTemplate template = new StringRedisTemplate(redis.connect());
-			await().until(() -> template.keys("*").size() == 1);
-			await().until(() -> template.keys("*")
-				.stream()
-				.allMatch((name) -> "COMPLETED".equals(template.opsForHash().get(name, "state"))));
+			RedisValues values = new RedisValues(redis.connect());
+			await().until(() -> values.states().equals(List.of(StoredKey.State.COMPLETED)));
 			assertThat(text(application.post("/answers/200", "", KEY, this.key))).isEqualTo("run 1");
 		}
 	}

@@ -4,6 +4,7 @@ import java.util.UUID;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.redis.RedisValues;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -14,7 +15,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,8 +43,7 @@ class ContextIntegrationTests {
 	void hasTheKeyAndTokenOfTheStore() {
 		assertThat(post("/returns")).isEqualTo(200);
 		IdempotencyContext context = this.sightings.at("handler").bound();
-		StringRedisTemplate store = application.bean(StringRedisTemplate.class);
-		assertThat(store.<String, String>opsForHash().get("idempotency:" + context.key().digest(), "token"))
+		assertThat(new RedisValues(redis.connect()).token("idempotency:" + context.key().digest()))
 			.isEqualTo(context.token());
 	}
 

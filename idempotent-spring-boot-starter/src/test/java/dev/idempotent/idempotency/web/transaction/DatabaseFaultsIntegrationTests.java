@@ -2,10 +2,11 @@ package dev.idempotent.idempotency.web.transaction;
 
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.redis.RedisValues;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
@@ -123,7 +124,7 @@ class DatabaseFaultsIntegrationTests {
 		HttpResponse<byte[]> first = post("created");
 		String stored = template.keys("*").iterator().next();
 		// As if the process had crashed between its commit and its update of Redis.
-		template.opsForHash().putAll(stored, Map.of("state", "PENDING", "token", "of-the-dead"));
+		new RedisValues(redis.connect()).pending(stored, "of-the-dead", new Fingerprint(0, "any"));
 		template.expire(stored, Duration.ofSeconds(1));
 		assertReplayed(first, post("created"));
 		assertThat(rows()).isOne();

@@ -3,19 +3,18 @@ package dev.idempotent.idempotency.web.transaction;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.StoredKey;
+import dev.idempotent.idempotency.redis.RedisValues;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.core.RedisTemplate;
-import org.springframework.data.redis.serializer.StringRedisSerializer;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -31,7 +30,7 @@ class EncryptedResponsesIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 	private static final String KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-	private final RedisTemplate<String, String> values = values(redis.connect());
+	private final RedisValues values = new RedisValues(redis.connect());
 
 	@BeforeParameterizedClassInvocation
 	static void start(String container) {
@@ -45,9 +44,10 @@ class EncryptedResponsesIntegrationTests extends TransactionsOnTomcatAndJetty {
 			String key = UUID.randomUUID().toString();
 			HttpResponse<byte[]> first = application.post(path, "", "Idempotency-Key", key);
 			assertThat(text(first)).isEqualTo("the secret");
-			assertThat(stored(first)).containsEntry("state", "COMPLETED")
-				.hasEntrySatisfying("response",
-						(response) -> assertThat(response).doesNotContain("secret").contains("k1"));
+			assertThat(this.values.state(redisKey(first))).isEqualTo(StoredKey.State.COMPLETED);
+			assertThat(new String(this.values.response(redisKey(first)).bytes(), StandardCharsets.ISO_8859_1))
+				.doesNotContain("secret")
+				.contains("k1");
 			HttpResponse<byte[]> replay = application.post(path, "", "Idempotency-Key", key);
 			assertThat(isReplay(replay)).isTrue();
 			assertThat(replay.body()).isEqualTo(first.body());
@@ -72,16 +72,13 @@ class EncryptedResponsesIntegrationTests extends TransactionsOnTomcatAndJetty {
 	void areNotReplayedUnderAnotherKey() {
 		String victim = UUID.randomUUID().toString();
 		String attacker = UUID.randomUUID().toString();
-		Map<String, String> secret = stored(application.post("/secret/lease", "", "Idempotency-Key", victim));
+		HttpResponse<byte[]> secret = application.post("/secret/lease", "", "Idempotency-Key", victim);
 		HttpResponse<byte[]> own = application.post("/secret/lease", "", "Idempotency-Key", attacker);
-		this.values.opsForHash().put(redisKey(own), "response", secret.get("response"));
+		this.values.completed(redisKey(own), "owner", new Fingerprint(0, "any"),
+				this.values.response(redisKey(secret)));
 		HttpResponse<byte[]> replay = application.post("/secret/lease", "", "Idempotency-Key", attacker);
 		assertThat(replay.statusCode()).isEqualTo(500);
 		assertThat(text(replay)).contains("store-failed", "may have been processed").doesNotContain("secret");
-	}
-
-	private Map<String, String> stored(HttpResponse<byte[]> answer) {
-		return this.values.<String, String>opsForHash().entries(redisKey(answer));
 	}
 
 	private static String redisKey(HttpResponse<byte[]> answer) {
@@ -90,17 +87,6 @@ class EncryptedResponsesIntegrationTests extends TransactionsOnTomcatAndJetty {
 
 	private static String digest(HttpResponse<byte[]> answer) {
 		return answer.headers().firstValue("X-Digest").orElseThrow();
-	}
-
-	/**
-	 * One character per byte.
-	 */
-	private static RedisTemplate<String, String> values(LettuceConnectionFactory factory) {
-		RedisTemplate<String, String> template = new RedisTemplate<>();
-		template.setConnectionFactory(factory);
-		template.setDefaultSerializer(new StringRedisSerializer(StandardCharsets.ISO_8859_1));
-		template.afterPropertiesSet();
-		return template;
 	}
 
 	@Configuration(proxyBeanMethods = false)
