@@ -41,6 +41,8 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	HandlerEntryAdvisor() {
 		setOrder(Ordered.LOWEST_PRECEDENCE);
+		// Spares the methods of all other beans.
+		setClassFilter(HandlerEntryAdvisor::isController);
 		setAdvice((MethodInterceptor) (invocation) -> {
 			HandlerRun run = enter(invocation.getMethod());
 			try {
@@ -66,9 +68,12 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	 * Returns whether Spring MVC maps requests to a method.
 	 */
 	static boolean isHandler(Class<?> type, Method method) {
-		return AnnotatedElementUtils.hasAnnotation(type, Controller.class)
-				&& (AnnotatedElementUtils.hasAnnotation(method, RequestMapping.class)
-						|| AnnotatedElementUtils.hasAnnotation(method, HttpExchange.class));
+		return isController(type) && (AnnotatedElementUtils.hasAnnotation(method, RequestMapping.class)
+				|| AnnotatedElementUtils.hasAnnotation(method, HttpExchange.class));
+	}
+
+	private static boolean isController(Class<?> type) {
+		return AnnotatedElementUtils.hasAnnotation(type, Controller.class);
 	}
 
 	/**

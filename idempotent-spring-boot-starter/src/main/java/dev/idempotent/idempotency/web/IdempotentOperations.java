@@ -127,19 +127,17 @@ public final class IdempotentOperations {
 	 */
 	@Nullable Target find(HttpServletRequest request) {
 		OperationTable loaded = this.table;
-		if (loaded == null || loaded.isEmpty() || CorsUtils.isPreFlightRequest(request)) {
+		if (loaded == null || !loaded.prefilter().mayMatch(request) || CorsUtils.isPreFlightRequest(request)) {
 			return null;
 		}
-		boolean parsedBefore = ServletRequestPathUtils.hasParsedRequestPath(request);
-		RequestPath path = parsedBefore ? ServletRequestPathUtils.getParsedRequestPath(request)
-				: ServletRequestPathUtils.parseAndCache(request);
+		// Like the dispatcher servlet: a filter may have parsed another URL, and an error
+		// page will have another one.
+		Object parsedBefore = request.getAttribute(ServletRequestPathUtils.PATH_ATTRIBUTE);
 		try {
-			return loaded.find(request, path.pathWithinApplication());
+			return loaded.find(request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
 		}
 		finally {
-			if (!parsedBefore) {
-				ServletRequestPathUtils.clearParsedRequestPath(request);
-			}
+			ServletRequestPathUtils.setParsedRequestPath((RequestPath) parsedBefore, request);
 		}
 	}
 

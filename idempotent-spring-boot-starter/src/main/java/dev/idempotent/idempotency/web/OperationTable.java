@@ -22,9 +22,11 @@ import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.UriTemplate;
+import org.springframework.web.util.pattern.PathPattern;
 
 /**
  * The operations of a mapping: those of its annotated handlers, and those that need a key
@@ -35,9 +37,11 @@ import org.springframework.web.util.UriTemplate;
  * @param annotated the operations of the annotated handlers
  * @param pairs the annotated handlers that cancel others
  * @param required the operations that need a key by configuration
+ * @param prefilter rules out requests of no operation
  */
 record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> patterns,
-		Map<Handler, IdempotentOperation> annotated, CancelPairs pairs, RequiredKeyOperations required) {
+		Map<Handler, IdempotentOperation> annotated, CancelPairs pairs, RequiredKeyOperations required,
+		OperationPrefilter prefilter) {
 
 	/**
 	 * Reads the annotations of all handlers of a mapping.
@@ -65,7 +69,7 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 				pathVariables.getOrDefault(handler, Set.of())));
 		required.check(mapping);
 		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated),
-				CancelPairs.of(annotated, policy), required);
+				CancelPairs.of(annotated, policy), required, new OperationPrefilter(patterns, required.rules()));
 	}
 
 	private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
@@ -76,12 +80,8 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 			.collect(Collectors.toSet());
 	}
 
-	boolean isEmpty() {
-		return this.patterns.isEmpty() && this.required.isEmpty();
-	}
-
 	/**
-	 * Finds the operation of a request, or {@code null}.
+	 * Finds the operation of a request that the prefilter includes, or {@code null}.
 	 */
 	@Nullable Target find(HttpServletRequest request, PathContainer path) {
 		boolean keyRequired = this.required.requireKey(request.getMethod(), path);
@@ -101,9 +101,6 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		return keyRequired ? Target.ofRule(this.required.of(handler), cors(chain, request)) : null;
 	}
 
-	/**
-	 * Compares the patterns in a loop, because this is done for every request.
-	 */
 	private boolean mayBeAnnotated(String method, PathContainer path) {
 		for (RequestMappingInfo pattern : this.patterns) {
 			if (matchesMethod(pattern, method) && matchesPath(pattern, path)) {
@@ -142,8 +139,16 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	}
 
 	private static boolean matchesPath(RequestMappingInfo pattern, PathContainer path) {
-		var patterns = pattern.getPathPatternsCondition();
-		return patterns == null || patterns.getPatterns().stream().anyMatch((candidate) -> candidate.matches(path));
+		PathPatternsRequestCondition patterns = pattern.getPathPatternsCondition();
+		if (patterns == null) {
+			return true;
+		}
+		for (PathPattern candidate : patterns.getPatterns()) {
+			if (candidate.matches(path)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

@@ -47,12 +47,17 @@ final class RequiredKeyOperations {
 		this.underLease = IdempotentOperation.ofRule(defaults, null);
 	}
 
-	boolean isEmpty() {
-		return this.rules.isEmpty();
+	List<Rule> rules() {
+		return this.rules;
 	}
 
 	boolean requireKey(String method, PathContainer path) {
-		return this.rules.stream().anyMatch((rule) -> rule.matches(method, path));
+		for (Rule rule : this.rules) {
+			if (rule.matches(method, path)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
