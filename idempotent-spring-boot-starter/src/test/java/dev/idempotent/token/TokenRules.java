@@ -24,6 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -126,7 +127,7 @@ abstract class TokenRules {
 		Submission form = form();
 		form.send();
 		HttpResponse<byte[]> other = form.with(form.form().replace("book", "pen")).send();
-		assertRefused(other, 422, "key-reused");
+		assertProblem(other, "key-reused");
 		assertThat(text(other)).contains("Load the page again").doesNotContain("new key");
 	}
 
@@ -145,7 +146,7 @@ abstract class TokenRules {
 		String refused = issue();
 		CompletableFuture<HttpResponse<byte[]>> running = post("/orders?item=book", refused);
 		other.awaitEntry();
-		assertRefused(post("/orders?item=book", refused).join(), 409, "in-progress");
+		assertProblem(post("/orders?item=book", refused).join(), "in-progress");
 		other.open();
 		assertThat(running.join().statusCode()).isEqualTo(302);
 	}
@@ -154,8 +155,8 @@ abstract class TokenRules {
 	void refusesATokenThatExpiresBeforeItsFirstUseAndLeavesItUnclaimed() {
 		Submission form = form();
 		this.clock.advance(TokenApplication.VALIDITY.plusSeconds(61));
-		assertRefused(form.send(), 410, "token-expired");
-		assertRefused(form.send(), 410, "token-expired");
+		assertProblem(form.send(), "token-expired");
+		assertProblem(form.send(), "token-expired");
 		assertThat(this.forms.runs()).isZero();
 	}
 
@@ -169,18 +170,18 @@ abstract class TokenRules {
 	@ParameterizedTest
 	@ValueSource(strings = { "item=book", "item=book&_idempotency=" })
 	void refusesAFormWithoutAToken(String fields) {
-		assertRefused(form().with(fields).send(), 400, fields.equals("item=book") ? "key-missing" : "key-malformed");
+		assertProblem(form().with(fields).send(), fields.equals("item=book") ? "key-missing" : "key-malformed");
 	}
 
 	@Test
 	void refusesATokenInTheUrl() {
 		String token = issue();
 		Submission form = form().with("item=book");
-		assertRefused(form.to("/orders?_idempotency=" + token).send(), 400, "key-malformed");
-		assertRefused(form.to("/orders?%5Fidempotency=" + token).send(), 400, "key-malformed");
-		assertRefused(form.to("/orders?_idempotency=" + token).header("Idempotency-Key", token).send(), 400,
+		assertProblem(form.to("/orders?_idempotency=" + token).send(), "key-malformed");
+		assertProblem(form.to("/orders?%5Fidempotency=" + token).send(), "key-malformed");
+		assertProblem(form.to("/orders?_idempotency=" + token).header("Idempotency-Key", token).send(),
 				"key-malformed");
-		assertRefused(post("/orders?item=book&_idempotency=" + token, token).join(), 400, "key-malformed");
+		assertProblem(post("/orders?item=book&_idempotency=" + token, token).join(), "key-malformed");
 		assertThat(this.forms.runs()).isZero();
 	}
 
@@ -188,8 +189,8 @@ abstract class TokenRules {
 	void refusesTwoDifferentTokensAndTakesOneThatComesTwice() {
 		String token = issue();
 		Submission form = Submission.of(this.application, token);
-		assertRefused(form.header("Idempotency-Key", issue()).send(), 400, "key-malformed");
-		assertRefused(form.with(form.form() + "&_idempotency=" + issue()).send(), 400, "key-malformed");
+		assertProblem(form.header("Idempotency-Key", issue()).send(), "key-malformed");
+		assertProblem(form.with(form.form() + "&_idempotency=" + issue()).send(), "key-malformed");
 		HttpResponse<byte[]> both = form.header("Idempotency-Key", '"' + token + '"').send();
 		assertThat(both.statusCode()).isEqualTo(302);
 		assertReplay(both, form.with("item=book").header("Idempotency-Key", token).send());
@@ -202,18 +203,18 @@ abstract class TokenRules {
 		HttpResponse<byte[]> first = upload(token, "one", "receipt");
 		assertThat(text(first)).isEqualTo("run 1 with receipt.png");
 		assertReplay(first, upload(token, "two", "receipt"));
-		assertRefused(upload(token, "one", "other"), 422, "key-reused");
-		assertRefused(upload("abc", "one", "receipt"), 400, "key-malformed");
+		assertProblem(upload(token, "one", "other"), "key-reused");
+		assertProblem(upload("abc", "one", "receipt"), "key-malformed");
 	}
 
 	@Test
 	void refusesATokenOfAnotherCaller() {
 		Submission form = Submission.of(this.application, issue("ada"));
-		assertRefused(form.by("bob").send(), 403, "token-refused");
-		assertRefused(form.send(), 403, "token-refused");
+		assertProblem(form.by("bob").send(), "token-refused");
+		assertProblem(form.send(), "token-refused");
 		HttpResponse<byte[]> first = form.by("ada").send();
 		assertThat(first.statusCode()).isEqualTo(302);
-		assertRefused(form.by("bob").send(), 403, "token-refused");
+		assertProblem(form.by("bob").send(), "token-refused");
 		assertReplay(first, form.by("ada").send());
 	}
 
@@ -227,9 +228,9 @@ abstract class TokenRules {
 
 	@Test
 	void refusesATokenOfAnotherPurposeOrApplication() {
-		assertRefused(form().to("/refunds").send(), 403, "token-refused");
+		assertProblem(form().to("/refunds").send(), "token-refused");
 		String foreign = TokenApplication.tokens("other", this.clock).issue("place-order", null);
-		assertRefused(Submission.of(this.application, foreign).send(), 403, "token-refused");
+		assertProblem(Submission.of(this.application, foreign).send(), "token-refused");
 		assertThat(this.forms.runs()).isZero();
 	}
 
@@ -292,11 +293,6 @@ abstract class TokenRules {
 		assertThat(retry.statusCode()).isEqualTo(first.statusCode());
 		assertThat(retry.headers().firstValue("Location")).isEqualTo(first.headers().firstValue("Location"));
 		assertThat(retry.body()).isEqualTo(first.body());
-	}
-
-	private static void assertRefused(HttpResponse<byte[]> response, int status, String type) {
-		assertThat(text(response)).contains("\"urn:problem-type:idempotency:" + type + '"');
-		assertThat(response.statusCode()).isEqualTo(status);
 	}
 
 }

@@ -78,8 +78,8 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	HandlerExceptionResolver idempotentMethodRefusalResolver() {
-		return IdempotencyWebComponents.methodRefusalResolver();
+	HandlerExceptionResolver idempotentMethodRefusalResolver(IdempotencyWebSettings settings) {
+		return IdempotencyWebComponents.methodRefusalResolver(settings);
 	}
 
 	@Bean

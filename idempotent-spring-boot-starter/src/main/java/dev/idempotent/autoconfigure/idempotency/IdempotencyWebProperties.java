@@ -34,6 +34,8 @@ import org.springframework.util.unit.DataSize;
  * stored-headers.
  * @param waitTimeout How long a duplicate waits for the first request under
  * OnPending.WAIT.
+ * @param problemBaseUri Absolute URI that the "type" of problem details begins with, such
+ * as where your documentation describes them. The name of the problem is appended.
  */
 @ConfigurationProperties("idempotent.web")
 record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, @DefaultValue List<String> requiredFor,
@@ -41,7 +43,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		@DefaultValue("16MB") DataSize maxBufferedResponse,
 		@DefaultValue("100-400,402,404-407,410-411,413-424,426-427,430-499") List<String> storedStatuses,
 		@DefaultValue List<String> storedHeaders, @DefaultValue List<String> excludedHeaders,
-		@DefaultValue("10s") Duration waitTimeout) {
+		@DefaultValue("10s") Duration waitTimeout,
+		@DefaultValue("urn:problem-type:idempotency:") String problemBaseUri) {
 
 	private static final DataSize MOST = DataSize.ofMegabytes(512);
 
@@ -62,7 +65,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		requireInMemory("idempotent.web.max-buffered-response", maxBufferedResponse);
 		// Fails before any server starts.
 		new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, storedHeaders, excludedHeaders,
-				List.of(), OnError.RELEASE, waitTimeout);
+				List.of(), OnError.RELEASE, waitTimeout, problemBaseUri);
 	}
 
 	private static void requireInMemory(String property, DataSize size) {
@@ -76,7 +79,7 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 	IdempotencyWebSettings settings(String namespace, OnError onError, List<ResponseRedactor> redactors) {
 		return new IdempotencyWebSettings(namespace, this.header, this.requiredFor, (int) this.maxRequestBody.toBytes(),
 				(int) this.maxResponseBody.toBytes(), (int) this.maxBufferedResponse.toBytes(), this.storedStatuses,
-				this.storedHeaders, this.excludedHeaders, redactors, onError, this.waitTimeout);
+				this.storedHeaders, this.excludedHeaders, redactors, onError, this.waitTimeout, this.problemBaseUri);
 	}
 
 }

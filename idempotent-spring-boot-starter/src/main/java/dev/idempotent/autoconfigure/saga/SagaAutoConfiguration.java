@@ -11,9 +11,11 @@ import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcProperties;
+import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
@@ -38,6 +40,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -63,7 +66,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Auto-configuration for {@code @Saga} methods. The engine is created only if there is
  * such a method, or if one of its beans is injected.
  */
-@AutoConfiguration(after = IdempotencyAutoConfiguration.class,
+@AutoConfiguration(after = { IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class },
 		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
 @ConditionalOnBooleanProperty(name = { "idempotent.enabled", "idempotent.saga.enabled" }, matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, DataSourcePoolMetadata.class, JsonMapper.class,
@@ -198,12 +201,13 @@ public final class SagaAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 	@ConditionalOnClass(HandlerExceptionResolver.class)
+	@ConditionalOnBean(IdempotencyWebSettings.class)
 	static class WebConfiguration {
 
 		@Bean
-		HandlerExceptionResolver sagaFailureResolver() {
+		HandlerExceptionResolver sagaFailureResolver(IdempotencyWebSettings settings) {
 			return IdempotencyWebComponents.sagaFailureResolver(SagaCompensatedException.class,
-					SagaHaltedException.class);
+					SagaHaltedException.class, settings);
 		}
 
 	}

@@ -33,10 +33,10 @@ public enum CallFailure {
 	private static final String REPLAYED_HEADER = "Idempotent-Replayed";
 
 	/**
-	 * Not in a string of JSON, where the quotes would be escaped.
+	 * Each service can have a base of its own for its types. Not in a string of JSON,
+	 * where the quotes would be escaped.
 	 */
-	private static final Pattern KEY_REUSED_TYPE = Pattern
-		.compile("\"type\"\\s*+:\\s*+\"urn:problem-type:idempotency:key-reused\"");
+	private static final Pattern KEY_REUSED_TYPE = Pattern.compile("\"type\"\\s*+:\\s*+\"[^\"\\\\]*[/#:=]key-reused\"");
 
 	private static final int MAX_DEPTH = 20;
 

@@ -29,16 +29,14 @@ record Cancellation(IdempotentOperation action, IdempotencyKey key, boolean done
 	 */
 	private static final Fingerprint ANY = new Fingerprint(0, "0".repeat(64));
 
-	private static final StoredResponse TOMBSTONE = CapturedResponseFormat.encode(Problem.CANCELLED
-		.capture("This request was cancelled before it arrived. Nothing was done. Do not send it again."));
-
 	/**
 	 * Decides in the open transaction of the calling thread.
 	 * @throws IdempotencyStoreException if the record cannot be read or written
 	 */
-	Verdict decide(IdempotencyGuard guard) {
-		Claim onRecord = guard.completeIfFree(this.action.settings().observed(Kind.HTTP), this.key, ANY, TOMBSTONE,
-				this.action.settings().retention(), Objects.requireNonNull(this.action.transactions()));
+	Verdict decide(IdempotencyGuard guard, ProblemTypes problems) {
+		Claim onRecord = guard.completeIfFree(this.action.settings().observed(Kind.HTTP), this.key, ANY,
+				tombstone(problems), this.action.settings().retention(),
+				Objects.requireNonNull(this.action.transactions()));
 		return onRecord.<Verdict, RuntimeException>fold((tombstone) -> this.done ? Verdict.RUN : Verdict.SKIP,
 				(pending) -> Verdict.WAIT,
 				(completed) -> (this.done || hadEffect(completed.response())) ? Verdict.RUN : Verdict.SKIP,
@@ -54,6 +52,14 @@ record Cancellation(IdempotentOperation action, IdempotencyKey key, boolean done
 	Fingerprint addTo(Fingerprint fingerprint) {
 		return Fingerprint.of(List.of(fingerprint.digest().getBytes(StandardCharsets.US_ASCII),
 				this.key.digest().getBytes(StandardCharsets.US_ASCII)));
+	}
+
+	private static StoredResponse tombstone(ProblemTypes problems) {
+		return CapturedResponseFormat
+			.encode(problems
+				.respond(Problem.CANCELLED,
+						"This request was cancelled before it arrived. Nothing was done. Do not send it again.")
+				.capture());
 	}
 
 	private boolean hadEffect(StoredResponse stored) {

@@ -198,6 +198,11 @@ abstract class HandlerRun {
 	abstract void settleWithoutErrorPage(HttpServletRequest request, int status);
 
 	/**
+	 * Returns whether an error response of the handler with this status is stored.
+	 */
+	abstract boolean isStored(int status);
+
+	/**
 	 * Returns the response of the current dispatch, or {@code null} before the first one.
 	 */
 	@Nullable BufferedResponse response() {

@@ -107,7 +107,7 @@ public final class IdempotencyFilter implements Filter {
 	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
 			FilterChain chain) throws IOException, ServletException {
 		long start = System.nanoTime();
-		ResponseWriter writer = new ResponseWriter(request, response, target.cors());
+		ResponseWriter writer = new ResponseWriter(request, response, target.cors(), this.responsePolicy.problems());
 		Outcome outcome;
 		try {
 			ReadRequest read = this.reader.read(request);
@@ -150,7 +150,7 @@ public final class IdempotencyFilter implements Filter {
 	private Cancellation.Verdict decide(Cancellation cancels, Attempt attempt) {
 		boolean decided = false;
 		try {
-			Cancellation.Verdict verdict = cancels.decide(this.guard);
+			Cancellation.Verdict verdict = cancels.decide(this.guard, this.responsePolicy.problems());
 			decided = true;
 			return verdict;
 		}

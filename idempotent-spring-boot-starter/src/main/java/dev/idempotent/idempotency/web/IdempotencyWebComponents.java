@@ -34,10 +34,11 @@ public final class IdempotencyWebComponents {
 	/**
 	 * Creates the resolver that sends the problem details of an annotated method of
 	 * another bean that was refused, after all other resolvers.
+	 * @param settings the types of the problems
 	 * @return an ordered resolver
 	 */
-	public static HandlerExceptionResolver methodRefusalResolver() {
-		return new MethodRefusalResolver();
+	public static HandlerExceptionResolver methodRefusalResolver(IdempotencyWebSettings settings) {
+		return new MethodRefusalResolver(settings.problems());
 	}
 
 	/**
@@ -45,11 +46,12 @@ public final class IdempotencyWebComponents {
 	 * halted, after all other resolvers.
 	 * @param undone the type of the exception of a saga that was undone
 	 * @param halted the type of the exception of a halted saga
+	 * @param settings the types of the problems
 	 * @return an ordered resolver
 	 */
 	public static HandlerExceptionResolver sagaFailureResolver(Class<? extends Exception> undone,
-			Class<? extends Exception> halted) {
-		return new SagaFailureResolver(undone, halted);
+			Class<? extends Exception> halted, IdempotencyWebSettings settings) {
+		return new SagaFailureResolver(undone, halted, settings.problems());
 	}
 
 	/**

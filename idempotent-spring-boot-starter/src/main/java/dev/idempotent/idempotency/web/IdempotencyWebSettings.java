@@ -25,15 +25,17 @@ import org.springframework.util.StringUtils;
  * @param redactors redact what is stored, in this order
  * @param onError whether exceptions and statuses from 500 on are stored
  * @param waitTimeout how long a duplicate waits under {@link OnPending#WAIT}
+ * @param problemBaseUri the URI that the types of problem details begin with
  */
 public record IdempotencyWebSettings(String namespace, String header, List<String> requiredFor, int maxRequestBody,
 		int maxResponseBody, int maxBufferedResponse, List<String> storedStatuses, List<String> storedHeaders,
-		List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError, Duration waitTimeout) {
+		List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError, Duration waitTimeout,
+		String problemBaseUri) {
 
 	/**
 	 * Creates settings.
 	 * @throws dev.idempotent.IdempotentConfigurationException if a required request, a
-	 * stored status or a header is malformed
+	 * stored status, a header or the base URI is malformed
 	 */
 	public IdempotencyWebSettings {
 		requiredFor = List.copyOf(requiredFor);
@@ -45,17 +47,23 @@ public record IdempotencyWebSettings(String namespace, String header, List<Strin
 		storedHeaders = List.copyOf(storedHeaders);
 		excludedHeaders = List.copyOf(excludedHeaders);
 		redactors = List.copyOf(redactors);
-		requireValid(storedHeaders, excludedHeaders);
+		requireValid(storedHeaders, excludedHeaders, problemBaseUri);
 	}
 
-	private static void requireValid(List<String> storedHeaders, List<String> excludedHeaders) {
+	private static void requireValid(List<String> storedHeaders, List<String> excludedHeaders, String problemBaseUri) {
 		StoredHeaders unused = new StoredHeaders(storedHeaders, excludedHeaders);
+		ProblemTypes unusedToo = new ProblemTypes(problemBaseUri);
+	}
+
+	ProblemTypes problems() {
+		return new ProblemTypes(this.problemBaseUri);
 	}
 
 	ResponsePolicy responsePolicy() {
 		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxBufferedResponse,
 				new StoredResponses(new StoredHeaders(this.storedHeaders, this.excludedHeaders), this.redactors,
-						this.maxResponseBody));
+						this.maxResponseBody),
+				problems());
 	}
 
 }

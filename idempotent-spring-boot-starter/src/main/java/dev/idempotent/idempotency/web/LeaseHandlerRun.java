@@ -178,6 +178,11 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 	}
 
 	@Override
+	boolean isStored(int status) {
+		return isEntered() && this.policy.isStored(status);
+	}
+
+	@Override
 	void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse response) {
 		complete(request, response);
 	}

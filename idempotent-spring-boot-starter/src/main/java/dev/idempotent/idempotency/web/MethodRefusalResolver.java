@@ -21,6 +21,12 @@ import org.springframework.web.servlet.ModelAndView;
  */
 final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
 
+	private final ProblemTypes problems;
+
+	MethodRefusalResolver(ProblemTypes problems) {
+		this.problems = problems;
+	}
+
 	@Override
 	public int getOrder() {
 		return Ordered.LOWEST_PRECEDENCE;
@@ -29,35 +35,46 @@ final class MethodRefusalResolver implements HandlerExceptionResolver, Ordered {
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
+		ProblemResponse problem = problemOf(ex, HandlerRun.of(request));
+		if (problem == null) {
+			return null;
+		}
 		try {
-			return answer(response, ex) ? new ModelAndView() : null;
+			problem.send(response);
+			return new ModelAndView();
 		}
 		catch (IOException failure) {
 			throw new UncheckedIOException(failure);
 		}
 	}
 
-	private static boolean answer(HttpServletResponse response, Exception ex) throws IOException {
+	private @Nullable ProblemResponse problemOf(Exception ex, @Nullable HandlerRun run) {
 		if (ex instanceof IdempotencyPendingException) {
-			Problem.IN_PROGRESS.sendRetryable(response,
-					"A part of this request is already running. Send it again in a moment.");
+			return respond(Problem.IN_PROGRESS, "A part of this request is already running. Send it again in a moment.",
+					run);
 		}
-		else if (ex instanceof IdempotencyMismatchException) {
-			Problem.KEY_REUSED.send(response,
+		if (ex instanceof IdempotencyMismatchException) {
+			return respond(Problem.KEY_REUSED,
 					"A part of this request was processed before with different data. Send the same data as before, "
-							+ "or a new request.");
+							+ "or a new request.",
+					run);
 		}
-		else if (ex instanceof IdempotencyResultException) {
-			Problem.RESPONSE_NOT_KEPT.send(response,
-					"A part of this request was processed before, but its result could not be stored.");
+		if (ex instanceof IdempotencyResultException) {
+			return respond(Problem.RESPONSE_NOT_KEPT,
+					"A part of this request was processed before, but its result could not be stored.", run);
 		}
-		else if (ex instanceof IdempotencyStoreUnavailableException) {
-			Problem.STORE_UNREACHABLE.sendRetryable(response, "Send the request again.");
+		if (ex instanceof IdempotencyStoreUnavailableException) {
+			return respond(Problem.STORE_UNREACHABLE, "Send the request again.", run);
 		}
-		else {
-			return false;
-		}
-		return true;
+		return null;
+	}
+
+	/**
+	 * A response that is stored is final: a retry gets the same one.
+	 */
+	private ProblemResponse respond(Problem problem, String detail, @Nullable HandlerRun run) {
+		boolean stored = run != null && run.isStored(problem.status().value());
+		return this.problems.respond(problem, detail, problem.isRetryable() && !stored);
 	}
 
 }

@@ -1,21 +1,12 @@
 package dev.idempotent.idempotency.web;
 
-import java.io.IOException;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Set;
 
-import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
-import jakarta.servlet.http.HttpServletResponse;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The responses of this library itself, as problem details of
- * <a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>, each with a stable type.
+ * The problems that this library itself reports to clients, each with a stable name.
  */
 enum Problem {
 
@@ -46,6 +37,7 @@ enum Problem {
 	TOKEN_EXPIRED(HttpStatus.GONE, "Token expired"),
 
 	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests"),
+
 	CALLER_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "Caller unknown"),
 
 	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable"),
@@ -58,9 +50,8 @@ enum Problem {
 
 	OUTCOME_UNKNOWN(HttpStatus.SERVICE_UNAVAILABLE, "Outcome unknown");
 
-	private static final String TYPE_PREFIX = "urn:problem-type:idempotency:";
-
-	private static final JsonMapper json = JsonMapper.builder().build();
+	private static final Set<Problem> RETRYABLE = Set.of(IN_PROGRESS, OVERLOADED, STORE_UNREACHABLE, ROLLED_BACK,
+			OUTCOME_UNKNOWN);
 
 	private final HttpStatus status;
 
@@ -71,39 +62,27 @@ enum Problem {
 		this.title = title;
 	}
 
-	void send(HttpServletResponse response, String detail) throws IOException {
-		byte[] body = body(detail);
-		response.setStatus(this.status.value());
-		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-		response.setContentLength(body.length);
-		response.getOutputStream().write(body);
+	HttpStatus status() {
+		return this.status;
+	}
+
+	String title() {
+		return this.title;
 	}
 
 	/**
-	 * Creates the response as it is stored.
+	 * Returns the last part of its type, such as {@code in-progress}.
 	 */
-	CapturedResponse capture(String detail) {
-		return new CapturedResponse(this.status.value(),
-				List.of(new Header(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_PROBLEM_JSON_VALUE, true)),
-				body(detail), null, null);
-	}
-
-	private byte[] body(String detail) {
-		Map<String, Object> members = new LinkedHashMap<>();
-		members.put("type", TYPE_PREFIX + name().toLowerCase(Locale.ROOT).replace('_', '-'));
-		members.put("title", this.title);
-		members.put("status", this.status.value());
-		members.put("detail", detail);
-		return json.writeValueAsBytes(members);
+	String slug() {
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 	/**
-	 * Asks the client to retry after one second, the shortest time that the header can
-	 * state: most handlers have finished by then.
+	 * Returns whether the same request, sent again with the same key, can succeed without
+	 * a change by the client or an operator.
 	 */
-	void sendRetryable(HttpServletResponse response, String detail) throws IOException {
-		response.setHeader(HttpHeaders.RETRY_AFTER, "1");
-		send(response, detail);
+	boolean isRetryable() {
+		return RETRYABLE.contains(this);
 	}
 
 }

@@ -15,10 +15,6 @@ import jakarta.servlet.http.HttpServletRequest;
  */
 final class ResponsePolicy {
 
-	private static final StoredResponse NOTHING_DONE = CapturedResponseFormat.encode(Problem.RESPONSE_NOT_KEPT
-		.capture("The first request with this idempotency key was refused and did nothing, but its response could "
-				+ "not be stored. Do not send it again."));
-
 	private static final int FIRST_ERROR = 500;
 
 	private static final Pattern RANGE = Pattern.compile("([1-4][0-9]{2})(?:\\s*-\\s*([1-4][0-9]{2}))?");
@@ -33,6 +29,8 @@ final class ResponsePolicy {
 
 	private final StoredResponses storedResponses;
 
+	private final ProblemTypes problems;
+
 	/**
 	 * Creates a policy.
 	 * @param storedStatuses statuses below 500, such as {@code 404}, and ranges of them,
@@ -42,15 +40,17 @@ final class ResponsePolicy {
 	 * @param maxBuffered the longest body that is buffered until its transaction has
 	 * committed, in bytes
 	 * @param storedResponses what is stored of a response
+	 * @param problems the types of problem details
 	 * @throws IdempotentConfigurationException if a status or range is malformed
 	 */
 	ResponsePolicy(List<String> storedStatuses, OnError onError, int maxStored, int maxBuffered,
-			StoredResponses storedResponses) {
+			StoredResponses storedResponses, ProblemTypes problems) {
 		storedStatuses.stream().map(ResponsePolicy::parse).forEach(this.storedStatuses::or);
 		this.onError = onError;
 		this.maxStored = maxStored;
 		this.maxBuffered = maxBuffered;
 		this.storedResponses = storedResponses;
+		this.problems = problems;
 	}
 
 	/**
@@ -66,7 +66,11 @@ final class ResponsePolicy {
 	 */
 	StoredResponse toStoreAfterRollback(HttpServletRequest request, CapturedResponse response) {
 		StoredResponse stored = toStore(request, response);
-		return stored.isKept() ? stored : NOTHING_DONE;
+		return stored.isKept() ? stored : CapturedResponseFormat.encode(this.problems
+			.respond(Problem.RESPONSE_NOT_KEPT,
+					"The first request with this idempotency key was refused and did nothing, but its response could "
+							+ "not be stored. Do not send it again.")
+			.capture());
 	}
 
 	boolean isStored(int status) {
@@ -82,6 +86,10 @@ final class ResponsePolicy {
 
 	boolean keepsErrors() {
 		return this.onError == OnError.KEEP;
+	}
+
+	ProblemTypes problems() {
+		return this.problems;
 	}
 
 	int maxStored() {

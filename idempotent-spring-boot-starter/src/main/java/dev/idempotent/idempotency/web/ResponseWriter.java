@@ -35,10 +35,14 @@ final class ResponseWriter {
 
 	private final @Nullable CorsConfiguration cors;
 
-	ResponseWriter(HttpServletRequest request, HttpServletResponse response, @Nullable CorsConfiguration cors) {
+	private final ProblemTypes problems;
+
+	ResponseWriter(HttpServletRequest request, HttpServletResponse response, @Nullable CorsConfiguration cors,
+			ProblemTypes problems) {
 		this.request = request;
 		this.response = response;
 		this.cors = cors;
+		this.problems = problems;
 	}
 
 	/**
@@ -53,14 +57,16 @@ final class ResponseWriter {
 			captured.replayTo(this.response);
 		}
 		else {
-			Problem.RESPONSE_NOT_KEPT.send(this.response,
-					"The first request with this idempotency key was processed, but its response could not be "
-							+ "stored. Do not send it again.");
+			this.problems
+				.respond(Problem.RESPONSE_NOT_KEPT,
+						"The first request with this idempotency key was processed, but its response could not be "
+								+ "stored. Do not send it again.")
+				.send(this.response);
 		}
 	}
 
 	void refuseInProgress() throws IOException {
-		refuseRetryable(Problem.IN_PROGRESS,
+		refuse(Problem.IN_PROGRESS,
 				"The first request with this idempotency key is still running. Send it again in a moment.");
 	}
 
@@ -68,7 +74,7 @@ final class ResponseWriter {
 	 * Refuses a cancellation whose action is running.
 	 */
 	void refuseActionInProgress() throws IOException {
-		refuseRetryable(Problem.IN_PROGRESS,
+		refuse(Problem.IN_PROGRESS,
 				"The request to cancel is still running. Nothing was done. Send the cancellation again in a moment.");
 	}
 
@@ -113,12 +119,11 @@ final class ResponseWriter {
 	 */
 	void refuse(RefusedRequestException ex) throws IOException {
 		if (ex.problem() == Problem.CALLER_UNKNOWN || ex.problem() == Problem.CALLER_REQUIRED) {
+			ProblemResponse refusal = this.problems.respond(ex.problem(),
+					"The service cannot determine the caller. Nothing was done. Contact the operator.");
 			// Only the log contains the advice for the operator.
-			logger.warn("A {} request was refused. {}", this.request.getMethod(), ex.detail());
-			refuse(ex.problem(), "The service cannot determine the caller. Nothing was done. Contact the operator.");
-		}
-		else if (ex.problem() == Problem.OVERLOADED) {
-			refuseRetryable(ex.problem(), ex.detail());
+			logger.warn("A {} request was refused ({}). {}", this.request.getMethod(), refusal.instance(), ex.detail());
+			send(refusal);
 		}
 		else {
 			refuse(ex.problem(), ex.detail());
@@ -130,16 +135,17 @@ final class ResponseWriter {
 	 */
 	void refuse(IdempotencyStoreException ex) throws IOException {
 		if (ex instanceof IdempotencyStoreUnavailableException) {
-			refuseRetryable(Problem.STORE_UNREACHABLE,
+			refuse(Problem.STORE_UNREACHABLE,
 					"This request did nothing; an earlier one with the same key may have been processed. Send the "
 							+ "request again with the same key.");
 		}
 		else {
-			logger.error("A {} request was refused because its idempotency key, or the response stored under it, "
-					+ "cannot be used", this.request.getMethod(), ex);
-			refuse(Problem.STORE_FAILED,
+			ProblemResponse refusal = this.problems.respond(Problem.STORE_FAILED,
 					"This request did nothing; an earlier one with the same key may have been processed. The cause is "
 							+ "in the log of this service.");
+			logger.error("A {} request was refused ({}) because its idempotency key, or the response stored under it, "
+					+ "cannot be used", this.request.getMethod(), refusal.instance(), ex);
+			send(refusal);
 		}
 	}
 
@@ -163,50 +169,54 @@ final class ResponseWriter {
 	 * Reports that the work was rolled back because its transaction had ended early.
 	 */
 	void refuse(IdempotencyClaimLostException ex) throws IOException {
-		logger.error(
-				"The work of a {} request under Guarantee.TRANSACTION was rolled back, because its transaction had "
-						+ "ended before its handler did. Do not end the transaction within the handler",
-				this.request.getMethod(), ex);
-		refuse(Problem.ROLLED_BACK,
+		ProblemResponse refusal = this.problems.respond(Problem.ROLLED_BACK,
 				"The transaction of the work ended before its handler did, and the rest was rolled back. "
 						+ "Send the request again.");
+		logger.error(
+				"The work of a {} request under Guarantee.TRANSACTION was rolled back ({}), because its transaction had "
+						+ "ended before its handler did. Do not end the transaction within the handler",
+				this.request.getMethod(), refusal.instance(), ex);
+		send(refusal);
 	}
 
 	/**
 	 * Reports that the response to work that was rolled back could not be stored.
 	 */
 	void refuse(WorkRolledBackException ex) throws IOException {
-		warn("The response to a {} request whose work was rolled back could not be stored, so it was not sent: {}", ex);
-		refuseRetryable(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again.");
+		ProblemResponse refusal = this.problems.respond(Problem.STORE_UNREACHABLE,
+				"Nothing was done. Send the request again.");
+		warn("The response to a {} request whose work was rolled back could not be stored, so it was not sent ({}): {}",
+				refusal, ex);
+		send(refusal);
 	}
 
 	/**
 	 * Reports that it is unknown whether the work was committed.
 	 */
 	void refuseOutcomeUnknown(IdempotencyStoreUnavailableException ex) throws IOException {
-		warn("The response to a {} request is 503, because it is unknown whether its work was committed. A retry with the "
-				+ "same key learns the outcome: {}", ex);
-		refuseRetryable(Problem.OUTCOME_UNKNOWN, "It is not yet known whether the work was done. "
-				+ "Send the request again with the same key: it will not be done twice.");
+		ProblemResponse refusal = this.problems.respond(Problem.OUTCOME_UNKNOWN,
+				"It is not yet known whether the work was done. "
+						+ "Send the request again with the same key: it will not be done twice.");
+		warn("The response to a {} request is 503 ({}), because it is unknown whether its work was committed. A retry "
+				+ "with the same key learns the outcome: {}", refusal, ex);
+		send(refusal);
 	}
 
 	/**
 	 * Logs an expected failure of the database.
 	 */
-	private void warn(String message, RuntimeException failure) {
-		logger.warn(message, this.request.getMethod(), RootCause.of(failure));
+	private void warn(String message, ProblemResponse refusal, RuntimeException failure) {
+		logger.warn(message, this.request.getMethod(), refusal.instance(), RootCause.of(failure));
 		logger.debug("The stack trace of the failure above", failure);
 	}
 
 	private void refuse(Problem problem, String detail) throws IOException {
-		if (mayAnswer()) {
-			problem.send(this.response, detail);
-		}
+		send(this.problems.respond(problem, detail));
 	}
 
-	private void refuseRetryable(Problem problem, String detail) throws IOException {
+	private void send(ProblemResponse refusal) throws IOException {
 		if (mayAnswer()) {
-			problem.sendRetryable(this.response, detail);
+			refusal.send(this.response);
 		}
 	}
 

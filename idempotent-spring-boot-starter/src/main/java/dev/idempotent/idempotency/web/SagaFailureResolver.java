@@ -20,9 +20,12 @@ final class SagaFailureResolver implements HandlerExceptionResolver, Ordered {
 
 	private final Class<? extends Exception> halted;
 
-	SagaFailureResolver(Class<? extends Exception> undone, Class<? extends Exception> halted) {
+	private final ProblemTypes problems;
+
+	SagaFailureResolver(Class<? extends Exception> undone, Class<? extends Exception> halted, ProblemTypes problems) {
 		this.undone = undone;
 		this.halted = halted;
+		this.problems = problems;
 	}
 
 	@Override
@@ -33,24 +36,30 @@ final class SagaFailureResolver implements HandlerExceptionResolver, Ordered {
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		try {
-			if (this.undone.isInstance(ex)) {
-				Problem.SAGA_COMPENSATED.send(response,
-						"The work of this request could not be completed, and was undone. Send a new request to try "
-								+ "again.");
-				return new ModelAndView();
-			}
-			if (this.halted.isInstance(ex)) {
-				Problem.SAGA_HALTED.send(response,
-						"The work of this request has stopped, and an operator must decide. Do not send it in a new "
-								+ "request.");
-				return new ModelAndView();
-			}
+		ProblemResponse problem = problemOf(ex);
+		if (problem == null) {
 			return null;
+		}
+		try {
+			problem.send(response);
+			return new ModelAndView();
 		}
 		catch (IOException failure) {
 			throw new UncheckedIOException(failure);
 		}
+	}
+
+	private @Nullable ProblemResponse problemOf(Exception ex) {
+		if (this.undone.isInstance(ex)) {
+			return this.problems.respond(Problem.SAGA_COMPENSATED,
+					"The work of this request could not be completed, and was undone. Send a new request to try again.");
+		}
+		if (this.halted.isInstance(ex)) {
+			return this.problems.respond(Problem.SAGA_HALTED,
+					"The work of this request has stopped, and an operator must decide. Do not send it in a new "
+							+ "request.");
+		}
+		return null;
 	}
 
 }

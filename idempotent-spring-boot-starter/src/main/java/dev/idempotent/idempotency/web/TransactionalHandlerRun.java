@@ -213,6 +213,11 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	@Override
+	boolean isStored(int status) {
+		return isEntered() && this.policy.isCommitted(status);
+	}
+
+	@Override
 	void storeErrorAnsweredByFilter(HttpServletRequest request, BufferedResponse buffered) throws IOException {
 		completeAfterRollback(request, buffered);
 	}
@@ -227,7 +232,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 */
 	private ResponseWriter respondInstead(HttpServletRequest request, BufferedResponse buffered) {
 		this.start.restore(request, buffered);
-		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors);
+		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors,
+				this.policy.problems());
 	}
 
 	private void release(HttpServletRequest request) {

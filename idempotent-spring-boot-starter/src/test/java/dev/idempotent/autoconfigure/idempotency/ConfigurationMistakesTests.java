@@ -55,6 +55,13 @@ class ConfigurationMistakesTests {
 					idempotent.web.max-request-body  | 513MB       | buffered in memory            | between 0 and 512MB
 					idempotent.web.max-response-body | -1B         | buffered in memory            | between 0 and 512MB
 					idempotent.web.max-response-body | 513MB       | buffered in memory            | between 0 and 512MB
+					idempotent.web.problem-base-uri  | ''          | not an absolute URI           | https://docs.example.com/problems/
+					idempotent.web.problem-base-uri  | /problems/  | not an absolute URI           | or omit it
+					idempotent.web.problem-base-uri  | https:/p/   | not an absolute URI           | or omit it
+					idempotent.web.problem-base-uri  | urn:a b:    | not an absolute URI           | or omit it
+					idempotent.web.problem-base-uri  | urn:ä:      | not an absolute URI           | or omit it
+					idempotent.web.problem-base-uri  | https://docs.example.com/problems | does not end with one of /#:= | or omit it
+					idempotent.web.problem-base-uri  | https://me:secret@docs.example.com/ | user information | or omit it
 					""")
 	void stopTheApplicationWithTheNameOfThePropertyAndWhatToDo(String property, String value, String mistake,
 			String action) {
@@ -79,6 +86,14 @@ class ConfigurationMistakesTests {
 	}
 
 	@Test
+	void doNotShowAPassword() {
+		this.application
+			.withPropertyValues("spring.application.name=shop",
+					"idempotent.web.problem-base-uri=https://me:secret@docs.example.com/")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageNotContainingAny("me", "secret"));
+	}
+
+	@Test
 	void includeADefaultGuaranteeThatNamesItself() {
 		this.application.withPropertyValues("spring.application.name=shop", "idempotent.guarantee=default")
 			.run((context) -> assertThat(context).getFailure()
@@ -88,8 +103,8 @@ class ConfigurationMistakesTests {
 	@ParameterizedTest
 	@CsvSource({ "idempotent.lease, 24h", "idempotent.lease, 1ms", "idempotent.retention, 30s",
 			"idempotent.max-run, 1ms", "idempotent.redis.timeout, 1ms", "idempotent.guarantee, LEASE",
-			"idempotent.web.max-request-body, 512MB", "idempotent.web.max-response-body, 0B",
-			"idempotent.namespace, shop" })
+			"idempotent.web.problem-base-uri, tag:example.com:", "idempotent.web.max-request-body, 512MB",
+			"idempotent.web.max-response-body, 0B", "idempotent.namespace, shop" })
 	void areNotTheUtmostThatIsSensible(String property, String value) {
 		this.application.withPropertyValues("spring.application.name=shop", property + "=" + value)
 			.run((context) -> assertThat(context).hasNotFailed());

@@ -81,12 +81,14 @@ class CallFailureTests {
 		assertThat(CallFailure.of(response(422, headers, body), this.run, true)).isEqualTo(CallFailure.REFUSED);
 	}
 
-	@Test
-	void recognizesAReusedKeyAtAnyAttempt() {
+	@ParameterizedTest
+	@ValueSource(strings = { "urn:problem-type:idempotency:", "https://docs.example.com/problems/",
+			"https://docs.example.com/problems#" })
+	void recognizesAReusedKeyAtAnyAttempt(String baseUri) {
 		HttpHeaders headers = new HttpHeaders();
 		headers.set("Content-Type", "application/problem+json;charset=UTF-8");
 		RestClientResponseException reused = response(422, headers,
-				"{\"type\":\"urn:problem-type:idempotency:key-reused\",\"status\":422}");
+				"{\"type\":\"" + baseUri + "key-reused\",\"status\":422}");
 		assertThat(CallFailure.of(reused, this.run, true)).isEqualTo(CallFailure.KEY_REUSED);
 		assertThat(CallFailure.of(reused, this.run, false)).isEqualTo(CallFailure.KEY_REUSED);
 	}

@@ -8,6 +8,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.testing.DocumentedProblem;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.RunningApplication;
 import dev.idempotent.testing.WebApplication;
@@ -31,6 +32,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,10 +91,11 @@ class CallerScopeIntegrationTests {
 	void refusesCredentialsThatNoFilterHasReadRatherThanTakeARefreshedTokenForAnotherCaller(CapturedOutput output) {
 		try (WebApplication open = WebApplication.start(OperationsApplication.class, redis)) {
 			HttpResponse<byte[]> refused = open.post("/answers/200", "", KEY, this.key, "Authorization", "Bearer one");
-			assertThat(refused.statusCode()).isEqualTo(500);
-			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown", "Contact the operator.")
-				.doesNotContain("IdempotencyScopeResolver");
-			assertThat(output).contains("A POST request was refused", "IdempotencyScopeResolver")
+			assertProblem(refused, "caller-unknown");
+			assertThat(text(refused)).contains("Contact the operator.").doesNotContain("IdempotencyScopeResolver");
+			assertThat(output)
+				.contains("A POST request was refused (" + DocumentedProblem.members(refused).get("instance") + ")",
+						"IdempotencyScopeResolver")
 				.doesNotContain("Bearer one");
 			assertThat(open.bean(Operations.class).runs()).isZero();
 		}
@@ -103,8 +106,7 @@ class CallerScopeIntegrationTests {
 	void refusesARequestWhoseResolverReturnsNull(CapturedOutput output) {
 		try (WebApplication open = WebApplication.start(NullScopeApplication.class, redis)) {
 			HttpResponse<byte[]> refused = open.post("/answers/200", "", KEY, this.key);
-			assertThat(refused.statusCode()).isEqualTo(500);
-			assertThat(text(refused)).contains("urn:problem-type:idempotency:caller-unknown");
+			assertProblem(refused, "caller-unknown");
 			assertThat(output).contains(NullScopeApplication.class.getName(), "returned null");
 			assertThat(open.bean(Operations.class).runs()).isZero();
 		}

@@ -51,7 +51,8 @@ class ConcurrencyLimitTests {
 	@Test
 	void answersARefusalWithRetryAfter() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new ResponseWriter(new MockHttpServletRequest(), response, null)
+		new ResponseWriter(new MockHttpServletRequest(), response, null,
+				new ProblemTypes("urn:problem-type:idempotency:"))
 			.refuse(new RefusedRequestException(Problem.OVERLOADED, "Later."));
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");

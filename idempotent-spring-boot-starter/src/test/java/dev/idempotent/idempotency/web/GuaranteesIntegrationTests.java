@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -78,7 +79,7 @@ class GuaranteesIntegrationTests {
 		gate.awaitEntry();
 
 		HttpResponse<byte[]> duplicate = application.post("/gated", "", KEY, this.key);
-		assertProblem(duplicate, 409, "in-progress");
+		assertProblem(duplicate, "in-progress");
 		assertThat(duplicate.headers().firstValueAsLong("Retry-After")).hasValue(1);
 
 		gate.open();
@@ -110,7 +111,7 @@ class GuaranteesIntegrationTests {
 			""")
 	void refusesAKeyThatWasUsedForAnotherRequest(String path, String body) {
 		application.post("/orders", ORDER, KEY, this.key);
-		assertProblem(application.post(path, body, KEY, this.key), 422, "key-reused");
+		assertProblem(application.post(path, body, KEY, this.key), "key-reused");
 		assertThat(this.operations.runs()).isOne();
 	}
 
@@ -119,33 +120,33 @@ class GuaranteesIntegrationTests {
 		Gate gate = this.operations.closeGate();
 		CompletableFuture<HttpResponse<byte[]>> first = application.postAsync("/gated", "", KEY, this.key);
 		gate.awaitEntry();
-		assertProblem(application.post("/gated", "{}", KEY, this.key), 422, "key-reused");
+		assertProblem(application.post("/gated", "{}", KEY, this.key), "key-reused");
 		gate.open();
 		assertThat(first.join().statusCode()).isEqualTo(200);
 	}
 
 	@Test
 	void refusesAMissingKey() {
-		assertProblem(application.post("/orders", ORDER), 400, "key-missing");
+		assertProblem(application.post("/orders", ORDER), "key-missing");
 		assertThat(this.operations.runs()).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "two words", "\"open", "" })
 	void refusesAMalformedKey(String malformed) {
-		assertProblem(application.post("/orders", ORDER, KEY, malformed), 400, "key-malformed");
+		assertProblem(application.post("/orders", ORDER, KEY, malformed), "key-malformed");
 		assertThat(this.operations.runs()).isZero();
 	}
 
 	@Test
 	void refusesAKeySentTwice() {
-		assertProblem(application.post("/orders", ORDER, KEY, this.key, KEY, this.key), 400, "key-malformed");
+		assertProblem(application.post("/orders", ORDER, KEY, this.key, KEY, this.key), "key-malformed");
 	}
 
 	@Test
 	void refusesABodyOverTheLimit() {
 		HttpResponse<byte[]> response = application.post("/throws", "x".repeat(1024 * 1024 + 1), KEY, this.key);
-		assertProblem(response, 413, "request-too-large");
+		assertProblem(response, "request-too-large");
 		assertThat(this.operations.runs()).isZero();
 	}
 
@@ -154,7 +155,7 @@ class GuaranteesIntegrationTests {
 		HttpResponse<byte[]> first = application.post("/large/3000000", "", KEY, this.key);
 		assertThat(first.statusCode()).isEqualTo(200);
 		assertThat(first.body()).hasSize(3_000_000);
-		assertProblem(application.post("/large/3000000", "", KEY, this.key), 409, "response-not-kept");
+		assertProblem(application.post("/large/3000000", "", KEY, this.key), "response-not-kept");
 		assertThat(this.operations.runs()).isOne();
 	}
 
@@ -171,7 +172,7 @@ class GuaranteesIntegrationTests {
 	void refusesRequestsWhileTheStoreIsUnreachable() {
 		redis.stop();
 		HttpResponse<byte[]> refused = application.post("/answers/200", "", KEY, this.key);
-		assertProblem(refused, 503, "store-unreachable");
+		assertProblem(refused, "store-unreachable");
 		assertThat(refused.headers().firstValueAsLong("Retry-After")).hasValue(1);
 		assertThat(this.operations.runs()).isZero();
 
@@ -201,13 +202,6 @@ class GuaranteesIntegrationTests {
 	void doesNotAffectOtherHandlers() {
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 1");
 		assertThat(text(application.post("/plain", "{}", KEY, this.key))).startsWith("run 2");
-	}
-
-	private static void assertProblem(HttpResponse<byte[]> response, int status, String type) {
-		assertThat(response.statusCode()).isEqualTo(status);
-		assertThat(response.headers().firstValue("Content-Type")).hasValue("application/problem+json");
-		assertThat(text(response)).contains("\"type\":\"urn:problem-type:idempotency:" + type + '"',
-				"\"status\":" + status, "\"title\":", "\"detail\":");
 	}
 
 }

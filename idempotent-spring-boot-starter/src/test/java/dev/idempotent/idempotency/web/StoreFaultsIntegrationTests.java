@@ -20,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -155,8 +156,7 @@ class StoreFaultsIntegrationTests {
 		String name = template.keys("idempotency:*").iterator().next();
 		template.opsForValue().set(name, "foreign");
 		HttpResponse<byte[]> refused = post("/answers/200", this.key);
-		assertThat(refused.statusCode()).isEqualTo(500);
-		assertThat(text(refused)).contains("urn:problem-type:idempotency:store-failed");
+		assertProblem(refused, "store-failed");
 		assertThat(template.opsForValue().get(name)).isEqualTo("foreign");
 	}
 
@@ -194,9 +194,7 @@ class StoreFaultsIntegrationTests {
 	}
 
 	private static void assertRefused(HttpResponse<byte[]> response) {
-		assertThat(response.statusCode()).isEqualTo(503);
-		assertThat(response.headers().firstValueAsLong("Retry-After")).hasValue(1);
-		assertThat(text(response)).contains("urn:problem-type:idempotency:store-unreachable");
+		assertProblem(response, "store-unreachable");
 	}
 
 	private static Duration timed(Runnable step) {

@@ -17,6 +17,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -61,9 +62,8 @@ class CancelCallersIntegrationTests {
 	}
 
 	private static void assertRefused(HttpResponse<byte[]> response) {
-		assertThat(response.statusCode()).isEqualTo(403);
-		assertThat(text(response)).contains("urn:problem-type:idempotency:caller-required")
-			.doesNotContain("IdempotencyScopeResolver");
+		assertProblem(response, "caller-required");
+		assertThat(text(response)).doesNotContain("IdempotencyScopeResolver");
 	}
 
 	private HttpResponse<byte[]> post(String path, String... headers) {

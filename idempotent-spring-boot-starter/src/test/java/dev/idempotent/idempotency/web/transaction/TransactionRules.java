@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import static dev.idempotent.testing.DocumentedProblem.assertProblem;
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -110,8 +111,7 @@ abstract class TransactionRules {
 	void answers500InPlaceOfASuccessThatWasUndone() {
 		Attempt attempt = new Attempt("caught");
 		HttpResponse<byte[]> first = attempt.send();
-		assertThat(first.statusCode()).isEqualTo(500);
-		assertThat(text(first)).contains("urn:problem-type:idempotency:rolled-back");
+		assertProblem(first, "rolled-back");
 		assertThat(attempt.rows()).isZero();
 		assertThat(attempt.send().headers().firstValue("Idempotent-Replayed")).isEmpty();
 	}
