@@ -14,20 +14,35 @@ import java.util.List;
  */
 final class LengthPrefixedDigest {
 
+	private static final MessageDigest EMPTY = sha256();
+
+	private static final boolean CLONEABLE = EMPTY instanceof Cloneable;
+
 	private LengthPrefixedDigest() {
 	}
 
 	static String of(String... parts) {
-		return of(Arrays.stream(parts).map(LengthPrefixedDigest::encode).toList());
+		MessageDigest digest = begin();
+		for (String part : parts) {
+			add(digest, encode(part));
+		}
+		return HexFormat.of().formatHex(digest.digest());
 	}
 
 	static String of(List<byte[]> parts) {
-		MessageDigest digest = sha256();
+		MessageDigest digest = begin();
 		for (byte[] part : parts) {
-			digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, part.length));
-			digest.update(part);
+			add(digest, part);
 		}
 		return HexFormat.of().formatHex(digest.digest());
+	}
+
+	private static void add(MessageDigest digest, byte[] part) {
+		digest.update((byte) (part.length >>> 24));
+		digest.update((byte) (part.length >>> 16));
+		digest.update((byte) (part.length >>> 8));
+		digest.update((byte) part.length);
+		digest.update(part);
 	}
 
 	/**
@@ -35,9 +50,15 @@ final class LengthPrefixedDigest {
 	 * mark: they become three bytes each that UTF-8 does not have.
 	 */
 	private static byte[] encode(String part) {
-		if (part.chars().noneMatch((unit) -> Character.isSurrogate((char) unit))) {
-			return part.getBytes(StandardCharsets.UTF_8);
+		for (int i = 0; i < part.length(); i++) {
+			if (Character.isSurrogate(part.charAt(i))) {
+				return encodeSurrogates(part);
+			}
 		}
+		return part.getBytes(StandardCharsets.UTF_8);
+	}
+
+	private static byte[] encodeSurrogates(String part) {
 		ByteBuffer bytes = ByteBuffer.allocate(3 * part.length());
 		part.codePoints().forEach((point) -> {
 			if (Character.MIN_SURROGATE <= point && point <= Character.MAX_SURROGATE) {
@@ -50,6 +71,19 @@ final class LengthPrefixedDigest {
 			}
 		});
 		return Arrays.copyOf(bytes.array(), bytes.position());
+	}
+
+	/**
+	 * Copies an empty digest where the provider supports it, which costs less than to
+	 * look the provider up.
+	 */
+	private static MessageDigest begin() {
+		try {
+			return CLONEABLE ? (MessageDigest) EMPTY.clone() : sha256();
+		}
+		catch (CloneNotSupportedException ex) {
+			return sha256();
+		}
 	}
 
 	private static MessageDigest sha256() {

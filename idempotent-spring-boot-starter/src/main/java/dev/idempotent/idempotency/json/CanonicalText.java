@@ -1,142 +1,106 @@
 package dev.idempotent.idempotency.json;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HexFormat;
-import java.util.List;
-import java.util.SortedMap;
-import java.util.TreeMap;
-
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
- * Builds the canonical text token by token.
+ * Text in UTF-8 that grows.
  */
 final class CanonicalText {
 
-	private final StringBuilder text = new StringBuilder();
+	private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-	private final Deque<OpenObject> openObjects = new ArrayDeque<>();
+	private static final int MIN_GROWTH = 64;
+
+	private byte[] bytes;
+
+	private int length;
+
+	CanonicalText(int capacity) {
+		this.bytes = new byte[capacity + Long.BYTES];
+	}
+
+	int length() {
+		return this.length;
+	}
 
 	/**
-	 * Appends the current token of the parser.
+	 * Returns the bytes, of which only those before {@link #length()} are text. The next
+	 * change may replace the array.
 	 */
-	void append(JsonParser parser) {
-		JsonToken token = parser.currentToken();
-		if (!token.isStructEnd()) {
-			separate();
+	byte[] bytes() {
+		return this.bytes;
+	}
+
+	byte[] toBytes() {
+		return (this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length);
+	}
+
+	/**
+	 * Returns eight bytes, which may be beyond the length.
+	 */
+	long longAt(int index) {
+		if (index > this.bytes.length - Long.BYTES) {
+			grow(Long.BYTES);
 		}
-		switch (token) {
-			case START_OBJECT -> startObject();
-			case END_OBJECT -> endObject();
-			case START_ARRAY -> this.text.append('[');
-			case END_ARRAY -> this.text.append(']');
-			case PROPERTY_NAME -> name(parser.getString());
-			case VALUE_STRING -> string(parser.getString());
-			case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> this.text.append(CanonicalNumber.of(parser.getString()));
-			default -> this.text.append(token.asString());
+		return (long) LONGS.get(this.bytes, index);
+	}
+
+	void append(int ascii) {
+		if (this.length == this.bytes.length) {
+			grow(1);
 		}
+		this.bytes[this.length++] = (byte) ascii;
 	}
 
-	private void separate() {
-		int last = this.text.length() - 1;
-		// No complete value ends with one of these: a string ends with its quote.
-		if (last >= 0 && "[{:".indexOf(this.text.charAt(last)) < 0) {
-			this.text.append(',');
+	void append(byte[] source, int from, int to) {
+		int count = to - from;
+		if (count > this.bytes.length - this.length) {
+			grow(count);
 		}
+		System.arraycopy(source, from, this.bytes, this.length, count);
+		this.length += count;
 	}
 
-	private void startObject() {
-		this.text.append('{');
-		this.openObjects.push(new OpenObject());
-	}
-
-	private void endObject() {
-		this.openObjects.pop().sortMembers(this.text);
-		this.text.append('}');
-	}
-
-	private void name(String name) {
-		this.openObjects.element().addMember(name, this.text.length());
-		string(name);
-		this.text.append(':');
-	}
-
-	private void string(String value) {
-		this.text.append('"');
-		value.codePoints().forEach(this::character);
-		this.text.append('"');
-	}
-
-	private void character(int codePoint) {
-		switch (codePoint) {
-			case '"', '\\' -> this.text.append('\\').append((char) codePoint);
-			case '\b' -> this.text.append("\\b");
-			case '\t' -> this.text.append("\\t");
-			case '\n' -> this.text.append("\\n");
-			case '\f' -> this.text.append("\\f");
-			case '\r' -> this.text.append("\\r");
-			default -> otherCharacter(codePoint);
+	void append(String ascii) {
+		for (int i = 0; i < ascii.length(); i++) {
+			append(ascii.charAt(i));
 		}
 	}
 
-	private void otherCharacter(int codePoint) {
-		// Unescaped, all lone surrogates would be encoded as the same replacement
-		// character.
-		if (codePoint < ' ' || Character.getType(codePoint) == Character.SURROGATE) {
-			this.text.append("\\u").append(HexFormat.of().toHexDigits((char) codePoint));
+	void appendCodePoint(int point) {
+		if (point < 0x80) {
+			append(point);
+			return;
+		}
+		if (point < 0x800) {
+			append(0xc0 | (point >> 6));
 		}
 		else {
-			this.text.appendCodePoint(codePoint);
+			if (point < 0x10000) {
+				append(0xe0 | (point >> 12));
+			}
+			else {
+				append(0xf0 | (point >> 18));
+				append(0x80 | ((point >> 12) & 0x3f));
+			}
+			append(0x80 | ((point >> 6) & 0x3f));
 		}
-	}
-
-	@Override
-	public String toString() {
-		return this.text.toString();
+		append(0x80 | (point & 0x3f));
 	}
 
 	/**
-	 * An object whose members are being appended: records where each begins and whether
-	 * their names are sorted.
+	 * Discards the end of the text.
 	 */
-	private static final class OpenObject {
+	void truncate(int newLength) {
+		this.length = newLength;
+	}
 
-		private final List<Member> members = new ArrayList<>();
-
-		private boolean sorted = true;
-
-		void addMember(String name, int start) {
-			if (!this.members.isEmpty() && name.compareTo(this.members.get(this.members.size() - 1).name()) < 0) {
-				this.sorted = false;
-			}
-			this.members.add(new Member(name, start));
-		}
-
-		/**
-		 * Sorts the members, which are the end of the given text, by the UTF-16 code
-		 * units of their names.
-		 */
-		void sortMembers(StringBuilder text) {
-			if (this.sorted) {
-				return;
-			}
-			SortedMap<String, String> sortedMembers = new TreeMap<>();
-			int end = text.length();
-			for (int i = this.members.size() - 1; i >= 0; i--) {
-				Member member = this.members.get(i);
-				sortedMembers.put(member.name(), text.substring(member.start(), end));
-				end = member.start() - ",".length();
-			}
-			text.setLength(this.members.get(0).start());
-			text.append(String.join(",", sortedMembers.values()));
-		}
-
-		private record Member(String name, int start) {
-		}
-
+	private void grow(int count) {
+		int needed = Math.addExact(this.length, count);
+		this.bytes = Arrays.copyOf(this.bytes, Math.max(needed, needed + (needed >> 1) + MIN_GROWTH));
 	}
 
 }

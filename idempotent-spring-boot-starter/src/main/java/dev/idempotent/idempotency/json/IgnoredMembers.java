@@ -1,76 +1,61 @@
 package dev.idempotent.idempotency.json;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonPointer;
-import tools.jackson.core.TokenStreamContext;
 
 /**
- * Finds the members to omit while a document is parsed. Pointers form a tree of their
- * segments, in which each name of the document selects a branch. So the path to a name,
- * which can be as long as the document, is never built.
+ * The members to omit of one value of a document: a tree of the segments of pointers, in
+ * which each name of the document selects a branch. So the path to a name, which can be
+ * as long as the document, is never built.
  */
 final class IgnoredMembers {
 
-	private final Deque<Branch> open = new ArrayDeque<>();
+	static final IgnoredMembers NONE = new IgnoredMembers();
 
-	private Branch next = new Branch();
+	private final Map<String, IgnoredMembers> branches = new HashMap<>();
 
-	IgnoredMembers(Set<JsonPointer> pointers) {
-		pointers.forEach(this.next::add);
+	private boolean whole;
+
+	private IgnoredMembers() {
+	}
+
+	static IgnoredMembers of(Set<JsonPointer> pointers) {
+		IgnoredMembers root = new IgnoredMembers();
+		pointers.forEach(root::add);
+		return root;
+	}
+
+	private void add(JsonPointer pointer) {
+		IgnoredMembers branch = this;
+		for (JsonPointer rest = pointer; !rest.matches(); rest = rest.tail()) {
+			branch = branch.branches.computeIfAbsent(rest.getMatchingProperty(), (segment) -> new IgnoredMembers());
+		}
+		branch.whole = true;
 	}
 
 	/**
-	 * Processes the current token of the parser.
-	 * @return whether it is the name of a member to omit
+	 * Returns whether nothing below the value is omitted.
 	 */
-	boolean begins(JsonParser parser) {
-		switch (parser.currentToken()) {
-			case PROPERTY_NAME -> {
-				this.next = this.open.element().below(parser.currentName());
-				return this.next.ignored;
-			}
-			case START_OBJECT, START_ARRAY -> this.open.push(branchOf(parser.streamReadContext().getParent()));
-			case END_OBJECT, END_ARRAY -> this.open.pop();
-			default -> {
-			}
-		}
-		return false;
+	boolean isEmpty() {
+		return this.branches.isEmpty();
 	}
 
-	private Branch branchOf(TokenStreamContext parent) {
-		return parent.inArray() ? this.open.element().below(parent.getCurrentIndex()) : this.next;
+	/**
+	 * Returns whether the member that has the value is omitted.
+	 */
+	boolean isWhole() {
+		return this.whole;
 	}
 
-	private static final class Branch {
+	IgnoredMembers below(String name) {
+		return this.branches.getOrDefault(name, NONE);
+	}
 
-		private static final Branch NONE = new Branch();
-
-		private final Map<String, Branch> branches = new HashMap<>();
-
-		private boolean ignored;
-
-		void add(JsonPointer pointer) {
-			Branch branch = this;
-			for (JsonPointer rest = pointer; !rest.matches(); rest = rest.tail()) {
-				branch = branch.branches.computeIfAbsent(rest.getMatchingProperty(), (segment) -> new Branch());
-			}
-			branch.ignored = true;
-		}
-
-		Branch below(String name) {
-			return this.branches.getOrDefault(name, NONE);
-		}
-
-		Branch below(int index) {
-			return this.branches.isEmpty() ? NONE : below(Integer.toString(index));
-		}
-
+	IgnoredMembers below(int index) {
+		return isEmpty() ? NONE : below(Integer.toString(index));
 	}
 
 }

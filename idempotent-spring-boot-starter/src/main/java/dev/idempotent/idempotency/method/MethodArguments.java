@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.method;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,7 +26,7 @@ public final class MethodArguments {
 
 	private final Set<String> ignoredNames;
 
-	private final Set<JsonPointer> ignoredMembers;
+	private final CanonicalJson canonicalJson;
 
 	/**
 	 * Creates a reader.
@@ -42,12 +41,13 @@ public final class MethodArguments {
 				: Arrays.stream(ignored)
 					.filter((entry) -> !entry.startsWith("/"))
 					.collect(Collectors.toUnmodifiableSet());
-		this.ignoredMembers = Arrays.stream(ignored)
+		Set<JsonPointer> ignoredMembers = Arrays.stream(ignored)
 			.filter((entry) -> entry.startsWith("/"))
 			.map(JsonPointer::compile)
 			.collect(Collectors.toUnmodifiableSet());
 		this.ignoredNames.forEach(this::requireParameter);
-		this.ignoredMembers.forEach((pointer) -> requireParameter(pointer.getMatchingProperty()));
+		ignoredMembers.forEach((pointer) -> requireParameter(pointer.getMatchingProperty()));
+		this.canonicalJson = CanonicalJson.without(ignoredMembers);
 	}
 
 	/**
@@ -78,8 +78,8 @@ public final class MethodArguments {
 			}
 		});
 		byte[] bytes = json.writeValueAsBytes(compared);
-		String canonical = CanonicalJson.of(bytes, this.ignoredMembers);
-		return Fingerprint.of(List.of((canonical != null) ? canonical.getBytes(StandardCharsets.UTF_8) : bytes));
+		byte[] canonical = this.canonicalJson.encode(bytes);
+		return Fingerprint.of(List.of((canonical != null) ? canonical : bytes));
 	}
 
 	private static Set<String> all(List<String> names, String[] ignored) {

@@ -3,7 +3,9 @@ package dev.idempotent.idempotency.web;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.util.Arrays;
 
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -15,6 +17,12 @@ import org.jspecify.annotations.Nullable;
  * A request whose body has been read into memory and can be read again.
  */
 final class BufferedRequest extends HttpServletRequestWrapper {
+
+	private static final int TRUSTED_LENGTH = 16 * 1024;
+
+	private static final int MIN_GROWTH = 8 * 1024;
+
+	private static final int GROWTH = 4;
 
 	private final byte[] body;
 
@@ -33,12 +41,41 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	 * @throws IOException if it cannot be received
 	 */
 	static BufferedRequest read(HttpServletRequest request, int limit) throws IOException {
-		byte[] body = (request.getContentLengthLong() <= limit) ? request.getInputStream().readNBytes(limit + 1)
-				: new byte[0];
-		if (request.getContentLengthLong() > limit || body.length > limit) {
+		long stated = request.getContentLengthLong();
+		if (stated > limit) {
 			throw tooLarge(limit);
 		}
-		return new BufferedRequest(request, body);
+		return new BufferedRequest(request, read(request.getInputStream(), stated, limit));
+	}
+
+	/**
+	 * Reads into an array of the stated length, or of as much of it as the client is
+	 * trusted with: more is allocated as bytes arrive.
+	 * @param stated the stated length; negative if there is none
+	 */
+	private static byte[] read(InputStream in, long stated, int limit) throws IOException {
+		byte[] body = new byte[(int) Math.max(0, Math.min(stated, TRUSTED_LENGTH))];
+		int length = in.readNBytes(body, 0, body.length);
+		while (length == body.length) {
+			// The stated length may not be the end: a filter may have decompressed the
+			// body.
+			int next = in.read();
+			if (next < 0) {
+				return body;
+			}
+			if (length == limit) {
+				throw tooLarge(limit);
+			}
+			body = Arrays.copyOf(body, grown(length, stated, limit));
+			body[length] = (byte) next;
+			length += 1 + in.readNBytes(body, length + 1, body.length - length - 1);
+		}
+		return Arrays.copyOf(body, length);
+	}
+
+	private static int grown(int length, long stated, int limit) {
+		long grown = Math.max(MIN_GROWTH, GROWTH * (long) length);
+		return (int) Math.min((length < stated) ? stated : limit, grown);
 	}
 
 	static RefusedRequestException tooLarge(int limit) {
@@ -90,6 +127,11 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 		@Override
 		public int read(byte[] target, int offset, int length) {
 			return this.body.read(target, offset, length);
+		}
+
+		@Override
+		public byte[] readAllBytes() {
+			return this.body.readAllBytes();
 		}
 
 		@Override

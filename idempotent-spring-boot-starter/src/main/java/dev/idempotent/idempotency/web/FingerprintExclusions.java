@@ -7,20 +7,21 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.json.CanonicalJson;
 import tools.jackson.core.JsonPointer;
 
 /**
  * The parts of a request that are not in its fingerprint.
  *
  * @param parameters names of query and form parameters
- * @param members members of a JSON body
+ * @param json the canonical form of a JSON body without the excluded members
  */
-record FingerprintExclusions(Set<String> parameters, Set<JsonPointer> members) {
+record FingerprintExclusions(Set<String> parameters, CanonicalJson json) {
 
-	static final FingerprintExclusions NOTHING = new FingerprintExclusions(Set.of(), Set.of());
+	static final FingerprintExclusions NOTHING = new FingerprintExclusions(Set.of(), CanonicalJson.without(Set.of()));
 
 	private static final FingerprintExclusions EVERYTHING = new FingerprintExclusions(Set.of(Idempotent.EVERYTHING),
-			Set.of());
+			CanonicalJson.without(Set.of()));
 
 	/**
 	 * Parses the entries of an annotation.
@@ -40,10 +41,10 @@ record FingerprintExclusions(Set<String> parameters, Set<JsonPointer> members) {
 		}
 		return new FingerprintExclusions(
 				Arrays.stream(entries).filter(isPointer.negate()).collect(Collectors.toUnmodifiableSet()),
-				Arrays.stream(entries)
+				CanonicalJson.without(Arrays.stream(entries)
 					.filter(isPointer)
 					.map(JsonPointer::compile)
-					.collect(Collectors.toUnmodifiableSet()));
+					.collect(Collectors.toUnmodifiableSet())));
 	}
 
 	/**
@@ -52,14 +53,14 @@ record FingerprintExclusions(Set<String> parameters, Set<JsonPointer> members) {
 	FingerprintExclusions and(String parameter) {
 		return isEverything() ? this : new FingerprintExclusions(
 				Stream.concat(this.parameters.stream(), Stream.of(parameter)).collect(Collectors.toUnmodifiableSet()),
-				this.members);
+				this.json);
 	}
 
 	/**
 	 * Returns whether requests with the same key are always the same.
 	 */
 	boolean isEverything() {
-		return equals(EVERYTHING);
+		return this.parameters.contains(Idempotent.EVERYTHING);
 	}
 
 }

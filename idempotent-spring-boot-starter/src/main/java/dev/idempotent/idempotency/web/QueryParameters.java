@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,11 +26,11 @@ final class QueryParameters {
 	 * Returns all parameters by name, each with its values in the order sent.
 	 */
 	static SortedMap<String, List<String>> of(HttpServletRequest request) {
-		SortedMap<String, List<String>> parameters = new TreeMap<>();
 		String query = request.getQueryString();
 		if (query == null) {
-			return parameters;
+			return Collections.emptySortedMap();
 		}
+		SortedMap<String, List<String>> parameters = new TreeMap<>();
 		for (String pair : query.split("&", -1)) {
 			if (!pair.isEmpty()) {
 				int equals = pair.indexOf('=');

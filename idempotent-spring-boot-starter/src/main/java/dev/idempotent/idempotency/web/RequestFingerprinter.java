@@ -1,14 +1,12 @@
 package dev.idempotent.idempotency.web;
 
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
-import java.util.TreeMap;
 
 import dev.idempotent.idempotency.Fingerprint;
-import dev.idempotent.idempotency.json.CanonicalJson;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.web.util.UriUtils;
 
@@ -41,29 +39,35 @@ final class RequestFingerprinter {
 	}
 
 	private void addPath(String path) {
-		String[] segments = path.split("/", -1);
-		add(segments.length);
-		for (String segment : segments) {
-			add(UriUtils.decode(segment, StandardCharsets.UTF_8));
+		int position = this.parts.size();
+		int start = 0;
+		for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', start)) {
+			add(UriUtils.decode(path.substring(start, slash), StandardCharsets.UTF_8));
+			start = slash + 1;
 		}
+		add(UriUtils.decode(path.substring(start), StandardCharsets.UTF_8));
+		this.parts.add(position, encode(this.parts.size() - position));
 	}
 
 	private void add(SortedMap<String, List<String>> parameters) {
-		SortedMap<String, List<String>> included = new TreeMap<>(parameters);
-		included.keySet().removeAll(this.exclusions.parameters());
-		add(included.size());
-		included.forEach((name, values) -> {
-			add(name);
-			add(values.size());
-			values.forEach(this::add);
-		});
+		int position = this.parts.size();
+		int count = 0;
+		for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
+			if (isIncluded(parameter.getKey())) {
+				count++;
+				add(parameter.getKey());
+				this.parts.add(encode(parameter.getValue().size()));
+				parameter.getValue().forEach(this::add);
+			}
+		}
+		this.parts.add(position, encode(count));
 	}
 
 	private void add(ReadRequest.Content content) {
 		if (content instanceof ReadRequest.Body body) {
-			String canonical = body.isJson() ? CanonicalJson.of(body.bytes(), this.exclusions.members()) : null;
+			byte[] canonical = body.isJson() ? this.exclusions.json().encode(body.bytes()) : null;
 			add((canonical != null) ? "json" : "raw");
-			this.parts.add((canonical != null) ? canonical.getBytes(StandardCharsets.UTF_8) : body.bytes());
+			this.parts.add((canonical != null) ? canonical : body.bytes());
 		}
 		else if (content instanceof ReadRequest.Form form) {
 			add("form");
@@ -71,7 +75,7 @@ final class RequestFingerprinter {
 		}
 		else if (content instanceof ReadRequest.Multipart multipart) {
 			add("multipart");
-			multipart.parts().stream().filter(this::isIncluded).forEach((part) -> {
+			multipart.parts().stream().filter((part) -> isIncluded(part.name())).forEach((part) -> {
 				add(part.name());
 				add(part.fileName());
 				add(part.contentType());
@@ -80,16 +84,16 @@ final class RequestFingerprinter {
 		}
 	}
 
-	private boolean isIncluded(ReadRequest.PartDigest part) {
-		return !this.exclusions.parameters().contains(part.name());
+	private boolean isIncluded(String parameter) {
+		return !this.exclusions.parameters().contains(parameter);
 	}
 
 	private void add(String text) {
 		this.parts.add(text.getBytes(StandardCharsets.UTF_8));
 	}
 
-	private void add(int number) {
-		this.parts.add(ByteBuffer.allocate(Integer.BYTES).putInt(number).array());
+	private static byte[] encode(int number) {
+		return new byte[] { (byte) (number >>> 24), (byte) (number >>> 16), (byte) (number >>> 8), (byte) number };
 	}
 
 }
