@@ -216,7 +216,7 @@ class IdempotentOperationsTests {
 		IdempotentOperations operations = new IdempotentOperations();
 		operations.load(mapping,
 				new IdempotencyWebSettings("test", "Idempotency-Key", requiredFor, 1, 1, 1, List.of("200"), List.of(),
-						List.of(), List.of(), OnError.RELEASE, Duration.ofSeconds(1)),
+						List.of(), List.of(), OnError.RELEASE, Duration.ofSeconds(1), "urn:test:"),
 				OperationSettings.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofDays(1)), null);
 		return operations;
 	}
