@@ -64,7 +64,7 @@ public record RunOrigin(Instant since, Guarantee guarantee, @Nullable String tra
 
 	/**
 	 * Creates a token that contains this origin.
-	 * @param id a random UUID
+	 * @param id a UUID that no other claim has
 	 * @return the token, at most 128 ASCII characters
 	 */
 	public String toToken(String id) {

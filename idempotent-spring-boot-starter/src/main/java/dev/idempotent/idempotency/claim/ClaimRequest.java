@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.UUID;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
@@ -24,13 +23,15 @@ import org.jspecify.annotations.Nullable;
 record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origin, String token, Duration lease,
 		Duration retention) {
 
+	private static final TokenIds TOKEN_IDS = new TokenIds();
+
 	/**
 	 * Creates a request with a new token.
 	 */
 	static ClaimRequest of(IdempotencyKey key, Fingerprint fingerprint, Guarantee guarantee,
 			@Nullable String traceparent, Duration lease, Duration retention) {
 		RunOrigin origin = new RunOrigin(Instant.now(), guarantee, traceparent);
-		return new ClaimRequest(key, fingerprint, origin, origin.toToken(UUID.randomUUID().toString()), lease,
+		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease,
 				retention);
 	}
 

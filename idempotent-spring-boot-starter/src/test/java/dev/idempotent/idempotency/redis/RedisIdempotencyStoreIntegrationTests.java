@@ -110,22 +110,6 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 	}
 
 	@Test
-	void reloadsItsScriptsAfterTheServerHasLostThem() {
-		forgetScripts();
-		assertThat(store.claim(this.key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
-		forgetScripts();
-		assertThat(store.renew(this.key, "owner", MINUTE)).isTrue();
-		forgetScripts();
-		assertThat(store.complete(this.key, REQUEST, "owner", Samples.response("response"), MINUTE)).isTrue();
-		forgetScripts();
-		assertThat(store.release(this.key, "owner")).isFalse();
-		forgetScripts();
-		assertThat(store.find(this.key)).isNotNull();
-		forgetScripts();
-		assertThat(store.forget(this.key, "owner")).isTrue();
-	}
-
-	@Test
 	void sendsOneCommandPerOperation() {
 		askEveryVerb(Samples.key());
 		long loads = calls("eval");
@@ -181,12 +165,6 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 
 	private long timeToLive() {
 		return template.getExpire(PREFIX + this.key.digest());
-	}
-
-	private static void forgetScripts() {
-		try (RedisConnection connection = template.getRequiredConnectionFactory().getConnection()) {
-			connection.scriptingCommands().scriptFlush();
-		}
 	}
 
 	/**
