@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the threats in docs/security.md with the tests.
+ * Compares the threats in docs/SECURITY.md with the tests.
  */
 class ThreatModelTests {
 
@@ -20,7 +20,7 @@ class ThreatModelTests {
 	 * The rows of the table, without its head.
 	 */
 	private static List<List<String>> threats() {
-		String text = Page.of("docs/security.md").text();
+		String text = Page.of("docs/SECURITY.md").text();
 		return text.substring(text.indexOf(CHAPTER))
 			.lines()
 			.skip(1)

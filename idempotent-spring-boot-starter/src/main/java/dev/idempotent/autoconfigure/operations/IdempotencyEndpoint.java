@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.claim.KeyChange;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -29,6 +30,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * request can replace the value of a selector.
  */
 @WebEndpoint(id = "idempotency")
+@RegisterReflectionForBinding({ IdempotencyEndpoint.Overview.class, IdempotencyEndpoint.Changed.class,
+		IdempotencyEndpoint.Problem.class, KeyAnswer.class })
 final class IdempotencyEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);

@@ -13,6 +13,7 @@ import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -24,6 +25,8 @@ import org.springframework.dao.DataAccessException;
  * The actuator's endpoint {@code outbox}. Shows neither payloads nor keys.
  */
 @WebEndpoint(id = "outbox")
+@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, OutboxEndpoint.Page.class, OutboxEndpoint.Problem.class,
+		OutboxLists.Entry.class, OutboxLists.Circuit.class })
 final class OutboxEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);

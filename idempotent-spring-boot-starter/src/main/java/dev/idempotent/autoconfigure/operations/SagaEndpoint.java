@@ -13,6 +13,7 @@ import dev.idempotent.saga.run.SagaAdministration.Counts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -25,6 +26,7 @@ import org.springframework.dao.DataAccessException;
  * The actuator's endpoint {@code saga}. Shows neither arguments nor results.
  */
 @WebEndpoint(id = "saga")
+@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaAnswer.class })
 final class SagaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEndpoint.class);

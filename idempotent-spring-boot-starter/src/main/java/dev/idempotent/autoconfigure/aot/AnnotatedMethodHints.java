@@ -1,0 +1,52 @@
+package dev.idempotent.autoconfigure.aot;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.outbox.TransactionalOutbox;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.stream.RedisStreamListener;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.support.RegisteredBean;
+
+/**
+ * Registers the annotated methods of beans with the types of their parameters and
+ * results: expressions read them, and Jackson writes and reads them. Spring MVC does so
+ * for web handlers.
+ */
+final class AnnotatedMethodHints implements BeanRegistrationAotProcessor {
+
+	private static final List<Class<? extends Annotation>> ANNOTATIONS = List.of(Idempotent.class,
+			TransactionalOutbox.class, Saga.class, RedisStreamListener.class);
+
+	@Override
+	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+		List<Method> methods = ANNOTATIONS.stream()
+			.flatMap((annotation) -> AnnotatedMethod.findAll(annotation, bean.getBeanClass()).stream())
+			.filter((method) -> !method.isWebHandler())
+			.map(AnnotatedMethod::method)
+			.distinct()
+			.toList();
+		return methods.isEmpty() ? null
+				: (context, code) -> methods.forEach((method) -> register(method, context.getRuntimeHints()));
+	}
+
+	private static void register(Method method, RuntimeHints hints) {
+		List<Type> types = new ArrayList<>(Stream.of(method.getGenericParameterTypes()).toList());
+		types.add(method.getGenericReturnType());
+		new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), types.toArray(Type[]::new));
+		hints.reflection().registerMethod(method, ExecutableMode.INVOKE);
+	}
+
+}

@@ -1,0 +1,45 @@
+package dev.idempotent.autoconfigure.aot;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+
+/**
+ * Registers the files that this library reads from the class path, and the optional
+ * classes that it looks up by name.
+ */
+final class LibraryHints implements RuntimeHintsRegistrar {
+
+	/**
+	 * Lua scripts, scripts for tables, and the class files of the properties, of which
+	 * the startup check reads the names.
+	 */
+	private static final List<String> FILES = List.of("dev/idempotent/**/*.lua", "dev/idempotent/**/schema-*.sql",
+			"dev/idempotent/autoconfigure/**/*Properties.class");
+
+	private static final List<String> OPTIONAL = List.of("com.github.benmanes.caffeine.cache.Cache",
+			"com.zaxxer.hikari.HikariDataSource", "javax.sql.DataSource", "org.hibernate.engine.spi.SessionImplementor",
+			"org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
+			"org.springframework.boot.web.servlet.FilterRegistrationBean",
+			"org.springframework.data.redis.connection.RedisConnectionFactory",
+			"org.springframework.jdbc.datasource.ConnectionHolder", "org.springframework.orm.jpa.EntityManagerHolder",
+			"org.springframework.security.core.context.SecurityContextHolder",
+			"org.springframework.security.oauth2.core.ClaimAccessor",
+			"org.springframework.transaction.interceptor.TransactionInterceptor",
+			"org.springframework.web.context.request.RequestContextHolder",
+			"org.springframework.web.reactive.DispatcherHandler",
+			"org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping",
+			"tools.jackson.databind.json.JsonMapper");
+
+	@Override
+	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		FILES.forEach(hints.resources()::registerPattern);
+		OPTIONAL.forEach((name) -> hints.reflection().registerTypeIfPresent(classLoader, name));
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.postgresql.PGStatement", MemberCategory.INVOKE_PUBLIC_METHODS);
+	}
+
+}

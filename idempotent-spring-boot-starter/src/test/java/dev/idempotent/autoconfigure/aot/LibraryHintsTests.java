@@ -1,0 +1,72 @@
+package dev.idempotent.autoconfigure.aot;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.PGStatement;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.beans.factory.aot.AotServices;
+import org.springframework.security.core.context.SecurityContextHolder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a native image would lack.
+ */
+class LibraryHintsTests {
+
+	private final RuntimeHints hints = new RuntimeHints();
+
+	@BeforeEach
+	void registerHints() {
+		AotServices.factories()
+			.load(RuntimeHintsRegistrar.class)
+			.stream()
+			.filter(LibraryHints.class::isInstance)
+			.forEach((registrar) -> registrar.registerHints(this.hints, getClass().getClassLoader()));
+	}
+
+	@Test
+	void includeEachScript() throws IOException {
+		assertThat(scripts()).hasSizeGreaterThan(15)
+			.allMatch((file) -> RuntimeHintsPredicates.resource().forResource(file).test(this.hints));
+	}
+
+	@Test
+	void includeTheClassFilesOfTheProperties() {
+		assertThat(Stream.of("EncryptionProperties", "outbox/OutboxRelayProperties"))
+			.map((name) -> "dev/idempotent/autoconfigure/" + name + ".class")
+			.allMatch((file) -> RuntimeHintsPredicates.resource().forResource(file).test(this.hints));
+	}
+
+	@Test
+	void includeOptionalClassesThatArePresent() {
+		assertThat(RuntimeHintsPredicates.reflection().onType(SecurityContextHolder.class)).accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(PGStatement.class, "setPrepareThreshold"))
+			.accepts(this.hints);
+	}
+
+	@Test
+	void ignoreOptionalClassesThatAreMissing() {
+		RuntimeHints none = new RuntimeHints();
+		new LibraryHints().registerHints(none, ClassLoader.getPlatformClassLoader());
+		assertThat(none.reflection().typeHints()).hasSize(1);
+	}
+
+	private static List<String> scripts() throws IOException {
+		Path resources = Path.of("src/main/resources");
+		try (Stream<Path> files = Files.walk(resources)) {
+			return files.map((file) -> resources.relativize(file).toString().replace('\\', '/'))
+				.filter((file) -> file.startsWith("dev/") && !Files.isDirectory(resources.resolve(file)))
+				.toList();
+		}
+	}
+
+}
