@@ -52,6 +52,8 @@ class ArchitectureTests {
 
 	private static final String STATE = "dev.idempotent.state";
 
+	private static final String TEST = "dev.idempotent.test";
+
 	private static final String TOKEN = "dev.idempotent.token";
 
 	private static final String CLAIM = ROOT + ".claim";
@@ -90,7 +92,7 @@ class ArchitectureTests {
 				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
 				ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS,
 				SECURITY, TRACING, WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE,
-				STATE + ".jdbc", TOKEN);
+				STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -103,6 +105,20 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule tokensKnowTheJdkAlone = room(TOKEN, "java..", "javax.crypto..", "org.jspecify..");
+
+	@ArchTest
+	static final ArchRule theTestSupportKnowsWhatItsReadersTestWith = room(TEST, ROOT, OUTBOX, "java..",
+			"org.jspecify..", "org.assertj..", "org.awaitility..", "org.junit.jupiter.api..", "org.opentest4j..",
+			"org.springframework.http..", "org.springframework.mock.web..", "org.springframework.test.web.servlet..",
+			"org.springframework.transaction.support..", "org.springframework.util..");
+
+	@ArchTest
+	static final ArchRule onlyTestSupportKnowsLibrariesOfTests = noClasses().that()
+		.resideOutsideOfPackages(TEST, AUTOCONFIGURE + ".test")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(TEST, "org.assertj..", "org.awaitility..", "org.junit..", "org.opentest4j..",
+				"org.springframework.boot.test..", "org.springframework.mock..", "org.springframework.test..");
 
 	@ArchTest
 	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, OUTAGE, "java..",
@@ -225,6 +241,9 @@ class ArchitectureTests {
 		.and()
 		// The one that decides: a token has no store, and so no other clock.
 		.doNotHaveFullyQualifiedName("dev.idempotent.token.OneTimeTokens")
+		.and()
+		// One process is all that shares it.
+		.doNotHaveFullyQualifiedName("dev.idempotent.test.InMemoryIdempotencyStore")
 		.should()
 		.callMethod(System.class, "currentTimeMillis")
 		.orShould()

@@ -177,4 +177,12 @@ public final class OutboxEvent {
 		return this.availableAt;
 	}
 
+	/**
+	 * Without key, payload and headers, which may be confidential.
+	 */
+	@Override
+	public String toString() {
+		return (this.topic != null) ? this.type + " to " + this.topic : this.type;
+	}
+
 }

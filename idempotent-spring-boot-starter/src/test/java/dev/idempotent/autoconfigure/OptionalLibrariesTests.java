@@ -4,9 +4,9 @@ import java.time.InstantSource;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -77,7 +77,7 @@ class OptionalLibrariesTests {
 	void keepsKeysInTheApplicationsStoreWithoutRedis(CapturedOutput output) {
 		start(OwnStore.class, REDIS).run((context) -> {
 			assertThat(context).doesNotHaveBean("redisIdempotencyStore").hasBean("idempotencyFilter");
-			assertThat(output).contains("Idempotency: no annotated handlers or methods (InMemoryIdempotencyStore)");
+			assertThat(output).contains("Idempotency: no annotated handlers or methods (memory)");
 		});
 	}
 

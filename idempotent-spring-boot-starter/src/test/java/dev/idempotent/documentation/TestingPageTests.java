@@ -1,5 +1,8 @@
 package dev.idempotent.documentation;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -12,16 +15,22 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class TestingPageTests {
 
-	private static final String EXAMPLES = "idempotent-spring-boot-starter/src/test/java/"
-			+ "dev/idempotent/documentation/example/";
+	private static final Path EXAMPLES = Path.of("src/test/java/dev/idempotent/documentation/example");
+
+	private static final String EXAMPLES_IN_PROJECT = "idempotent-spring-boot-starter/" + EXAMPLES + "/";
 
 	@Test
-	void showsTheExamplesThatRun() {
-		String sources = Stream.of("OrderTests", "OrderControllerTests", "RecordedEvents", "DeliveredOrderTests")
-			.map((name) -> Page.source(EXAMPLES + name + ".java"))
-			.collect(Collectors.joining());
-		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(4)
+	void showsTheExamplesThatRun() throws IOException {
+		String sources;
+		try (Stream<Path> examples = Files.list(EXAMPLES)) {
+			sources = examples.map(TestingPageTests::read).collect(Collectors.joining());
+		}
+		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(11)
 			.allSatisfy((example) -> assertThat(sources).contains(example.strip()));
+	}
+
+	private static String read(Path example) {
+		return Page.source(EXAMPLES_IN_PROJECT + example.getFileName());
 	}
 
 }

@@ -2,6 +2,8 @@ package dev.idempotent.idempotency;
 
 import java.time.InstantSource;
 
+import dev.idempotent.test.InMemoryIdempotencyStore;
+
 /**
  * Fuzzes {@link InMemoryIdempotencyStore}, and with it the fuzz itself.
  */

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSummary;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,8 +79,17 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 		if (guarantee == Guarantee.LEASE) {
 			return "keys in " + store;
 		}
+		if (!isTransactional()) {
+			return "keys in " + store + ", without a database transaction";
+		}
 		return this.guard.storesInDatabase() ? "records in the database"
 				: "records in the database, " + store + " in front";
+	}
+
+	private boolean isTransactional() {
+		IdempotencyTransactionSource source = this.context.getBeanProvider(IdempotencyTransactionSource.class)
+			.getIfAvailable();
+		return source == null || source.isTransactional();
 	}
 
 	private static long count(List<OperationSummary> operations, Guarantee guarantee) {

@@ -45,6 +45,14 @@ public interface IdempotencyTransactionSource {
 	IdempotencyTransactions joiningTransactions(String described);
 
 	/**
+	 * Returns whether the transactions are those of a database.
+	 * @return {@code false} in a test without one
+	 */
+	default boolean isTransactional() {
+		return true;
+	}
+
+	/**
 	 * The committed records of all transactions that were found so far, for operators.
 	 * @return one store for each database
 	 */

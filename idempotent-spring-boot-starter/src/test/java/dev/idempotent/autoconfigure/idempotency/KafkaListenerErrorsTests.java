@@ -2,7 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.time.InstantSource;
 
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.token.OneTimeTokens;
 import dev.idempotent.token.TokenCheck.Outcome;
 import dev.idempotent.token.TokenSecret;

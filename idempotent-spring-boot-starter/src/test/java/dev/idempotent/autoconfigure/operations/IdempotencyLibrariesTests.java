@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.operations;
 import java.time.InstantSource;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -11,11 +11,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.Sagas;
 import dev.idempotent.saga.method.SagaApplication;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

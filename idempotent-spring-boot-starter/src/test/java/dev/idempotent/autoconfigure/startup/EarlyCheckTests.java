@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.ServletContext;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.InstantSource;
 
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.IdempotencyStoreContract;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.IdempotencyStoreContract;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 
 /**
  * Tests for {@link CachingIdempotencyStore} against the contract of all stores.

@@ -10,9 +10,9 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -7,11 +7,11 @@ import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

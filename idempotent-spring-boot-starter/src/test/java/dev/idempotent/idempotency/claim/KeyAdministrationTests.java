@@ -15,7 +15,6 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.Samples;
@@ -25,6 +24,7 @@ import dev.idempotent.idempotency.claim.FaultyStore.Call;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
 import dev.idempotent.idempotency.claim.FaultyStore.Gate;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -14,7 +14,6 @@ import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Decision;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RecordingObserver;
@@ -24,6 +23,7 @@ import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
 import dev.idempotent.idempotency.claim.FaultyStore.Gate;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -9,13 +9,13 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RecordingObserver;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 

@@ -14,7 +14,6 @@ import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RecordingObserver;
@@ -25,6 +24,7 @@ import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
 import dev.idempotent.idempotency.claim.FaultyStore.Gate;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

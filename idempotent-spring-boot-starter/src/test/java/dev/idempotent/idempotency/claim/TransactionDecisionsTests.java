@@ -13,7 +13,6 @@ import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.RecordingObserver;
@@ -22,6 +21,7 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

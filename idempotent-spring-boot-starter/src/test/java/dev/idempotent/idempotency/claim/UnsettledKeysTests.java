@@ -4,13 +4,13 @@ import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

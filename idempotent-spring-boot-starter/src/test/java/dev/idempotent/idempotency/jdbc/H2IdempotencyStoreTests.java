@@ -1,7 +1,7 @@
 package dev.idempotent.idempotency.jdbc;
 
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.IdempotencyStoreContract;
+import dev.idempotent.test.IdempotencyStoreContract;
 import org.junit.jupiter.api.BeforeAll;
 
 /**

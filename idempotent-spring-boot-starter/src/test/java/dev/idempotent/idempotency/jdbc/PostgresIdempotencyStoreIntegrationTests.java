@@ -1,7 +1,7 @@
 package dev.idempotent.idempotency.jdbc;
 
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.IdempotencyStoreContract;
+import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -4,7 +4,7 @@ import java.time.InstantSource;
 
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 
 /**
  * A store in memory that can be wiped.

@@ -15,7 +15,7 @@ import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;

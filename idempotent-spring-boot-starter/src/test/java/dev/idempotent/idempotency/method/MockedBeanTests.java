@@ -5,7 +5,7 @@ import java.time.InstantSource;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfiguration;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;

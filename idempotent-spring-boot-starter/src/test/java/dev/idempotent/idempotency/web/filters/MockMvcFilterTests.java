@@ -1,21 +1,12 @@
 package dev.idempotent.idempotency.web.filters;
 
-import java.time.InstantSource;
-
-import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
-import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
-import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.autoconfigure.test.AutoConfigureIdempotency;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
@@ -63,8 +54,8 @@ class MockMvcFilterTests {
 			+ "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration,"
 			+ "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration" })
 	@AutoConfigureMockMvc
+	@AutoConfigureIdempotency
 	@ContextConfiguration(classes = FilteredApplication.class)
-	@Import(Store.class)
 	class OfAWholeApplication extends Rules {
 
 	}
@@ -72,19 +63,7 @@ class MockMvcFilterTests {
 	@Nested
 	@WebMvcTest(properties = "spring.application.name=test")
 	@ContextConfiguration(classes = FilteredApplication.class)
-	@ImportAutoConfiguration({ IdempotencyAutoConfiguration.class, IdempotencyWebAutoConfiguration.class })
-	@Import(Store.class)
 	class OfItsControllersAlone extends Rules {
-
-	}
-
-	@TestConfiguration(proxyBeanMethods = false)
-	static class Store {
-
-		@Bean
-		IdempotencyStore store() {
-			return new InMemoryIdempotencyStore(InstantSource.system());
-		}
 
 	}
 

@@ -1,7 +1,12 @@
-package dev.idempotent.idempotency;
+package dev.idempotent.test;
 
 import java.time.Duration;
 
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredResponse;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +29,8 @@ interface IdempotencyStoreExpiry {
 	StoredResponse RESPONSE = Samples.response("response");
 
 	/**
-	 * The store under test.
+	 * The store under test, empty or not.
+	 * @return the same store during one test
 	 */
 	IdempotencyStore store();
 
@@ -78,7 +84,7 @@ interface IdempotencyStoreExpiry {
 		assertThat(store().renew(key, "late", MINUTE.multipliedBy(2))).isFalse();
 		assertThat(complete(key, "late")).isFalse();
 		assertThat(store().release(key, "late")).isFalse();
-		assertThat(claim(key, "somebody who asks")).isInstanceOfSatisfying(Claim.Pending.class,
+		assertThat(claim(key, "observer")).isInstanceOfSatisfying(Claim.Pending.class,
 				(pending) -> assertThat(pending.remainingLease()).isLessThanOrEqualTo(MINUTE));
 	}
 
@@ -86,7 +92,7 @@ interface IdempotencyStoreExpiry {
 	default void keepsTheLateResponseOfAnExpiredLeaseWhileTheKeyIsFree() {
 		IdempotencyKey key = Samples.key();
 		store().claim(key, REQUEST, "late", INSTANT);
-		await().until(() -> store().release(key, "nobody"));
+		await().until(() -> store().release(key, "observer"));
 		assertThat(complete(key, "late")).isTrue();
 		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
 	}
@@ -106,7 +112,7 @@ interface IdempotencyStoreExpiry {
 	private void awaitTheEndOfALease() {
 		IdempotencyKey witness = Samples.key();
 		store().claim(witness, REQUEST, "witness", INSTANT);
-		await().until(() -> store().release(witness, "nobody"));
+		await().until(() -> store().release(witness, "observer"));
 	}
 
 }

@@ -1,8 +1,12 @@
-package dev.idempotent.idempotency;
+package dev.idempotent.test;
 
 import java.time.Duration;
 import java.util.Random;
 
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.StoredResponse;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -11,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The contract of every store, one test for each transition of the state machine of a
- * key.
+ * key. A test of a store extends it. Needs JUnit, AssertJ and Awaitility.
  */
 @Timeout(180)
 public abstract class IdempotencyStoreContract
@@ -194,7 +198,7 @@ public abstract class IdempotencyStoreContract
 	}
 
 	private Duration remainingLease() {
-		Claim claim = claim("somebody who asks");
+		Claim claim = claim("observer");
 		assertThat(claim).isInstanceOf(Claim.Pending.class);
 		return ((Claim.Pending) claim).remainingLease();
 	}

@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency;
+package dev.idempotent.test;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -6,11 +6,17 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredKey;
+import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state machine of a key in its simplest form: the model for other stores, and the
- * store of tests without a server.
+ * Stores keys in memory, for tests without a server. The state machine of a key in its
+ * simplest form. Thread-safe.
  */
 public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
@@ -18,6 +24,17 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
 	private final InstantSource clock;
 
+	/**
+	 * Creates an empty store on the clock of this machine.
+	 */
+	public InMemoryIdempotencyStore() {
+		this(InstantSource.system());
+	}
+
+	/**
+	 * Creates an empty store.
+	 * @param clock the clock on which leases and retentions end
+	 */
 	public InMemoryIdempotencyStore(InstantSource clock) {
 		this.clock = clock;
 	}
@@ -87,8 +104,14 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 		return free;
 	}
 
+	@Override
+	public String describe() {
+		return "memory";
+	}
+
 	/**
 	 * Removes a key, as its expiry would.
+	 * @param key the key
 	 */
 	public synchronized void forget(IdempotencyKey key) {
 		this.entries.remove(key);

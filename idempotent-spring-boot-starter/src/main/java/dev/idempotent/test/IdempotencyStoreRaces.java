@@ -1,10 +1,15 @@
-package dev.idempotent.idempotency;
+package dev.idempotent.test;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredResponse;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,7 +27,8 @@ interface IdempotencyStoreRaces {
 	Fingerprint REQUEST = Samples.fingerprint("request");
 
 	/**
-	 * The store under test.
+	 * The store under test, empty or not.
+	 * @return the same store during one test
 	 */
 	IdempotencyStore store();
 

@@ -1,0 +1,119 @@
+package dev.idempotent.autoconfigure.test;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions of a test without a database, in which nothing is rolled back. The store
+ * in front of them, which has claimed each key before, decides alone.
+ */
+final class InMemoryTransactions implements IdempotencyTransactionSource, IdempotencyTransactions {
+
+	private static final ThreadLocal<@Nullable InMemoryTransaction> OPEN = new ThreadLocal<>();
+
+	private final IdempotencyStore store;
+
+	InMemoryTransactions(IdempotencyStore store) {
+		this.store = store;
+	}
+
+	@Override
+	public IdempotencyTransactions transactionsOf(Class<?> type, Method method) {
+		return this;
+	}
+
+	@Override
+	public IdempotencyTransactions joiningTransactionsOf(Class<?> type, Method method) {
+		return this;
+	}
+
+	@Override
+	public IdempotencyTransactions joiningTransactions(String described) {
+		return this;
+	}
+
+	@Override
+	public boolean isTransactional() {
+		return false;
+	}
+
+	@Override
+	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
+			boolean contended) {
+		InMemoryTransaction begun = new InMemoryTransaction();
+		OPEN.set(begun);
+		return begun;
+	}
+
+	@Override
+	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
+		return null;
+	}
+
+	@Override
+	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention) {
+		Claim claim = this.store.claim(key, fingerprint, token, retention);
+		if (claim.isAcquired()) {
+			Objects.requireNonNull(OPEN.get(), "No transaction is open").completions
+				.add((commits) -> commits ? this.store.complete(key, fingerprint, token, response, retention)
+						: this.store.release(key, token));
+		}
+		return claim;
+	}
+
+	@Override
+	public boolean isSameResource(IdempotencyTransactions other) {
+		return other == this;
+	}
+
+	private interface Completion {
+
+		boolean end(boolean commits);
+
+	}
+
+	private static final class InMemoryTransaction implements Transaction {
+
+		private final List<Completion> completions = new ArrayList<>();
+
+		@Override
+		public Claim outcome() {
+			return new Claim.Acquired();
+		}
+
+		@Override
+		public boolean isRollbackOnly() {
+			return false;
+		}
+
+		@Override
+		public void commit(StoredResponse response, Duration retention) {
+			end(true);
+		}
+
+		@Override
+		public void rollback() {
+			end(false);
+		}
+
+		private void end(boolean commits) {
+			OPEN.remove();
+			this.completions.forEach((completion) -> completion.end(commits));
+		}
+
+	}
+
+}

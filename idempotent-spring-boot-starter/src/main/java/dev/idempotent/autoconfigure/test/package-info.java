@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration for tests of applications.
+ */
+@NullMarked
+package dev.idempotent.autoconfigure.test;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,49 @@
+package dev.idempotent.test;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+/**
+ * Threads that start at the same moment.
+ */
+final class Race {
+
+	private Race() {
+	}
+
+	/**
+	 * Starts all runners once each of them is ready.
+	 * @return their results, in the order of their numbers
+	 */
+	static <T> List<T> of(int runners, IntFunction<T> part) throws InterruptedException {
+		CyclicBarrier start = new CyclicBarrier(runners);
+		ExecutorService threads = Executors.newFixedThreadPool(runners);
+		try {
+			List<Callable<T>> parts = IntStream.range(0, runners).<Callable<T>>mapToObj((number) -> () -> {
+				start.await();
+				return part.apply(number);
+			}).toList();
+			return threads.invokeAll(parts).stream().map(Race::result).toList();
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	private static <T> T result(Future<T> end) {
+		try {
+			return end.get();
+		}
+		catch (InterruptedException | ExecutionException ex) {
+			throw new AssertionError("A concurrent step failed: " + ex.getCause(), ex);
+		}
+	}
+
+}

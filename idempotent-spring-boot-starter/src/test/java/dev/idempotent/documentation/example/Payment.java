@@ -1,0 +1,4 @@
+package dev.idempotent.documentation.example;
+
+record Payment(String booking, int amount) {
+}

@@ -1,0 +1,6 @@
+package dev.idempotent.documentation.example;
+
+import java.util.UUID;
+
+record Receipt(UUID id, String booking, int amount) {
+}
