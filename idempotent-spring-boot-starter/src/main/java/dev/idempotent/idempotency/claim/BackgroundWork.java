@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * Runs lease renewals, and retries steps until the store is reachable. Bounded in memory
  * and in time.
  */
-final class BackgroundWork implements AutoCloseable {
+class BackgroundWork implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(BackgroundWork.class);
 
@@ -63,12 +63,11 @@ final class BackgroundWork implements AutoCloseable {
 	}
 
 	/**
-	 * Repeats a step until it is cancelled; never runs it once this is closed.
+	 * Runs a step of the lease renewals later; never runs it once this is closed.
 	 */
-	Future<?> every(Duration period, Runnable step) {
-		long nanos = Math.max(1, period.toNanos());
+	Future<?> after(long nanos, Runnable step) {
 		try {
-			return this.scheduler.scheduleWithFixedDelay(() -> runLogged(step), nanos, nanos, TimeUnit.NANOSECONDS);
+			return this.scheduler.schedule(() -> runLogged(step), nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.debug("Closed before a lease was renewed", ex);
@@ -132,8 +131,7 @@ final class BackgroundWork implements AutoCloseable {
 		try {
 			step.run();
 		}
-		// A schedule ends with the first exception, and a lack of memory may be
-		// temporary.
+		// The future is not read, so the failure would be lost.
 		catch (Throwable ex) {
 			logRenewal(ex);
 		}

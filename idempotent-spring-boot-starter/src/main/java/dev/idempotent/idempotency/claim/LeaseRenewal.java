@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
@@ -28,11 +29,18 @@ final class LeaseRenewal {
 
 	private final Runnable overdue;
 
-	private final Renewal step;
+	/**
+	 * The time between two renewals in nanoseconds.
+	 */
+	private final long period;
 
 	private final long start = System.nanoTime();
 
 	private volatile long lastRenewal = this.start;
+
+	private volatile long due;
+
+	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	LeaseRenewal(ClaimRequest request, GuardedStore store, Settlement settlement, Duration maxRun, Runnable overdue) {
 		this.request = request;
@@ -40,18 +48,50 @@ final class LeaseRenewal {
 		this.settlement = settlement;
 		this.maxRun = maxRun;
 		this.overdue = overdue;
-		this.step = new Renewal(request.key(), request.token(), request.lease());
+		this.period = Math.max(1, request.lease().toNanos() / RENEWALS_PER_LEASE);
 	}
 
-	Duration period() {
-		return this.request.lease().dividedBy(RENEWALS_PER_LEASE);
+	long period() {
+		return this.period;
+	}
+
+	/**
+	 * Returns when the next renewal is due.
+	 */
+	long due() {
+		return this.due;
+	}
+
+	void setDue(long next) {
+		this.due = next;
+	}
+
+	/**
+	 * Begins a renewal.
+	 * @return {@code false} if one is in progress
+	 */
+	boolean begin() {
+		return this.renewing.compareAndSet(false, true);
+	}
+
+	/**
+	 * Ends the renewal.
+	 * @param next when the next one is due
+	 */
+	void end(long next) {
+		this.due = next;
+		this.renewing.set(false);
+	}
+
+	GuardedStore store() {
+		return this.store;
 	}
 
 	/**
 	 * The renewal as an element of a batch.
 	 */
 	Renewal step() {
-		return this.step;
+		return new Renewal(this.request.key(), this.request.token(), this.request.lease());
 	}
 
 	/**
@@ -66,7 +106,7 @@ final class LeaseRenewal {
 	 */
 	boolean isSoonDue() {
 		long elapsed = System.nanoTime() - this.lastRenewal;
-		return elapsed > this.request.lease().toNanos() / RENEWALS_PER_LEASE / 4 && !isOverdue();
+		return elapsed > this.period / 4 && !isOverdue();
 	}
 
 	void renewed() {

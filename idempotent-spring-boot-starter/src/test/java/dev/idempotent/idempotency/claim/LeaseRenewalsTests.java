@@ -5,11 +5,13 @@ import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.ForwardingStore;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
@@ -55,6 +57,49 @@ class LeaseRenewalsTests {
 			claimant.claim();
 			await().until(() -> store.renewals.get() >= 3);
 			claimant.release();
+		}
+	}
+
+	@Test
+	void renewAShortLeaseThatBeginsAfterALongOne() {
+		ShortOfMemory store = new ShortOfMemory();
+		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+			Claimant patient = guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+					Duration.ofHours(1), LEASE);
+			Claimant claimant = guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+					LEASE, LEASE);
+			patient.claim();
+			claimant.claim();
+			await().until(() -> store.renewals.get() >= 3);
+			claimant.release();
+			patient.release();
+		}
+	}
+
+	@Test
+	void haveNoTimerOfTheirOwnForEachClaim() {
+		AtomicInteger scheduled = new AtomicInteger();
+		IdempotencyStore store = new InMemoryIdempotencyStore(InstantSource.system());
+		try (BackgroundWork background = new BackgroundWork(LEASE, new ObserverList(List.of())) {
+			@Override
+			Future<?> after(long nanos, Runnable step) {
+				scheduled.incrementAndGet();
+				return super.after(nanos, step);
+			}
+		}) {
+			LeaseRenewals renewals = new LeaseRenewals(background, Duration.ofMinutes(1));
+			for (int i = 0; i < 100; i++) {
+				Settlement settlement = new Settlement();
+				renewals.begin(
+						ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
+								Duration.ofHours(1), LEASE),
+						GuardedStore.deciding(store, OnStoreFailure.REJECT, new ObserverList(List.of())), settlement,
+						() -> {
+						});
+				settlement.settleBy(() -> {
+				});
+			}
+			assertThat(scheduled).hasValue(1);
 		}
 	}
 
