@@ -1,0 +1,22 @@
+package dev.idempotent.benchmark.http;
+
+/**
+ * What has been used up to now.
+ *
+ * @param applicationMicros the processor time of the application
+ * @param redisMicros the processor time of Redis
+ * @param postgresMicros the processor time of PostgreSQL
+ * @param allocatedBytes what the application has allocated
+ * @param receipts how often a handler ran
+ * @param redisCommands what Redis ran
+ */
+record Usage(double applicationMicros, double redisMicros, double postgresMicros, long allocatedBytes, long receipts,
+		long redisCommands) {
+
+	Usage since(Usage before) {
+		return new Usage(this.applicationMicros - before.applicationMicros, this.redisMicros - before.redisMicros,
+				this.postgresMicros - before.postgresMicros, this.allocatedBytes - before.allocatedBytes,
+				this.receipts - before.receipts, this.redisCommands - before.redisCommands);
+	}
+
+}
