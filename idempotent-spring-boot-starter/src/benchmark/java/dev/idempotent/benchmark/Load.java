@@ -57,8 +57,8 @@ public record Load(int clients) {
 	 * takes as long as there are enough of them.
 	 * @param perSecond how many runs in a second
 	 * @param time how long
-	 * @param work what to do, given the {@link System#nanoTime} at which it was due; if it
-	 * throws, so does this method
+	 * @param work what to do, given the {@link System#nanoTime} at which it was due; if
+	 * it throws, so does this method
 	 * @return how much was done
 	 */
 	public Throughput paced(int perSecond, Duration time, LongConsumer work) {

@@ -55,8 +55,9 @@ final class ApplicationClassPath {
 		Stream<Path> libraries = Arrays.stream(all().split(File.pathSeparator))
 			.map(Path::of)
 			.filter((entry) -> parts.stream().anyMatch((part) -> part.contains(entry.getFileName().toString())));
-		return Stream.of(Stream.of(this.folder), parts.contains(Part.STARTER) ? Stream.of(starter) : Stream.<Path>empty(),
-				libraries)
+		return Stream
+			.of(Stream.of(this.folder), parts.contains(Part.STARTER) ? Stream.of(starter) : Stream.<Path>empty(),
+					libraries)
 			.flatMap((paths) -> paths)
 			.map(Path::toString)
 			.collect(Collectors.joining(File.pathSeparator));

@@ -28,8 +28,8 @@ record Comparison(String name, List<String> ours, List<String> others, Figure fi
 	 * The processor time of the others' applications divided by that of ours.
 	 */
 	static Comparison ofProcessorTimes(String name, List<String> ours, List<String> others) {
-		return new Comparison(name, ours, others, (own, other) -> sum(other, Cost::applicationMicros)
-				/ sum(own, Cost::applicationMicros));
+		return new Comparison(name, ours, others,
+				(own, other) -> sum(other, Cost::applicationMicros) / sum(own, Cost::applicationMicros));
 	}
 
 	/**

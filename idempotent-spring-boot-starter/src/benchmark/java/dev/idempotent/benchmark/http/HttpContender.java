@@ -73,8 +73,8 @@ final class HttpContender implements Contender {
 		LoadResult result = load.send(this.port, this.recipe);
 		Usage usage = usage().since(before);
 		long runs = (this.recipe.traffic() == Traffic.FIRST) ? result.count() : 1;
-		Assert.state(usage.receipts() == runs, () -> "%s: %d handlers ran instead of %d".formatted(this.name,
-				usage.receipts(), runs));
+		Assert.state(usage.receipts() == runs,
+				() -> "%s: %d handlers ran instead of %d".formatted(this.name, usage.receipts(), runs));
 		return new Cost(result, usage);
 	}
 

@@ -27,9 +27,11 @@ record ServerProcess(Optional<ProcessHandle> root) {
 	 * @return microseconds; not a number if the system does not tell
 	 */
 	double micros() {
-		return this.root.map((process) -> Stream.concat(Stream.of(process), process.descendants())
-			.mapToDouble(ServerProcess::micros)
-			.sum()).orElse(Double.NaN);
+		return this.root
+			.map((process) -> Stream.concat(Stream.of(process), process.descendants())
+				.mapToDouble(ServerProcess::micros)
+				.sum())
+			.orElse(Double.NaN);
 	}
 
 	private static double micros(ProcessHandle process) {

@@ -88,8 +88,7 @@ final class Servers {
 	}
 
 	private long redisInfo(String section, String name) {
-		return Long.parseLong(
-				Objects.requireNonNull(this.connection.serverCommands().info(section)).getProperty(name));
+		return Long.parseLong(Objects.requireNonNull(this.connection.serverCommands().info(section)).getProperty(name));
 	}
 
 }

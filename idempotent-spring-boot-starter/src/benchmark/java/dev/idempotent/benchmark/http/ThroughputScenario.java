@@ -33,8 +33,8 @@ final class ThroughputScenario implements Scenario {
 		Map<String, Cost> costs = new LinkedHashMap<>();
 		Rounds.inTurn(this.contenders, number)
 			.forEach((contender) -> costs.put(contender.name(), contender.measure(this.load)));
-		this.contenders
-			.forEach((contender) -> report(report, contender.name(), Objects.requireNonNull(costs.get(contender.name()))));
+		this.contenders.forEach(
+				(contender) -> report(report, contender.name(), Objects.requireNonNull(costs.get(contender.name()))));
 		Comparisons.all()
 			.forEach((comparison) -> comparison.of(costs)
 				.ifPresent((figure) -> report.ratio(comparison.name(), figure)));

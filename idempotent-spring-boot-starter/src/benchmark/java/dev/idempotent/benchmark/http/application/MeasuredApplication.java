@@ -26,8 +26,9 @@ public final class MeasuredApplication {
 
 	/**
 	 * Starts the application and tells its port. Each line {@code usage} is answered with
-	 * the bytes that its threads have allocated and the number of receipts; {@code record}
-	 * with a file begins a recording of the flight recorder that ends with the JVM.
+	 * the bytes that its threads have allocated and the number of receipts;
+	 * {@code record} with a file begins a recording of the flight recorder that ends with
+	 * the JVM.
 	 * @param arguments the name of the configuration, then options of Spring Boot
 	 * @throws Exception if the application does not start
 	 */
