@@ -25,9 +25,17 @@ record Comparison(String name, List<String> ours, List<String> others, Figure fi
 	}
 
 	/**
-	 * The processor time of the others' applications divided by that of ours.
+	 * The processor time of application and servers, the others' divided by that of ours.
 	 */
-	static Comparison ofProcessorTimes(String name, List<String> ours, List<String> others) {
+	static Comparison ofProcessorTimes(String name, String ours, String other) {
+		return new Comparison(name, List.of(ours), List.of(other),
+				(own, others) -> sum(others, Cost::micros) / sum(own, Cost::micros));
+	}
+
+	/**
+	 * The processor time of the applications, the others' divided by that of ours.
+	 */
+	static Comparison ofApplicationTimes(String name, List<String> ours, List<String> others) {
 		return new Comparison(name, ours, others,
 				(own, other) -> sum(other, Cost::applicationMicros) / sum(own, Cost::applicationMicros));
 	}

@@ -41,6 +41,13 @@ record Cost(LoadResult result, Usage usage) {
 		return each(this.usage.redisCommands());
 	}
 
+	/**
+	 * With one client, each call to Redis is one read; the last is that of the benchmark.
+	 */
+	double redisRoundTrips() {
+		return each(this.usage.redisReads() - 1);
+	}
+
 	private double each(double sum) {
 		return sum / this.result.count();
 	}

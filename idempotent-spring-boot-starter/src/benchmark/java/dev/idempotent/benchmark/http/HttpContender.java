@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Properties;
 
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
@@ -78,6 +79,13 @@ final class HttpContender implements Contender {
 		return new Cost(result, usage);
 	}
 
+	/**
+	 * The processor time since the start, in microseconds.
+	 */
+	double processorMicros() {
+		return this.jvm.processorMicros();
+	}
+
 	long processId() {
 		return this.jvm.processId();
 	}
@@ -102,8 +110,11 @@ final class HttpContender implements Contender {
 
 	private Usage usage() {
 		String[] told = this.jvm.ask("usage").split(" ");
+		Properties redis = this.servers.redisStatistics();
 		return new Usage(this.jvm.processorMicros(), this.servers.redisMicros(), this.servers.postgresMicros(),
-				Long.parseLong(told[0]), Long.parseLong(told[1]), this.servers.redisCommands());
+				Long.parseLong(told[0]), Long.parseLong(told[1]),
+				Long.parseLong(redis.getProperty("total_commands_processed")),
+				Long.parseLong(redis.getProperty("total_reads_processed")));
 	}
 
 	@Override

@@ -18,14 +18,28 @@ import dev.idempotent.benchmark.http.load.LoadResult;
 record HttpLoad(ChildJvm generator, int clients, int bytes, int perSecond, int count, Duration time) {
 
 	/**
-	 * The same for a number of requests.
+	 * A number of requests.
 	 */
 	HttpLoad times(int number) {
 		return new HttpLoad(this.generator, this.clients, this.bytes, 0, number, this.time);
 	}
 
+	/**
+	 * A number of requests of one client.
+	 */
+	HttpLoad sequential(int number) {
+		return new HttpLoad(this.generator, 1, this.bytes, 0, number, this.time);
+	}
+
+	/**
+	 * A constant rate.
+	 */
+	HttpLoad paced(int rate, Duration duration) {
+		return new HttpLoad(this.generator, this.clients, this.bytes, rate, 0, duration);
+	}
+
 	LoadResult send(int port, Recipe recipe) {
-		int number = (recipe.clients() > 0) ? recipe.clients() : this.clients;
+		int number = (recipe.clients() > 0 && this.clients > 1) ? recipe.clients() : this.clients;
 		return LoadResult.parse(this.generator.ask(new LoadOrder(port, recipe.path(), recipe.traffic(), number,
 				this.bytes, this.perSecond, this.count, this.time)
 			.toString()));

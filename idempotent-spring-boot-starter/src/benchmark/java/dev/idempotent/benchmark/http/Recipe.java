@@ -3,6 +3,7 @@ package dev.idempotent.benchmark.http;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import dev.idempotent.benchmark.http.load.Traffic;
 
@@ -23,7 +24,8 @@ record Recipe(Class<?> source, Set<Part> parts, List<String> properties, String 
 	}
 
 	Recipe with(String... others) {
-		return new Recipe(this.source, this.parts, List.of(others), this.path, this.traffic, this.clients);
+		List<String> all = Stream.concat(this.properties.stream(), Stream.of(others)).toList();
+		return new Recipe(this.source, this.parts, all, this.path, this.traffic, this.clients);
 	}
 
 	Recipe at(String other) {

@@ -2,6 +2,7 @@ package dev.idempotent.benchmark.http;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 
 import dev.idempotent.benchmark.http.application.BareTransactionApplication;
 import dev.idempotent.benchmark.http.application.LeaseApplication;
@@ -24,6 +25,10 @@ final class Recipes {
 	private static final int STORM = 64;
 
 	private Recipes() {
+	}
+
+	static Recipe named(String name) {
+		return Objects.requireNonNull(all().get(name), () -> "There is no contender " + name);
 	}
 
 	static Map<String, Recipe> all() {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Properties;
 
 import dev.idempotent.benchmark.Database;
 import dev.idempotent.testing.RealPostgres;
@@ -32,7 +33,7 @@ final class Servers {
 		this.redis = redis;
 		this.postgres = postgres;
 		this.connection = redis.connect().getConnection();
-		this.redisProcess = ServerProcess.find(redisInfo("server", "process_id"), "redis");
+		this.redisProcess = ServerProcess.find(Long.parseLong(redisInfo("server").getProperty("process_id")), "redis");
 		this.postgresProcess = ServerProcess.find(postgresId(Database.create(postgres, "http")), "postgres");
 	}
 
@@ -74,21 +75,14 @@ final class Servers {
 	}
 
 	/**
-	 * The commands that Redis has run, those in scripts included.
+	 * What Redis has counted since its start.
 	 */
-	long redisCommands() {
-		return redisInfo("stats", "total_commands_processed");
+	Properties redisStatistics() {
+		return redisInfo("stats");
 	}
 
-	/**
-	 * How often Redis has read from a connection.
-	 */
-	long redisReads() {
-		return redisInfo("stats", "total_reads_processed");
-	}
-
-	private long redisInfo(String section, String name) {
-		return Long.parseLong(Objects.requireNonNull(this.connection.serverCommands().info(section)).getProperty(name));
+	private Properties redisInfo(String section) {
+		return Objects.requireNonNull(this.connection.serverCommands().info(section));
 	}
 
 }

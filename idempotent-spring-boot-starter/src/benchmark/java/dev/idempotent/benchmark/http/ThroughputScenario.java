@@ -14,6 +14,8 @@ import dev.idempotent.benchmark.Scenario;
  */
 final class ThroughputScenario implements Scenario {
 
+	private static final int SEQUENTIAL = 100;
+
 	private final List<HttpContender> contenders;
 
 	private final HttpLoad load;
@@ -34,19 +36,21 @@ final class ThroughputScenario implements Scenario {
 		Rounds.inTurn(this.contenders, number)
 			.forEach((contender) -> costs.put(contender.name(), contender.measure(this.load)));
 		this.contenders.forEach(
-				(contender) -> report(report, contender.name(), Objects.requireNonNull(costs.get(contender.name()))));
+				(contender) -> report(report, contender.name(), Objects.requireNonNull(costs.get(contender.name())),
+						contender.measure(this.load.sequential(SEQUENTIAL)).redisRoundTrips()));
 		Comparisons.all()
 			.forEach((comparison) -> comparison.of(costs)
 				.ifPresent((figure) -> report.ratio(comparison.name(), figure)));
 	}
 
-	private void report(Report report, String name, Cost cost) {
+	private void report(Report report, String name, Cost cost, double trips) {
 		report.add(name(), name, "requests/s", cost.perSecond());
 		report.add(name(), name, "CPU us, application", cost.applicationMicros());
 		report.add(name(), name, "CPU us, Redis", cost.redisMicros());
 		report.add(name(), name, "CPU us, PostgreSQL", cost.postgresMicros());
 		report.add(name(), name, "allocated bytes", cost.allocatedBytes());
 		report.add(name(), name, "Redis commands", cost.redisCommands());
+		report.add(name(), name, "Redis round trips", trips);
 	}
 
 }
