@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
 /**
@@ -56,10 +57,11 @@ public record Load(int clients) {
 	 * takes as long as there are enough of them.
 	 * @param perSecond how many runs in a second
 	 * @param time how long
-	 * @param work what to do; if it throws, so does this method
+	 * @param work what to do, given the {@link System#nanoTime} at which it was due; if
+	 * it throws, so does this method
 	 * @return how much was done
 	 */
-	public Throughput paced(int perSecond, Duration time, Runnable work) {
+	public Throughput paced(int perSecond, Duration time, LongConsumer work) {
 		long count = time.toNanos() * perSecond / 1_000_000_000L;
 		AtomicLong ticks = new AtomicLong();
 		long nanos = run((begin) -> {
@@ -67,8 +69,9 @@ public record Load(int clients) {
 			if (tick >= count) {
 				return false;
 			}
-			waitUntil(begin + tick * 1_000_000_000L / perSecond);
-			work.run();
+			long due = begin + tick * 1_000_000_000L / perSecond;
+			waitUntil(due);
+			work.accept(due);
 			return true;
 		});
 		return new Throughput(count, nanos);

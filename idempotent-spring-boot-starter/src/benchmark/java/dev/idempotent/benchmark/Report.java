@@ -36,6 +36,19 @@ public final class Report {
 	}
 
 	/**
+	 * The median of a figure.
+	 * @param scenario in which it was measured
+	 * @param contender whose it is
+	 * @param figure what it is
+	 * @return not a number if it was not measured
+	 */
+	public double median(String scenario, String contender, String figure) {
+		List<Double> values = this.rows.getOrDefault(new Row(scenario, contender, figure), List.of());
+		return values.isEmpty() ? Double.NaN
+				: Samples.of(values.stream().mapToDouble(Double::doubleValue).toArray()).median();
+	}
+
+	/**
 	 * Forgets everything, as after a warm-up.
 	 */
 	public void clear() {

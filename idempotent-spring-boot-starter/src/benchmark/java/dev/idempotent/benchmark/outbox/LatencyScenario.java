@@ -62,7 +62,7 @@ final class LatencyScenario implements Scenario {
 		Map<Long, Long> committed = new ConcurrentHashMap<>();
 		contender.startDelivery();
 		try (StreamReader reader = contender.stream().read()) {
-			long count = this.load.paced(this.perSecond, this.time, () -> {
+			long count = this.load.paced(this.perSecond, this.time, (due) -> {
 				long order = contender.place();
 				committed.put(order, System.nanoTime());
 			}).count();
