@@ -147,7 +147,7 @@ class OutboxArchitectureTests {
 		.and()
 		.doNotHaveSimpleName("OneTimeTokens")
 		.and()
-		.resideOutsideOfPackage(AUTOCONFIGURE + "..")
+		.resideOutsideOfPackages(AUTOCONFIGURE + "..", "dev.idempotent.test")
 		.should()
 		.dependOnClassesThat()
 		.areAssignableTo(InstantSource.class);
