@@ -38,8 +38,12 @@ class RedisStoreConfiguration {
 		if (properties.waitsForReplicas()) {
 			return IdempotencyRedisConnection.exclusive(requireOneMaster(lettuce), properties.timeout());
 		}
-		return (lettuce != null) ? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
-				: IdempotencyRedisConnection.shared(application);
+		if (lettuce == null) {
+			return IdempotencyRedisConnection.shared(application);
+		}
+		IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout());
+		connection.connectEarly();
+		return connection;
 	}
 
 	@Bean
