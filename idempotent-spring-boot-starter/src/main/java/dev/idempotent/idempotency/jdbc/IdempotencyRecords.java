@@ -113,9 +113,8 @@ final class IdempotencyRecords {
 	 */
 	boolean completeOwn(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
-		RecordSql sql = sql(connection);
-		return new RecordStatements(connection, sql).change(sql.complete(), fingerprint.version(), fingerprint.digest(),
-				response.bytes(), retention.toMillis(), key.digest(), token);
+		return new RecordStatements(connection, sql(connection)).completeOwn(fingerprint.version(),
+				fingerprint.digest(), response.bytes(), retention.toMillis(), key.digest(), token);
 	}
 
 	/**

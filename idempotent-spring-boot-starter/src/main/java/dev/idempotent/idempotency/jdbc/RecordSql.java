@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param takeOver token, version, digest, completed, response, milliseconds, key, token
  * that was read before
  * @param complete version, digest, response, milliseconds, key, token
+ * @param completeOwn the same, for a row that the transaction has inserted; returns 1 if
+ * it has completed that row. {@code null} if the database plans {@code complete} anew at
+ * each execution
  * @param renew milliseconds, key, token
  * @param lock keys, with {@code %s} for their places
  * @param extend milliseconds, locked key
@@ -22,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param forget key, token
  * @param count the number of rows to read
  */
-record RecordSql(Database database, Change insert, Change takeOver, String complete, Change renew, String lock,
-		String extend, String release, String find, Change forget, String count) {
+record RecordSql(Database database, Change insert, Change takeOver, String complete, @Nullable String completeOwn,
+		Change renew, String lock, String extend, String release, String find, Change forget, String count) {
 
 	private static final String COLUMNS = "key_digest, token, fingerprint_version, fingerprint_digest, completed, "
 			+ "response, expires_at";
@@ -43,9 +46,18 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
 				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
 		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
-				renew(database, update), lock(database, table),
+				completeOwn(database, table), renew(database, update), lock(database, table),
 				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
 				count(database, table));
+	}
+
+	/**
+	 * Returns whether one plan of a statement suits a table of any size, so that the
+	 * server may keep it: an insert finds a conflicting row by the unique index, while
+	 * the plan of an update for an empty table reads the whole table.
+	 */
+	boolean isPlannedOnce(String sql) {
+		return sql.equals(this.insert.plain()) || sql.equals(this.insert.limited()) || sql.equals(this.completeOwn);
 	}
 
 	static Database databaseOf(Connection connection) {
@@ -78,6 +90,20 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 		return "select cast(?1 as varchar), cast(?2 as varchar), cast(?3 as integer), cast(?4 as varchar), "
 				+ "cast(?5 as boolean), cast(?6 as binary large object), " + database.millisFromNow().replace("?", "?7")
 				+ " where not exists (select 1 from " + table + " where key_digest = ?1)";
+	}
+
+	/**
+	 * An insert, which is {@linkplain #isPlannedOnce planned once}. The row that it
+	 * inserts if the transaction has lost its own is not completed.
+	 */
+	private static @Nullable String completeOwn(Database database, String table) {
+		return (database != Database.POSTGRESQL) ? null : "insert into " + table + " as own "
+				+ "(fingerprint_version, fingerprint_digest, response, expires_at, key_digest, token, completed) "
+				+ "values (?, ?, ?, " + database.millisFromNow() + ", ?, ?, false) on conflict (key_digest) "
+				+ "do update set fingerprint_version = excluded.fingerprint_version, "
+				+ "fingerprint_digest = excluded.fingerprint_digest, completed = true, response = excluded.response, "
+				+ "expires_at = excluded.expires_at where own.token = excluded.token and not own.completed "
+				+ "returning cast(completed as integer)";
 	}
 
 	private static Change takeOver(Database database, String update) {

@@ -60,6 +60,14 @@ final class RecordStatements {
 				: changeBetween(lockTimeout, change.plain(), values);
 	}
 
+	/**
+	 * Completes a row that the transaction has inserted.
+	 */
+	boolean completeOwn(@Nullable Object... values) {
+		String sql = this.sql.completeOwn();
+		return (sql != null) ? changeCounted(sql, values) : change(this.sql.complete(), values);
+	}
+
 	boolean change(String sql, @Nullable Object... values) {
 		return run(sql, (statement) -> statement.executeUpdate() == 1, values);
 	}
@@ -133,11 +141,15 @@ final class RecordStatements {
 		@Nullable Object[] parameters = new Object[values.length + 1];
 		parameters[0] = Long.toString(lockTimeout.toMillis());
 		System.arraycopy(values, 0, parameters, 1, values.length);
+		return changeCounted(sql, parameters);
+	}
+
+	private boolean changeCounted(String sql, @Nullable Object... values) {
 		return run(sql, (statement) -> {
 			try (ResultSet rows = statement.executeQuery()) {
 				return rows.next() && rows.getInt(1) == 1;
 			}
-		}, parameters);
+		}, values);
 	}
 
 	/**
@@ -157,7 +169,9 @@ final class RecordStatements {
 
 	private <T extends @Nullable Object> T run(String sql, Step<T> step, @Nullable Object... values) {
 		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
-			PostgresPlanCache.bypass(statement);
+			if (!this.sql.isPlannedOnce(sql)) {
+				PostgresPlanCache.bypass(statement);
+			}
 			for (int i = 0; i < values.length; i++) {
 				set(statement, i + 1, values[i]);
 			}

@@ -16,6 +16,7 @@ import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.core.ConnectionCallback;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -69,7 +70,20 @@ class PostgresRecordBurstIntegrationTests {
 		useEveryVerb(FEW);
 	}
 
+	@Test
+	void keepsThePlansOfTheStatementsOfATransaction() {
+		this.table.template().execute("deallocate all");
+		for (int i = 0; i < IDLE; i++) {
+			claimAndComplete();
+		}
+		assertThat(this.table.template()
+			.queryForList("select generic_plans > 0 from pg_prepared_statements where statement like ?", Boolean.class,
+					"%" + this.table.name() + "%"))
+			.containsExactly(true, true);
+	}
+
 	private void useEveryVerb(long rows) {
+		read(rows, "claim and completion in a transaction", this::claimAndComplete);
 		IdempotencyKey key = Samples.key();
 		read(rows, "claim", () -> this.store.claim(key, REQUEST, "one", MINUTE));
 		read(rows, "claim that finds a claimant", () -> this.store.claim(key, REQUEST, "two", MINUTE));
@@ -85,6 +99,18 @@ class PostgresRecordBurstIntegrationTests {
 		assertThat(read(rows, "sweep",
 				() -> JdbcIdempotencySweepers.sweeper(this.table.dataSource(), this.table.name(), MINUTE).sweep()))
 			.isEqualTo(2);
+	}
+
+	private boolean claimAndComplete() {
+		IdempotencyKey key = Samples.key();
+		IdempotencyRecords records = new IdempotencyRecords(this.table.name());
+		return Boolean.TRUE.equals(this.table.template().execute((ConnectionCallback<Boolean>) (connection) -> {
+			connection.setAutoCommit(false);
+			records.claim(connection, key, REQUEST, "one", null, MINUTE, MINUTE);
+			boolean completed = records.completeOwn(connection, key, REQUEST, "one", Samples.response("done"), MINUTE);
+			connection.commit();
+			return completed;
+		}));
 	}
 
 	private <T> T read(long rows, String verb, Supplier<T> work) {

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -132,6 +133,22 @@ abstract class RecordLocksContract {
 		assertThat(this.records.find(this.second, this.key, REQUEST)).isNull();
 		this.first.rollback();
 		assertThat(claim(this.second, "rival", shortTime())).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void doesNotCompleteARecordThatItsTransactionHasLost() throws SQLException {
+		Savepoint before = this.first.setSavepoint();
+		claim(this.first, "owner", shortTime());
+		assertThat(completeOwn()).isTrue();
+		this.first.rollback(before);
+		assertThat(completeOwn()).isFalse();
+		this.first.rollback();
+		claim(this.first, "rival", shortTime());
+		assertThat(completeOwn()).isFalse();
+	}
+
+	private boolean completeOwn() {
+		return this.records.completeOwn(this.first, this.key, REQUEST, "owner", Samples.response("response"), MINUTE);
 	}
 
 	@Test

@@ -26,7 +26,7 @@ class DatabaseStatementsIntegrationTests {
 
 	private static final String CLAIM = "insert into idempotency_record";
 
-	private static final String COMPLETE = "update idempotency_record";
+	private static final String COMPLETE = "insert into idempotency_record as own";
 
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();

@@ -22,7 +22,7 @@ class Statements implements BeanPostProcessor {
 
 	/**
 	 * Returns the statements, commits and rollbacks since the last call, by their first
-	 * two words.
+	 * words.
 	 */
 	List<String> take() {
 		List<String> taken = List.copyOf(this.said);
@@ -53,7 +53,7 @@ class Statements implements BeanPostProcessor {
 	private PreparedStatement listenTo(PreparedStatement statement, String sql) {
 		return proxy(PreparedStatement.class, statement, (name, arguments, result) -> {
 			if (name.startsWith("execute")) {
-				this.said.add(sql.replaceAll("(?s).*(insert into \\w+|^update \\w+|^select).*", "$1"));
+				this.said.add(sql.replaceAll("(?s).*(insert into \\w+(?: as \\w+)?|^update \\w+|^select).*", "$1"));
 			}
 			return result;
 		});
