@@ -72,6 +72,8 @@ class ArchitectureTests {
 
 	private static final String METHOD = ROOT + ".method";
 
+	private static final String OPENAPI = ROOT + ".openapi";
+
 	private static final String OPERATION = ROOT + ".operation";
 
 	private static final String PROPAGATION = ROOT + ".propagation";
@@ -90,9 +92,9 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
-				ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPERATION, PROPAGATION, REDIS,
-				SECURITY, TRACING, WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run", STATE,
-				STATE + ".jdbc", TEST, TOKEN);
+				ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPENAPI, OPERATION,
+				PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method",
+				SAGA + ".run", STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -189,6 +191,11 @@ class ArchitectureTests {
 			"org.springframework.transaction.interceptor..", "org.springframework.util..");
 
 	@ArchTest
+	static final ArchRule openApiKnowsSpringdocAlone = room(OPENAPI, WEB, "java..", "org.jspecify..",
+			"io.swagger.v3.oas.models..", "org.springdoc.core.customizers", "org.springframework.http",
+			"org.springframework.web.method");
+
+	@ArchTest
 	static final ArchRule operationKnowsExpressionsAlone = room(OPERATION, SHARED, ROOT, ADVICE, JSON, "java..",
 			"org.jspecify..", "org.springframework.expression..", "org.springframework.format..", "tools.jackson..");
 
@@ -260,7 +267,8 @@ class ArchitectureTests {
 		.notDependOnEachOther()
 		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, TRACING, WEB), resideInAPackage(CLAIM))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
-		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON));
+		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON))
+		.ignoreDependency(resideInAPackage(OPENAPI), resideInAPackage(WEB));
 
 	@ArchTest
 	static final ArchRule roomsFormNoCycle = slices().matching("dev.idempotent.(**)").should().beFreeOfCycles();

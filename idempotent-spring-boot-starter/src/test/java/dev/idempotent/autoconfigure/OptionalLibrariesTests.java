@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -126,6 +127,20 @@ class OptionalLibrariesTests {
 	@Test
 	void worksWithoutContextPropagation() {
 		start("io.micrometer.context").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "org.springdoc.core.customizers", "io.swagger" })
+	void worksWithoutSpringdoc(String library) {
+		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter")
+			.doesNotHaveBean("idempotencyOpenApiCustomizer"));
+	}
+
+	@Test
+	void describesNothingIfTheApplicationHasSwitchedOffSpringdoc() {
+		start("unknown").withPropertyValues("springdoc.api-docs.enabled=false")
+			.run((context) -> assertThat(context).hasBean("idempotencyFilter")
+				.doesNotHaveBean("idempotencyOpenApiCustomizer"));
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.security.core.Authentication;
@@ -52,6 +53,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
 @ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
 @EnableConfigurationProperties(IdempotencyWebProperties.class)
+@Import(OpenApiConfiguration.class)
 public final class IdempotencyWebAutoConfiguration {
 
 	private static final String ALL_SERVLETS = "*";

@@ -23,7 +23,7 @@ record CancelsHeader(String key, boolean done) {
 	/**
 	 * A quoted key can have a backslash before each of its 255 characters.
 	 */
-	private static final int MAX_LENGTH = 600;
+	static final int MAX_LENGTH = 600;
 
 	private static final Pattern VALUE = Pattern
 		.compile("(\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"|[^\";\\s]++)(?:\\s*+;\\s*+outcome=(done|unknown))?");

@@ -14,9 +14,12 @@ import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.cors.CorsUtils;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
 
@@ -115,6 +118,14 @@ public final class IdempotentOperations {
 	 */
 	public static boolean isHandler(Class<?> type, Method method) {
 		return HandlerEntryAdvisor.isHandler(type, method);
+	}
+
+	/**
+	 * Finds the operation of a mapping, or {@code null}.
+	 */
+	@Nullable Target find(@Nullable HandlerMethod handler, RequestMethod method, PathContainer pattern) {
+		OperationTable loaded = this.table;
+		return (loaded != null) ? loaded.find(handler, method, pattern) : null;
 	}
 
 	private static Idempotent annotationOf(Method handler) {

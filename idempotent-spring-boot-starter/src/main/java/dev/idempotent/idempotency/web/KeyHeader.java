@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyHeader {
 
-	private static final int MAX_LENGTH = 255;
+	static final int MAX_LENGTH = 255;
 
 	private final String name;
 

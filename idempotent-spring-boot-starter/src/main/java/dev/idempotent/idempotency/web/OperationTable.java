@@ -101,6 +101,25 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		return keyRequired ? Target.ofRule(this.required.of(handler), cors(chain, request)) : null;
 	}
 
+	/**
+	 * Finds the operation of a mapping, or {@code null}.
+	 * @param handler its handler, or {@code null} for one that is not a method
+	 * @param method its HTTP method
+	 * @param pattern its path pattern
+	 */
+	@Nullable Target find(@Nullable HandlerMethod handler, RequestMethod method, PathContainer pattern) {
+		Handler found = (handler != null) ? Handler.of(handler) : null;
+		IdempotentOperation operation = (found != null) ? this.annotated.get(found) : null;
+		if (found != null && operation != null) {
+			return new Target(operation, false, null, this.pairs.actions().get(found),
+					this.pairs.members().contains(found));
+		}
+		if (!this.required.mayRequireKey(Set.of(method), pattern)) {
+			return null;
+		}
+		return Target.ofRule((handler != null) ? this.required.of(handler) : this.required.ofOtherHandler(), null);
+	}
+
 	private boolean mayBeAnnotated(String method, PathContainer path) {
 		for (RequestMappingInfo pattern : this.patterns) {
 			if (matchesMethod(pattern, method) && matchesPath(pattern, path)) {

@@ -91,7 +91,16 @@ final class RequiredKeyOperations {
 		return info.getPatternValues()
 			.stream()
 			.map(PathContainer::parsePath)
-			.anyMatch((path) -> this.rules.stream().anyMatch((rule) -> rule.matches(methods, path)));
+			.anyMatch((pattern) -> mayRequireKey(methods, pattern));
+	}
+
+	/**
+	 * Returns whether requests to a mapping may need a key.
+	 * @param methods the mapping's methods; empty means all
+	 * @param pattern the mapping's path pattern
+	 */
+	boolean mayRequireKey(Set<RequestMethod> methods, PathContainer pattern) {
+		return this.rules.stream().anyMatch((rule) -> rule.matches(methods, pattern));
 	}
 
 	/**

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.idempotent.idempotency.openapi;
+
+import org.jspecify.annotations.NullMarked;
