@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class CanonicalMembers {
 
+	/**
+	 * Up to so many members, as most objects have, are sorted by insertion.
+	 */
+	private static final int FEW = 16;
+
 	private final CanonicalText text;
 
 	private @Nullable Member[] open = new @Nullable Member[8];
@@ -82,7 +87,12 @@ final class CanonicalMembers {
 		}
 		System.arraycopy(this.text.bytes(), start, this.unsorted, 0, length);
 		// Also compares names, which are in the text.
-		Arrays.sort(this.open, first, this.size, this::compare);
+		if (this.size - first <= FEW) {
+			sortFew(first);
+		}
+		else {
+			Arrays.sort(this.open, first, this.size, this::compare);
+		}
 		for (int i = first + 1; i < this.size; i++) {
 			if (compare(get(i - 1), get(i)) == 0) {
 				throw new NotCanonicalException();
@@ -91,6 +101,18 @@ final class CanonicalMembers {
 		this.text.truncate(start);
 		for (int i = first; i < this.size; i++) {
 			append(get(i), start);
+		}
+	}
+
+	private void sortFew(int first) {
+		for (int i = first + 1; i < this.size; i++) {
+			Member member = get(i);
+			int at = i;
+			while (at > first && compare(this.open[at - 1], member) > 0) {
+				this.open[at] = this.open[at - 1];
+				at--;
+			}
+			this.open[at] = member;
 		}
 	}
 

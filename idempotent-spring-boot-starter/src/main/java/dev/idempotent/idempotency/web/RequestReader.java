@@ -119,6 +119,9 @@ final class RequestReader {
 	}
 
 	private static @Nullable MediaType mediaType(@Nullable String contentType) {
+		if (MediaType.APPLICATION_JSON_VALUE.equals(contentType)) {
+			return MediaType.APPLICATION_JSON;
+		}
 		try {
 			return (contentType != null) ? MediaType.parseMediaType(contentType) : null;
 		}
