@@ -34,18 +34,18 @@ record Cost(LoadResult result, Usage usage) {
 	}
 
 	double allocatedBytes() {
-		return each(this.usage.allocatedBytes());
+		return each((double) this.usage.allocatedBytes());
 	}
 
 	double redisCommands() {
-		return each(this.usage.redisCommands());
+		return each((double) this.usage.redisCommands());
 	}
 
 	/**
 	 * With one client, each call to Redis is one read; the last is that of the benchmark.
 	 */
 	double redisRoundTrips() {
-		return each(this.usage.redisReads() - 1);
+		return each((double) this.usage.redisReads() - 1);
 	}
 
 	private double each(double sum) {
