@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.openapi;
 
-import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +10,7 @@ import java.util.stream.Collectors;
 import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.InMemoryIdempotencyStore;
+import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.testing.WithoutSpringdoc;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
@@ -188,7 +187,7 @@ class OpenApiDocumentTests {
 
 		@Bean
 		InMemoryIdempotencyStore store() {
-			return new InMemoryIdempotencyStore(InstantSource.system());
+			return new InMemoryIdempotencyStore();
 		}
 
 	}
