@@ -1,6 +1,8 @@
 package dev.idempotent.idempotency.claim;
 
-import java.nio.ByteBuffer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 import dev.idempotent.encryption.CipherContext;
@@ -48,15 +50,15 @@ final class ResponseEnvelope {
 	StoredResponse close(ClaimRequest request, StoredResponse response) {
 		PayloadCipher cipher = this.encryption.cipher();
 		String origin = request.origin().toText();
-		byte[] content = (cipher == null) ? response.bytes()
-				: cipher.encrypt(response.bytes(), context(request.key(), origin));
+		StoredResponse content = (cipher == null) ? response
+				: StoredResponse.of(cipher.encrypt(response.bytes(), context(request.key(), origin)));
 		byte[] originBytes = origin.getBytes(StandardCharsets.US_ASCII);
-		return StoredResponse.of(ByteBuffer.allocate(HEADER + originBytes.length + content.length)
-			.put((cipher == null) ? PLAIN : ENCRYPTED)
-			.put((byte) originBytes.length)
-			.put(originBytes)
-			.put(content)
-			.array());
+		byte[] bytes = new byte[HEADER + originBytes.length + content.size()];
+		bytes[0] = (cipher == null) ? PLAIN : ENCRYPTED;
+		bytes[1] = (byte) originBytes.length;
+		System.arraycopy(originBytes, 0, bytes, HEADER, originBytes.length);
+		content.copyTo(bytes, HEADER + originBytes.length);
+		return StoredResponse.of(bytes);
 	}
 
 	/**
@@ -76,26 +78,28 @@ final class ResponseEnvelope {
 	 * @throws IdempotencyStoreUnavailableException if its key is not available
 	 */
 	Content open(IdempotencyKey key, StoredResponse stored) {
-		ByteBuffer bytes = ByteBuffer.wrap(stored.bytes());
-		byte format = bytes.hasRemaining() ? bytes.get() : 0;
-		if (format != PLAIN && format != ENCRYPTED) {
-			return new Content(plaintext(key, stored), null);
+		try (InputStream bytes = stored.newInputStream()) {
+			int format = (byte) bytes.read();
+			if (format != PLAIN && format != ENCRYPTED) {
+				return new Content(plaintext(key, stored), null);
+			}
+			String origin = origin(key, bytes);
+			StoredResponse rest = stored.from(HEADER + origin.length());
+			StoredResponse response = (format == PLAIN) ? plaintext(key, rest)
+					: StoredResponse.of(decrypt(key, origin, rest.bytes()));
+			return new Content(response, RunOrigin.parse(origin));
 		}
-		String origin = origin(key, bytes);
-		byte[] rest = new byte[bytes.remaining()];
-		bytes.get(rest);
-		StoredResponse response = (format == PLAIN) ? plaintext(key, StoredResponse.of(rest))
-				: StoredResponse.of(decrypt(key, origin, rest));
-		return new Content(response, RunOrigin.parse(origin));
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
-	private static String origin(IdempotencyKey key, ByteBuffer bytes) {
-		int length = bytes.hasRemaining() ? Byte.toUnsignedInt(bytes.get()) : Integer.MAX_VALUE;
-		if (length > bytes.remaining()) {
+	private static String origin(IdempotencyKey key, InputStream bytes) throws IOException {
+		int length = bytes.read();
+		byte[] origin = (length >= 0) ? bytes.readNBytes(length) : new byte[0];
+		if (origin.length != length) {
 			throw new IdempotencyStoreException("The stored response of key " + key + " is truncated", null);
 		}
-		byte[] origin = new byte[length];
-		bytes.get(origin);
 		return new String(origin, StandardCharsets.US_ASCII);
 	}
 

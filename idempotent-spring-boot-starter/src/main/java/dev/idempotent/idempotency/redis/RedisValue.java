@@ -102,7 +102,7 @@ final class RedisValue {
 	}
 
 	StoredResponse response() {
-		return StoredResponse.of(this.bytes, this.response);
+		return StoredResponse.of(this.bytes).from(this.response);
 	}
 
 	private static byte[] write(String token, byte state, Fingerprint fingerprint, StoredResponse response) {

@@ -71,7 +71,9 @@ final class ApplicationHeaders {
 	}
 
 	List<Header> list() {
-		return this.headers.values().stream().flatMap(List::stream).toList();
+		List<Header> all = new ArrayList<>();
+		this.headers.values().forEach(all::addAll);
+		return all;
 	}
 
 	/**

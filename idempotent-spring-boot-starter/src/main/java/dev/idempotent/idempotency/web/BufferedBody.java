@@ -17,13 +17,15 @@ import org.springframework.http.HttpHeaders;
  */
 final class BufferedBody extends ServletOutputStream {
 
+	private static final int INITIAL_SIZE = 256;
+
 	private final HttpServletResponse target;
 
 	private final int limit;
 
 	private final @Nullable BooleanSupplier handlerStreams;
 
-	private final ByteArrayOutputStream buffer = new ByteArrayOutputStream();
+	private final ByteArrayOutputStream buffer = new ByteArrayOutputStream(INITIAL_SIZE);
 
 	private boolean streaming;
 

@@ -1,6 +1,5 @@
 package dev.idempotent.idempotency.web;
 
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -32,6 +31,8 @@ final class CapturedResponseFormat {
 
 	private static final byte WITH_ERROR = 3;
 
+	private static final int BYTES_PER_HEADER = 64;
+
 	private CapturedResponseFormat() {
 	}
 
@@ -49,10 +50,11 @@ final class CapturedResponseFormat {
 
 	private static StoredResponse encode(CapturedResponse response, byte[] suffix) {
 		try {
-			ByteArrayOutputStream bytes = new ByteArrayOutputStream(response.body().length + 256);
+			int estimated = response.body().length + BYTES_PER_HEADER * (1 + response.headers().size());
+			ByteArrayOutputStream bytes = new ByteArrayOutputStream(estimated);
 			write(response, new DataOutputStream(bytes));
 			bytes.writeBytes(suffix);
-			return StoredResponse.of(bytes.toByteArray());
+			return StoredResponse.of(bytes);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -90,7 +92,7 @@ final class CapturedResponseFormat {
 	 */
 	static @Nullable CapturedResponse decode(StoredResponse stored) {
 		try {
-			DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored.bytes()));
+			DataInputStream in = new DataInputStream(stored.newInputStream());
 			int format = stored.isKept() ? in.readByte() : 0;
 			return (format >= PLAIN && format <= WITH_ERROR) ? read(in, format) : null;
 		}

@@ -10,6 +10,7 @@ import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.ServletRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
@@ -110,8 +111,14 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	 * Returns whether the entry into a handler's methods is recorded.
 	 */
 	static boolean advises(Object handler) {
-		return handler instanceof Advised advised
-				&& Arrays.stream(advised.getAdvisors()).anyMatch(HandlerEntryAdvisor.class::isInstance);
+		if (handler instanceof Advised advised) {
+			for (Advisor advisor : advised.getAdvisors()) {
+				if (advisor instanceof HandlerEntryAdvisor) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 	/**

@@ -46,10 +46,8 @@ final class StoredResponses {
 	 * refuses or fails
 	 */
 	StoredResponse of(HttpServletRequest request, CapturedResponse response) {
-		List<Header> stored = response.headers()
-			.stream()
-			.filter((header) -> this.headers.contain(response.status(), header))
-			.toList();
+		List<Header> stored = new ArrayList<>(response.headers());
+		stored.removeIf((header) -> !this.headers.contain(response.status(), header));
 		CapturedResponse reduced = new CapturedResponse(response.status(), stored, response.body(), response.redirect(),
 				response.error());
 		CapturedResponse redacted = isTooLong(response) ? null : redact(request, reduced);
