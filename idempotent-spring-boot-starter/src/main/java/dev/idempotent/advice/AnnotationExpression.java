@@ -56,9 +56,23 @@ public final class AnnotationExpression {
 
 	private final boolean calculates;
 
+	/**
+	 * Remember how they have read a property of a class.
+	 */
+	private final PropertyAccessor[] accessors;
+
+	private final MethodResolver[] methods;
+
 	private AnnotationExpression(SpelExpression expression) {
 		this.expression = expression;
 		this.calculates = contains(AnnotationExpression::isArithmetic, expression.getAST());
+		PropertyAccessor members = new MapAccessor(false);
+		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
+		MethodResolver resolver = DataBindingMethodResolver.forInstanceMethodInvocation();
+		this.accessors = this.calculates
+				? new PropertyAccessor[] { NumberLimits.checked(members), NumberLimits.checked(properties) }
+				: new PropertyAccessor[] { members, properties };
+		this.methods = new MethodResolver[] { this.calculates ? NumberLimits.checked(resolver) : resolver };
 	}
 
 	/**
@@ -127,16 +141,7 @@ public final class AnnotationExpression {
 	}
 
 	private SimpleEvaluationContext context() {
-		PropertyAccessor members = new MapAccessor(false);
-		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
-		if (!this.calculates) {
-			return SimpleEvaluationContext.forPropertyAccessors(members, properties).withInstanceMethods().build();
-		}
-		MethodResolver methods = DataBindingMethodResolver.forInstanceMethodInvocation();
-		return SimpleEvaluationContext
-			.forPropertyAccessors(NumberLimits.checked(members), NumberLimits.checked(properties))
-			.withMethodResolvers(NumberLimits.checked(methods))
-			.build();
+		return SimpleEvaluationContext.forPropertyAccessors(this.accessors).withMethodResolvers(this.methods).build();
 	}
 
 	private static boolean isArithmetic(SpelNode node) {

@@ -66,7 +66,11 @@ public final class KeyExpression {
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value = this.expression.evaluate(variables);
-		return isAbsent(value) ? null : CanonicalJson.of(json.writeValueAsBytes(value));
+		if (isAbsent(value)) {
+			return null;
+		}
+		return (value instanceof String text && isCanonical(text)) ? '"' + text + '"'
+				: CanonicalJson.of(json.writeValueAsBytes(value));
 	}
 
 	/**
@@ -76,6 +80,19 @@ public final class KeyExpression {
 	 */
 	public static String textOf(String text) {
 		return Objects.requireNonNull(CanonicalJson.of(json.writeValueAsBytes(text)));
+	}
+
+	/**
+	 * Returns whether JSON escapes no character of a text.
+	 */
+	private static boolean isCanonical(String text) {
+		for (int i = 0; i < text.length(); i++) {
+			char character = text.charAt(i);
+			if (character < ' ' || character > '~' || character == '"' || character == '\\') {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	private static boolean isAbsent(@Nullable Object value) {
