@@ -44,8 +44,9 @@ public final class IdempotencyAssertions {
 		MvcTestResult replay = send(request);
 		if (!isReplay(replay)) {
 			Assertions.fail("Expected the second response to be a replay of the first, but it has no header "
-					+ "Idempotent-Replayed: the handler is not @Idempotent, or responses with this status are not "
-					+ "stored.%nFirst:  %s%nSecond: %s", describe(run), describe(replay));
+					+ "Idempotent-Replayed: the handler is not @Idempotent, responses with this status are not stored, "
+					+ "or a filter such as Spring Security's has refused the request.%nFirst:  %s%nSecond: %s",
+					describe(run), describe(replay));
 		}
 		Assertions.assertThat(new Response(replay)).as("replay of %s", describe(run)).isEqualTo(new Response(run));
 		return run;

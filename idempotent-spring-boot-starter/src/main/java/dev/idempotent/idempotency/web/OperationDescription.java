@@ -64,18 +64,9 @@ public record OperationDescription(List<RequestHeader> headers, @Nullable String
 
 	private static Set<Problem> problems(Target target, boolean callerRequired) {
 		IdempotentOperation operation = target.operation();
-		boolean derived = operation.keyExpression() != null;
 		Set<Problem> problems = EnumSet.of(Problem.REQUEST_MALFORMED, Problem.REQUEST_TOO_LARGE, Problem.IN_PROGRESS,
 				Problem.RESPONSE_NOT_KEPT, Problem.OVERLOADED, Problem.STORE_UNREACHABLE);
-		if (derived || operation.keySource() != KeySource.FINGERPRINT) {
-			problems.addAll(Set.of(Problem.KEY_MISSING, Problem.KEY_REUSED));
-		}
-		if (!derived && operation.keySource() != KeySource.FINGERPRINT) {
-			problems.add(Problem.KEY_MALFORMED);
-		}
-		if (!derived && operation.keySource() == KeySource.TOKEN) {
-			problems.addAll(Set.of(Problem.TOKEN_REFUSED, Problem.TOKEN_EXPIRED));
-		}
+		problems.addAll(keyProblems(target));
 		if (callerRequired) {
 			problems.add(Problem.CALLER_REQUIRED);
 		}
@@ -84,6 +75,25 @@ public record OperationDescription(List<RequestHeader> headers, @Nullable String
 		}
 		if (operation.transactions() != null) {
 			problems.add(Problem.OUTCOME_UNKNOWN);
+		}
+		return problems;
+	}
+
+	private static Set<Problem> keyProblems(Target target) {
+		IdempotentOperation operation = target.operation();
+		boolean derived = operation.keyExpression() != null;
+		Set<Problem> problems = EnumSet.noneOf(Problem.class);
+		if (derived || operation.keySource() != KeySource.FINGERPRINT) {
+			problems.add(Problem.KEY_MISSING);
+			if (!operation.exclusions().isEverything() || target.cancelled() != null) {
+				problems.add(Problem.KEY_REUSED);
+			}
+		}
+		if (!derived && operation.keySource() != KeySource.FINGERPRINT) {
+			problems.add(Problem.KEY_MALFORMED);
+		}
+		if (!derived && operation.keySource() == KeySource.TOKEN) {
+			problems.addAll(Set.of(Problem.TOKEN_REFUSED, Problem.TOKEN_EXPIRED));
 		}
 		return problems;
 	}

@@ -103,7 +103,7 @@ class OpenApiDocumentTests {
 			textBlock = """
 					/orders      | post | 400: key-missing key-malformed request-malformed, 409: in-progress response-not-kept, 413: request-too-large, 422: key-reused, 503: overloaded store-unreachable
 					/api/{id}    | post | 400: key-missing key-malformed request-malformed, 409: in-progress response-not-kept, 413: request-too-large, 422: key-reused, 503: overloaded store-unreachable
-					/events/{id} | post | 400: key-missing request-malformed, 409: in-progress response-not-kept, 413: request-too-large, 422: key-reused, 503: overloaded store-unreachable
+					/events/{id} | post | 400: key-missing request-malformed, 409: in-progress response-not-kept, 413: request-too-large, 503: overloaded store-unreachable
 					/fingerprint | post | 400: request-malformed, 409: in-progress response-not-kept, 413: request-too-large, 503: overloaded store-unreachable
 					/forms       | post | 400: key-missing key-malformed request-malformed, 403: token-refused, 409: in-progress response-not-kept, 410: token-expired, 413: request-too-large, 422: key-reused, 503: overloaded store-unreachable
 					/holds       | post | 400: key-missing key-malformed request-malformed, 403: caller-required, 409: in-progress response-not-kept, 410: cancelled, 413: request-too-large, 422: key-reused, 503: overloaded store-unreachable outcome-unknown
@@ -220,7 +220,7 @@ class OpenApiDocumentTests {
 		void merge() {
 		}
 
-		@Idempotent(key = "#path.id")
+		@Idempotent(key = "#path.id", ignore = "*")
 		@PostMapping("/events/{id}")
 		void receive(@PathVariable String id) {
 		}

@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -32,6 +33,30 @@ class BookingController {
 	@Idempotent(guarantee = Guarantee.TRANSACTION)
 	String fail() {
 		throw new ResponseStatusException(HttpStatus.INTERNAL_SERVER_ERROR, "run " + this.runs.incrementAndGet());
+	}
+
+	@PostMapping("/refusals")
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	String refuse() {
+		throw new ResponseStatusException(HttpStatus.NOT_FOUND, "run " + this.runs.incrementAndGet());
+	}
+
+	@PostMapping("/refusals/leased")
+	@Idempotent
+	String refuseUnderLease() {
+		return refuse();
+	}
+
+	@PostMapping("/seats")
+	@Idempotent(guarantee = Guarantee.TRANSACTION)
+	String seat(@RequestParam int row) {
+		return "row " + row;
+	}
+
+	@PostMapping("/seats/leased")
+	@Idempotent
+	String seatUnderLease(@RequestParam int row) {
+		return seat(row);
 	}
 
 	int runs() {

@@ -4,6 +4,8 @@ import java.util.UUID;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -36,7 +38,8 @@ class WebMvcSliceTests {
 		assertThat(output.getAll().lines().filter((line) -> line.contains("without a database transaction")))
 			.singleElement()
 			.asString()
-			.endsWith("Idempotency: 3 handlers under TRANSACTION (keys in memory, without a database transaction)");
+			.endsWith("Idempotency: 5 handlers under TRANSACTION (keys in memory, without a database transaction), "
+					+ "2 handlers under LEASE (keys in memory)");
 	}
 
 	@Test
@@ -68,6 +71,22 @@ class WebMvcSliceTests {
 		assertThat(post("/failures").header("Idempotency-Key", this.key)).hasStatus(500);
 		assertThat(post("/failures").header("Idempotency-Key", this.key)).hasStatus(500);
 		assertThat(this.controller.runs()).isEqualTo(before + 2);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/refusals", "/refusals/leased" })
+	void replaysAnErrorOfAHandler(String path) {
+		int before = this.controller.runs();
+		assertThat(replays(post(path))).hasStatus(404);
+		assertThat(this.controller.runs()).isEqualTo(before + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/seats", "/seats/leased" })
+	void runsACorrectedRequestUnderTheKeyOfARejectedOne(String path) {
+		assertThat(post(path).header("Idempotency-Key", this.key).param("row", "x")).hasStatus(400);
+		assertThat(post(path).header("Idempotency-Key", this.key).param("row", "7")).hasStatusOk()
+			.hasBodyTextEqualTo("row 7");
 	}
 
 	@Test
