@@ -52,7 +52,7 @@ final class ApplicationClassPath {
 	 */
 	String of(Set<Part> parts) {
 		Path starter = home(Idempotent.class);
-		Stream<Path> libraries = Arrays.stream(all().split(File.pathSeparator))
+		Stream<Path> libraries = Arrays.stream(all().split(File.pathSeparator, -1))
 			.map(Path::of)
 			.filter((entry) -> parts.stream().anyMatch((part) -> part.contains(entry.getFileName().toString())));
 		return Stream

@@ -109,7 +109,7 @@ final class HttpContender implements Contender {
 	}
 
 	private Usage usage() {
-		String[] told = this.jvm.ask("usage").split(" ");
+		String[] told = this.jvm.ask("usage").split(" ", -1);
 		Properties redis = this.servers.redisStatistics();
 		return new Usage(this.jvm.processorMicros(), this.servers.redisMicros(), this.servers.postgresMicros(),
 				Long.parseLong(told[0]), Long.parseLong(told[1]),

@@ -44,7 +44,7 @@ class MicroBenchmark {
 
 	private static void add(JsonNode results, Report report) {
 		for (JsonNode result : results) {
-			String[] name = result.get("benchmark").stringValue().split("\\.");
+			String[] name = result.get("benchmark").stringValue().split("\\.", -1);
 			String scenario = name[name.length - 2] + " " + result.at("/params/size").asString("");
 			String contender = name[name.length - 1];
 			result.at("/primaryMetric/rawData/0")

@@ -31,8 +31,7 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 	static ClaimRequest of(IdempotencyKey key, Fingerprint fingerprint, Guarantee guarantee,
 			@Nullable String traceparent, Duration lease, Duration retention) {
 		RunOrigin origin = new RunOrigin(Instant.now(), guarantee, traceparent);
-		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease,
-				retention);
+		return new ClaimRequest(key, fingerprint, origin, origin.toToken(TOKEN_IDS.next()), lease, retention);
 	}
 
 	IdempotencyContext context() {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * that was read before
  * @param complete version, digest, response, milliseconds, key, token
  * @param completeOwn the same, for a row that the transaction has inserted; returns 1 if
- * it has completed that row. {@code null} if the database plans {@code complete} anew at
+ * it has completed that row. {@code null} if the database plans {@code complete} at
  * each execution
  * @param renew milliseconds, key, token
  * @param lock keys, with {@code %s} for their places

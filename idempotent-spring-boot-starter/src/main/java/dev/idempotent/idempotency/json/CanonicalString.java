@@ -27,7 +27,7 @@ final class CanonicalString {
 
 	private static final long BACKSLASHES = '\\' * ONES;
 
-	private static final long HIGHEST_BITS = 0x80 * ONES;
+	private static final long HIGHEST_BITS = 0x8080808080808080L;
 
 	private final byte[] json;
 

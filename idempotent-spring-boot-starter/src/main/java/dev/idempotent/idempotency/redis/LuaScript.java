@@ -19,14 +19,14 @@ enum LuaScript {
 
 	private final boolean repliesWithList;
 
-	private final byte[] text;
+	private final String text;
 
 	private final String digest;
 
 	LuaScript(boolean repliesWithList) {
 		this.repliesWithList = repliesWithList;
 		this.text = read(name().toLowerCase(Locale.ROOT) + ".lua");
-		this.digest = DigestUtils.sha1DigestAsHex(new String(this.text, StandardCharsets.UTF_8));
+		this.digest = DigestUtils.sha1DigestAsHex(this.text);
 	}
 
 	/**
@@ -38,7 +38,7 @@ enum LuaScript {
 	}
 
 	byte[] text() {
-		return this.text.clone();
+		return this.text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
@@ -56,9 +56,9 @@ enum LuaScript {
 		return new String(outcome, StandardCharsets.US_ASCII);
 	}
 
-	private static byte[] read(String file) {
+	private static String read(String file) {
 		try {
-			return new ClassPathResource(file, LuaScript.class).getContentAsByteArray();
+			return new ClassPathResource(file, LuaScript.class).getContentAsString(StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("Script not found on the class path: " + file, ex);

@@ -35,8 +35,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	 * @param keyPrefix the prefix of all Redis keys
 	 */
 	public RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix) {
-		this((connectionFactory instanceof ScriptSender sender) ? sender : new ConnectionScriptSender(connectionFactory),
-				keyPrefix, "Redis");
+		this((connectionFactory instanceof ScriptSender sender) ? sender
+				: new ConnectionScriptSender(connectionFactory), keyPrefix, "Redis");
 	}
 
 	/**

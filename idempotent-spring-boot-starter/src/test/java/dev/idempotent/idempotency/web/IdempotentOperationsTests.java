@@ -15,6 +15,7 @@ import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import jakarta.servlet.http.MappingMatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,7 +25,7 @@ import org.springframework.context.support.StaticApplicationContext;
 import org.springframework.http.server.RequestPath;
 import org.springframework.mock.web.MockHttpServletMapping;
 import org.springframework.mock.web.MockHttpServletRequest;
-import org.springframework.util.ReflectionUtils;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.accept.DefaultApiVersionStrategy;
 import org.springframework.web.accept.PathApiVersionResolver;
 import org.springframework.web.accept.SemanticApiVersionParser;
@@ -161,7 +162,7 @@ class IdempotentOperationsTests {
 		assertThat(isFound(load(mapping, List.of()), new MockHttpServletRequest("POST", url))).isEqualTo(found);
 	}
 
-	private static RequestMappingHandlerMapping mapping(PathPatternParser parser) {
+	private static RequestMappingHandlerMapping mapping(@Nullable PathPatternParser parser) {
 		RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping();
 		mapping.setPatternParser(parser);
 		mapping.setApplicationContext(new StaticApplicationContext());
@@ -209,7 +210,7 @@ class IdempotentOperationsTests {
 	}
 
 	private static Method method(String name) {
-		return ReflectionUtils.findMethod(Handlers.class, name);
+		return ClassUtils.getMethod(Handlers.class, name);
 	}
 
 	private static IdempotentOperations load(RequestMappingHandlerMapping mapping, List<String> requiredFor) {
@@ -283,7 +284,7 @@ class IdempotentOperationsTests {
 		}
 
 		@Override
-		public void setAttribute(String name, Object value) {
+		public void setAttribute(String name, @Nullable Object value) {
 			throw new AssertionError("Parsed");
 		}
 
@@ -292,10 +293,10 @@ class IdempotentOperationsTests {
 	static class Handlers {
 
 		@Idempotent
-		void annotated() {
+		public void annotated() {
 		}
 
-		void plain() {
+		public void plain() {
 		}
 
 	}

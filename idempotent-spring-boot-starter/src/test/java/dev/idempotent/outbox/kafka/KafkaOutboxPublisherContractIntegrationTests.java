@@ -44,7 +44,7 @@ class KafkaOutboxPublisherContractIntegrationTests extends OutboxPublisherContra
 	protected List<Message> received(String destination) {
 		return KafkaRecords.of(kafka.address(), destination)
 			.stream()
-			.map((record) -> new Message(KafkaRecords.headers(record).get("ce_id"),
+			.map((record) -> new Message(KafkaRecords.headers(record).getOrDefault("ce_id", ""),
 					new String(record.value(), StandardCharsets.UTF_8)))
 			.toList();
 	}

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.lettuce.DedicatedRedisConnections;
@@ -56,7 +57,8 @@ class RedisChannelPublisherContractIntegrationTests extends OutboxPublisherContr
 
 	@Override
 	protected List<Message> received(String destination) {
-		return this.subscribers.get(destination).messages().stream().map((message) -> {
+		Subscriber subscriber = Objects.requireNonNull(this.subscribers.get(destination));
+		return subscriber.messages().stream().map((message) -> {
 			JsonNode event = JsonMapper.shared().readTree(message);
 			return new Message(event.get("id").stringValue(), event.get("data").toString());
 		}).toList();

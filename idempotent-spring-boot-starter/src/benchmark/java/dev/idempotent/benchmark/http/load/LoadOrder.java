@@ -19,7 +19,7 @@ public record LoadOrder(int port, String path, Traffic traffic, int clients, int
 		Duration time) {
 
 	static LoadOrder parse(String line) {
-		String[] parts = line.split(" ");
+		String[] parts = line.split(" ", -1);
 		return new LoadOrder(Integer.parseInt(parts[0]), parts[1], Traffic.valueOf(parts[2]),
 				Integer.parseInt(parts[3]), Integer.parseInt(parts[4]), Integer.parseInt(parts[5]),
 				Integer.parseInt(parts[6]), Duration.parse(parts[7]));

@@ -21,7 +21,7 @@ public record LoadResult(long count, long nanos, long p50, long p99, long max) {
 	 * @return what it says
 	 */
 	public static LoadResult parse(String line) {
-		long[] parts = Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray();
+		long[] parts = Arrays.stream(line.split(" ", -1)).mapToLong(Long::parseLong).toArray();
 		return new LoadResult(parts[0], parts[1], parts[2], parts[3], parts[4]);
 	}
 
