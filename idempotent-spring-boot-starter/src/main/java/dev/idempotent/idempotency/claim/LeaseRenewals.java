@@ -90,7 +90,7 @@ final class LeaseRenewals {
 		long next = NEVER;
 		try {
 			for (LeaseRenewal renewal : this.open) {
-				boolean due = renewal.due() <= now;
+				boolean due = renewal.isDue(now);
 				if (due) {
 					renewal.setDue(now + renewal.period());
 				}

@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -128,13 +129,24 @@ final class SharedConnectionFactory extends LettuceConnectionFactory implements 
 	private synchronized Attempt connectOnce(Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
 		Attempt last = this.lastAttempt;
 		if (last == null || last.isToBeReplaced()) {
-			last = new Attempt(System.nanoTime(), CompletableFuture.supplyAsync(() -> {
-				resetConnection();
-				return connect.get();
-			}, this.connector));
+			last = new Attempt(System.nanoTime(), connect(connect));
 			this.lastAttempt = last;
 		}
 		return last;
+	}
+
+	private CompletableFuture<@Nullable StatefulConnection<byte[], byte[]>> connect(
+			Supplier<@Nullable StatefulConnection<byte[], byte[]>> connect) {
+		try {
+			return CompletableFuture.supplyAsync(() -> {
+				resetConnection();
+				return connect.get();
+			}, this.connector);
+		}
+		catch (RejectedExecutionException ex) {
+			// A request may still run when the application is closed.
+			return CompletableFuture.failedFuture(new RedisConnectionFailureException("Closed", ex));
+		}
 	}
 
 	private synchronized void checkConnection() {

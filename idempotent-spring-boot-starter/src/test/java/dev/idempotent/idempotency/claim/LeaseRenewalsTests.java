@@ -103,6 +103,31 @@ class LeaseRenewalsTests {
 		}
 	}
 
+	@Test
+	void scanOnceForClaimsThatAreDueAtAboutTheSameTime() {
+		AtomicInteger scans = new AtomicInteger();
+		ShortOfMemory store = new ShortOfMemory();
+		try (BackgroundWork background = new BackgroundWork(LEASE, new ObserverList(List.of())) {
+			@Override
+			Future<?> after(long nanos, Runnable step) {
+				return super.after(nanos, (nanos > 0) ? () -> {
+					scans.incrementAndGet();
+					step.run();
+				} : step);
+			}
+		}) {
+			LeaseRenewals renewals = new LeaseRenewals(background, Duration.ofMinutes(1));
+			GuardedStore guarded = GuardedStore.deciding(store, OnStoreFailure.REJECT, new ObserverList(List.of()));
+			for (int i = 0; i < 300; i++) {
+				renewals.begin(ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
+						LEASE.plusMillis(i), LEASE), guarded, new Settlement(), () -> {
+						});
+			}
+			await().until(() -> store.renewals.get() >= 300);
+			assertThat(scans).hasValueLessThan(30);
+		}
+	}
+
 	private static final class ShortOfMemory extends ForwardingStore {
 
 		private final IdempotencyStore memory = new InMemoryIdempotencyStore(InstantSource.system());

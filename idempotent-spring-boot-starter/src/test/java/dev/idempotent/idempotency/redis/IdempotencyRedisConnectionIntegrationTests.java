@@ -108,6 +108,16 @@ class IdempotencyRedisConnectionIntegrationTests {
 	}
 
 	@Test
+	void isUnavailableWhenClosed() {
+		IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT);
+		RedisIdempotencyStore store = store(connection);
+		StoreVerb.CLAIM.ask(store, this.key);
+		connection.close();
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(() -> StoreVerb.COMPLETE.ask(store, this.key));
+	}
+
+	@Test
 	void leavesNoThreadBehindWhenClosed() {
 		LettuceConnectionFactory application = redis.connect();
 		new StringRedisTemplate(application).hasKey("any");
