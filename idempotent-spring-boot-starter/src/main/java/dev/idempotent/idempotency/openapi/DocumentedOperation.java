@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.web.OperationDescription;
-import dev.idempotent.idempotency.web.OperationDescription.ProblemDescription;
-import dev.idempotent.idempotency.web.OperationDescription.RequestHeader;
+import dev.idempotent.idempotency.web.ProblemDescription;
+import dev.idempotent.idempotency.web.RequestHeaderDescription;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.Operation;
 import io.swagger.v3.oas.models.headers.Header;
@@ -50,7 +50,7 @@ record DocumentedOperation(Operation operation, OperationDescription description
 					components));
 	}
 
-	private void addHeader(RequestHeader header) {
+	private void addHeader(RequestHeaderDescription header) {
 		List<Parameter> declared = Optional.ofNullable(this.operation.getParameters()).orElse(List.of());
 		Optional<Parameter> own = declared.stream()
 			.filter((parameter) -> "header".equals(parameter.getIn())

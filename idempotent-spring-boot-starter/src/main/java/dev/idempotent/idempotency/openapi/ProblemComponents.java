@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.openapi;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.idempotent.idempotency.web.OperationDescription.ProblemDescription;
+import dev.idempotent.idempotency.web.ProblemDescription;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.examples.Example;
 import io.swagger.v3.oas.models.media.Schema;

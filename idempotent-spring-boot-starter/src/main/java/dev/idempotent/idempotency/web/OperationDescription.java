@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param formField the form field that can carry its key instead, or {@code null}
  * @param problems the problems that it may respond with, except those with status 500
  */
-public record OperationDescription(List<RequestHeader> headers, @Nullable String formField,
+public record OperationDescription(List<RequestHeaderDescription> headers, @Nullable String formField,
 		List<ProblemDescription> problems) {
 
 	/**
@@ -38,24 +38,25 @@ public record OperationDescription(List<RequestHeader> headers, @Nullable String
 					.toList());
 	}
 
-	private static List<RequestHeader> headers(Target target, String header) {
-		List<RequestHeader> headers = new ArrayList<>();
+	private static List<RequestHeaderDescription> headers(Target target, String header) {
+		List<RequestHeaderDescription> headers = new ArrayList<>();
 		if (target.operation().keyExpression() == null) {
 			switch (target.operation().keySource()) {
-				case HEADER -> headers.add(new RequestHeader(header, true, KeyHeader.MAX_LENGTH,
+				case HEADER -> headers.add(new RequestHeaderDescription(header, true, KeyHeader.MAX_LENGTH,
 						"Identifies the operation: one unique value per operation, such as a UUID, and the same value "
 								+ "when it is retried."));
-				case HEADER_OR_FINGERPRINT -> headers.add(new RequestHeader(header, false, KeyHeader.MAX_LENGTH,
+				case HEADER_OR_FINGERPRINT -> headers.add(new RequestHeaderDescription(header, false,
+						KeyHeader.MAX_LENGTH,
 						"Identifies the operation: one unique value per operation, such as a UUID, and the same value "
 								+ "when it is retried. Without it, an equal request counts as a retry."));
-				case TOKEN -> headers.add(new RequestHeader(header, false, KeyHeader.MAX_LENGTH,
+				case TOKEN -> headers.add(new RequestHeaderDescription(header, false, KeyHeader.MAX_LENGTH,
 						"The one-time token of the page, unless the form field " + RequestTokens.FIELD + " has it."));
 				case FINGERPRINT -> {
 				}
 			}
 		}
 		if (target.cancelled() != null) {
-			headers.add(new RequestHeader(CancelsHeader.NAME, true, CancelsHeader.MAX_LENGTH,
+			headers.add(new RequestHeaderDescription(CancelsHeader.NAME, true, CancelsHeader.MAX_LENGTH,
 					"The idempotency key of the request to cancel, and what is known of its outcome, such as "
 							+ "\"key\"; outcome=unknown."));
 		}
@@ -96,29 +97,6 @@ public record OperationDescription(List<RequestHeader> headers, @Nullable String
 			problems.addAll(Set.of(Problem.TOKEN_REFUSED, Problem.TOKEN_EXPIRED));
 		}
 		return problems;
-	}
-
-	/**
-	 * A request header.
-	 *
-	 * @param name its name
-	 * @param required whether a request without it is refused
-	 * @param maxLength the most characters that it can have; at least one
-	 * @param text what it means
-	 */
-	public record RequestHeader(String name, boolean required, int maxLength, String text) {
-	}
-
-	/**
-	 * A problem.
-	 *
-	 * @param name the end of its type, such as {@code in-progress}
-	 * @param status its HTTP status
-	 * @param title its title
-	 * @param type its type
-	 * @param retryable whether the same request can succeed later
-	 */
-	public record ProblemDescription(String name, int status, String title, String type, boolean retryable) {
 	}
 
 }
