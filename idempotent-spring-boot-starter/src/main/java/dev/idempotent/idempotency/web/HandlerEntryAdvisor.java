@@ -92,11 +92,19 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 		}
 		else if (request != null && request.getAttribute(PASSED, RequestAttributes.SCOPE_REQUEST) != null
 				&& isHandler(method, request)) {
-			throw new IllegalStateException("The @Idempotent method " + method + " was not run: the request had "
-					+ "another URL when it passed the idempotency filter, so it has no key. Place filters that rewrite "
-					+ "URLs before that filter, and do not forward to such methods.");
+			throw bypassed(method);
 		}
 		return run;
+	}
+
+	/**
+	 * Creates the exception for a request that has bypassed the filter.
+	 */
+	static IllegalStateException bypassed(Method method) {
+		return new IllegalStateException("The @Idempotent method " + method + " was not run: the request had "
+				+ "another URL when it passed the idempotency filter, or the method was mapped after the start, so the "
+				+ "request has no key. Place filters that rewrite URLs before that filter, and do not forward to such "
+				+ "methods.");
 	}
 
 	/**

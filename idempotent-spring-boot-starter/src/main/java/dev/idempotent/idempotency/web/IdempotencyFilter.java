@@ -95,6 +95,9 @@ public final class IdempotencyFilter implements Filter {
 			runReplayOrRefuse(target, http, (HttpServletResponse) response, chain);
 		}
 		else {
+			if (request.getDispatcherType() == DispatcherType.FORWARD) {
+				this.operations.rejectForward(http);
+			}
 			HandlerEntryAdvisor.markPassed(request);
 			chain.doFilter(request, response);
 		}

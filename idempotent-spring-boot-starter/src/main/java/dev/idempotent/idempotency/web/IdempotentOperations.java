@@ -15,6 +15,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -137,6 +138,22 @@ public final class IdempotentOperations {
 	 * pattern and method of no operation cost only that comparison.
 	 */
 	@Nullable Target find(HttpServletRequest request) {
+		return search(request, OperationTable::find);
+	}
+
+	/**
+	 * Rejects a forward to an annotated handler that cannot be advised: it would run
+	 * without a key. Other handlers reject it themselves when they are entered.
+	 * @throws IllegalStateException if the forward leads to such a handler
+	 */
+	void rejectForward(HttpServletRequest request) {
+		Method unadvised = search(request, OperationTable::findUnadvised);
+		if (unadvised != null) {
+			throw HandlerEntryAdvisor.bypassed(unadvised);
+		}
+	}
+
+	private <T> @Nullable T search(HttpServletRequest request, Search<T> search) {
 		OperationTable loaded = this.table;
 		if (loaded == null || !loaded.prefilter().mayMatch(request) || CorsUtils.isPreFlightRequest(request)) {
 			return null;
@@ -145,11 +162,17 @@ public final class IdempotentOperations {
 		// page will have another one.
 		Object parsedBefore = request.getAttribute(ServletRequestPathUtils.PATH_ATTRIBUTE);
 		try {
-			return loaded.find(request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
+			return search.in(loaded, request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
 		}
 		finally {
 			ServletRequestPathUtils.setParsedRequestPath((RequestPath) parsedBefore, request);
 		}
+	}
+
+	private interface Search<T> {
+
+		@Nullable T in(OperationTable table, HttpServletRequest request, PathContainer path);
+
 	}
 
 }

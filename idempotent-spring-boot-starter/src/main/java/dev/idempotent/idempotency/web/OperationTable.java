@@ -102,6 +102,17 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	}
 
 	/**
+	 * Finds the annotated handler of a request if entries into it are not recorded, else
+	 * {@code null}.
+	 */
+	@Nullable Method findUnadvised(HttpServletRequest request, PathContainer path) {
+		HandlerExecutionChain chain = mayBeAnnotated(request.getMethod(), path) ? chainOf(request) : null;
+		return (chain != null && chain.getHandler() instanceof HandlerMethod handler
+				&& this.annotated.containsKey(Handler.of(handler)) && !HandlerEntryAdvisor.advises(handler.getBean()))
+						? handler.getMethod() : null;
+	}
+
+	/**
 	 * Finds the operation of a mapping, or {@code null}.
 	 * @param handler its handler, or {@code null} for one that is not a method
 	 * @param method its HTTP method

@@ -2,7 +2,9 @@ package dev.idempotent.idempotency.web;
 
 import java.util.EnumSet;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import jakarta.servlet.DispatcherType;
@@ -21,6 +23,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.UrlHandlerFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +47,9 @@ class RewrittenUrlsIntegrationTests {
 			assertThat(application.post("/short/", "").statusCode()).isEqualTo(400);
 			assertThat(application.post("/long", "").statusCode()).isEqualTo(500);
 			assertThat(application.post("/forwarded", "").statusCode()).isEqualTo(500);
+			assertThat(application.post("/forwarded/final", "").statusCode()).isEqualTo(500);
+			assertThat(application.bean(Unproxied.class).runs).hasValue(0);
+			assertThat(application.post("/final", "").statusCode()).isEqualTo(400);
 			assertThat(application.bean(Operations.class).runs()).isZero();
 			assertThat(application.post("/short/", "", "Idempotency-Key", this.key).statusCode()).isEqualTo(200);
 			assertThat(application.post("/called", "").statusCode()).isEqualTo(200);
@@ -64,6 +70,11 @@ class RewrittenUrlsIntegrationTests {
 			return "forward:/short";
 		}
 
+		@PostMapping("/forwarded/final")
+		String forwardToUnproxied() {
+			return "forward:/final";
+		}
+
 		@PostMapping("/called")
 		@ResponseBody
 		String call() {
@@ -72,9 +83,25 @@ class RewrittenUrlsIntegrationTests {
 
 	}
 
+	/**
+	 * Cannot be advised, because the class is final.
+	 */
+	@RestController
+	static final class Unproxied {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		@PostMapping("/final")
+		@Idempotent
+		int run() {
+			return this.runs.incrementAndGet();
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
-	@Import({ OperationsApplication.class, Callers.class })
+	@Import({ OperationsApplication.class, Callers.class, Unproxied.class })
 	static class Application {
 
 		@Bean
