@@ -38,12 +38,8 @@ class RedisStoreConfiguration {
 		if (properties.waitsForReplicas()) {
 			return IdempotencyRedisConnection.exclusive(requireOneMaster(lettuce), properties.timeout());
 		}
-		if (lettuce == null) {
-			return IdempotencyRedisConnection.shared(application);
-		}
-		IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout());
-		connection.connectEarly();
-		return connection;
+		return (lettuce != null) ? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
+				: IdempotencyRedisConnection.shared(application);
 	}
 
 	@Bean

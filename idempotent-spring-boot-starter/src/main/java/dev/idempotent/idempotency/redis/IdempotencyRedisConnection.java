@@ -3,8 +3,6 @@ package dev.idempotent.idempotency.redis;
 import java.time.Duration;
 import java.util.Set;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -15,8 +13,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * minute by default with Lettuce). Connects again when it is used after a loss.
  */
 public final class IdempotencyRedisConnection implements AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(IdempotencyRedisConnection.class);
 
 	private final RedisConnectionFactory factory;
 
@@ -59,24 +55,6 @@ public final class IdempotencyRedisConnection implements AutoCloseable {
 	public static IdempotencyRedisConnection exclusive(LettuceConnectionFactory application, Duration timeout) {
 		DedicatedConnectionFactory dedicated = DedicatedConnectionFactory.exclusive(application, timeout);
 		return new IdempotencyRedisConnection(dedicated.factory(), dedicated::close);
-	}
-
-	/**
-	 * Begins to connect on another thread, so that {@link #warmUp} waits less. Reports no
-	 * failure: the warm-up tries again. Not for the application's own factory, which may
-	 * not have been started yet.
-	 */
-	public void connectEarly() {
-		Thread thread = new Thread(() -> {
-			try (RedisConnection connection = this.factory.getConnection()) {
-				connection.ping();
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Redis was not reachable early", ex);
-			}
-		}, "idempotency-redis-early");
-		thread.setDaemon(true);
-		thread.start();
 	}
 
 	/**
