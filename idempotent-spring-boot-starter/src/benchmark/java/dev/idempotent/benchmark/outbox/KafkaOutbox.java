@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 import dev.idempotent.benchmark.Contender;
@@ -19,6 +22,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -130,17 +134,35 @@ final class KafkaOutbox implements Contender {
 				new ByteArraySerializer())) {
 			producer.partitionsFor("bare");
 			byte[] header = "x".repeat(20).getBytes(StandardCharsets.US_ASCII);
+			List<Future<RecordMetadata>> sent = new ArrayList<>();
 			long begin = System.nanoTime();
 			for (int i = 1; i <= count; i++) {
 				ProducerRecord<byte[], byte[]> event = new ProducerRecord<>("bare", new byte[PAYLOAD]);
 				IntStream.range(0, HEADERS).forEach((number) -> event.headers().add("ce_header" + number, header));
-				producer.send(event);
+				sent.add(producer.send(event));
 				if (i % BATCH == 0) {
 					producer.flush();
 				}
 			}
 			producer.flush();
-			return new Throughput(count, System.nanoTime() - begin);
+			long took = System.nanoTime() - begin;
+			if (sent.stream().anyMatch((each) -> !isAcknowledged(each))) {
+				throw new IllegalStateException("A record was not acknowledged");
+			}
+			return new Throughput(count, took);
+		}
+	}
+
+	private static boolean isAcknowledged(Future<RecordMetadata> sent) {
+		try {
+			return sent.get().hasOffset();
+		}
+		catch (ExecutionException ex) {
+			return false;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
 		}
 	}
 

@@ -1,9 +1,11 @@
 package dev.idempotent.benchmark.outbox;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import io.lettuce.core.api.async.RedisStreamAsyncCommands;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -145,7 +147,7 @@ final class ModulithOutbox implements OutboxContender {
 
 		private final JsonMapper json;
 
-		private volatile RedisStreamAsyncCommands<String, String> redis;
+		private volatile @Nullable RedisStreamAsyncCommands<String, String> redis;
 
 		StreamTransport(JsonMapper json) {
 			this.json = json;
@@ -157,7 +159,7 @@ final class ModulithOutbox implements OutboxContender {
 
 		@Override
 		public CompletableFuture<?> externalize(Object order, RoutingTarget target) {
-			return this.redis
+			return Objects.requireNonNull(this.redis)
 				.xadd(EventStream.nameFor(NAME), Map.of("type", "order.placed", "payload", this.json.writeValueAsString(order)))
 				.toCompletableFuture();
 		}
