@@ -5,12 +5,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
-import dev.idempotent.benchmark.Application;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
+import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +21,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * A claim and its release on Redis, beside two scripts that plain Lettuce sends to set
@@ -42,7 +43,9 @@ public class ClaimMicro {
 
 	private static final String DELETE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end";
 
-	private @Nullable Application application;
+	private @Nullable LettuceConnectionFactory servers;
+
+	private @Nullable IdempotencyRedisConnection connection;
 
 	private @Nullable IdempotencyStore store;
 
@@ -59,11 +62,12 @@ public class ClaimMicro {
 	 */
 	@Setup
 	public void connect() {
-		String url = System.getProperty(REDIS, "redis://127.0.0.1:6379");
-		this.application = Application.start(Shop.class,
-				List.of("spring.data.redis.url=" + url, "spring.application.name=micro", "idempotent.store=redis",
-						"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"));
-		this.store = this.application.bean(IdempotencyStore.class);
+		RedisURI url = RedisURI.create(System.getProperty(REDIS, "redis://127.0.0.1:6379"));
+		this.servers = new LettuceConnectionFactory(url.getHost(), url.getPort());
+		this.servers.afterPropertiesSet();
+		this.servers.start();
+		this.connection = IdempotencyRedisConnection.withTimeout(this.servers, LEASE);
+		this.store = new RedisIdempotencyStore(this.connection.factory(), "micro:");
 		this.client = RedisClient.create(url);
 		this.commands = this.client.connect().sync();
 		this.set = this.commands.scriptLoad(SET.getBytes(StandardCharsets.US_ASCII));
@@ -75,8 +79,9 @@ public class ClaimMicro {
 	 */
 	@TearDown
 	public void disconnect() {
-		if (this.application != null && this.client != null) {
-			this.application.close();
+		if (this.connection != null && this.servers != null && this.client != null) {
+			this.connection.close();
+			this.servers.destroy();
 			this.client.shutdown();
 		}
 	}
@@ -111,12 +116,6 @@ public class ClaimMicro {
 		String reply = this.commands.evalsha(this.set, ScriptOutputType.STATUS, keys, token, "30000");
 		this.commands.<Long>evalsha(this.delete, ScriptOutputType.INTEGER, keys, token);
 		return reply;
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	static class Shop {
-
 	}
 
 }

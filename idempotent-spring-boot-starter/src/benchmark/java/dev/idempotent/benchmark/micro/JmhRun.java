@@ -47,12 +47,13 @@ record JmhRun(Path work) {
 	 */
 	Path run(List<String> options) throws IOException, InterruptedException {
 		Path results = this.work.resolve("results.json");
+		Path log = this.work.resolve("jmh.log");
 		List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java"), "-cp",
 				this.work + System.getProperty("path.separator") + classPath(), "org.openjdk.jmh.Main", "-rf", "json",
-				"-rff", results.toString()));
+				"-rff", results.toString(), "-foe", "true"));
 		command.addAll(options);
-		int exit = new ProcessBuilder(command).inheritIO().start().waitFor();
-		Assert.state(exit == 0, "JMH has failed");
+		int exit = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start().waitFor();
+		Assert.state(exit == 0, () -> "A benchmark has failed: see " + log);
 		return results;
 	}
 
