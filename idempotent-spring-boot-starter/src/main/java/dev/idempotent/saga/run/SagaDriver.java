@@ -73,6 +73,7 @@ final class SagaDriver {
 			return run.definition().run(arguments);
 		}
 		finally {
+			body.end();
 			BoundSteps.bind(null);
 			IdempotencyContext.bind(outer);
 		}
