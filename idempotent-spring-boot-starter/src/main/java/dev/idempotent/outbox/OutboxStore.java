@@ -58,6 +58,16 @@ public interface OutboxStore extends EventSettlement {
 	List<LeasedEvent> claim(EventLease lease, ClaimScope scope);
 
 	/**
+	 * Reads which pending events are committed and still leased by the given claims. An
+	 * event that was handed over at its commit is published only after this has shown it:
+	 * a database can roll back a transaction whose commit its driver reports as
+	 * successful.
+	 * @param events pending events
+	 * @return the committed ones, in the given order
+	 */
+	List<LeasedEvent> committed(List<LeasedEvent> events);
+
+	/**
 	 * The last row of a pending event, of any publisher, leased or not.
 	 * @param above a row
 	 * @return the last row above the given one, or the given one if there is none

@@ -117,6 +117,14 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
+	public synchronized List<LeasedEvent> committed(List<LeasedEvent> events) {
+		return events.stream().filter((held) -> {
+			Entry entry = at(Place.EVENT).get(held.row());
+			return entry != null && entry.committed && held.claimId().equals(entry.claimId);
+		}).toList();
+	}
+
+	@Override
 	public synchronized long lastRow(long above) {
 		return at(Place.EVENT).isEmpty() ? above : Math.max(above, at(Place.EVENT).lastKey());
 	}

@@ -131,6 +131,13 @@ public final class JdbcOutboxStore implements OutboxStore {
 	}
 
 	@Override
+	public List<LeasedEvent> committed(List<LeasedEvent> events) {
+		LeasedRows rows = leased();
+		Map<Long, LeasedEvent> found = this.database.query((connection) -> rows.read(connection, events));
+		return events.stream().filter((event) -> event.equals(found.get(event.row()))).toList();
+	}
+
+	@Override
 	public long lastRow(long above) {
 		EventClaims claims = claims();
 		return this.database.runInTransaction((connection) -> claims.lastRow(connection, above));

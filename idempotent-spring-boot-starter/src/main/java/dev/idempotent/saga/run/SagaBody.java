@@ -64,10 +64,10 @@ final class SagaBody {
 			throw this.left;
 		}
 		requireUsable(call);
-		this.reached.put(call.name(), call);
-		JournalEntry recorded = this.run.journal().find(call.name());
 		this.inStep = true;
 		try {
+			JournalEntry recorded = recorded(call);
+			this.reached.put(call.name(), call);
 			JournalEntry entry = (recorded != null) ? settled(call, recorded, kind) : begin(call, kind);
 			if (entry.isRefused()) {
 				throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
@@ -125,22 +125,37 @@ final class SagaBody {
 	 * Returns a step that was created and not run, or {@code null}.
 	 */
 	@Nullable String forgottenStep() {
-		return missing(this.created);
+		return this.created.stream().filter((name) -> !this.reached.containsKey(name)).findFirst().orElse(null);
 	}
 
 	/**
-	 * Returns a recorded step that was not reached, or {@code null}.
+	 * Returns the first recorded step that was not reached, or {@code null}.
 	 */
 	@Nullable String missedStep() {
-		return missing(this.run.journal().storedNames());
+		JournalEntry next = this.run.journal().at(this.reached.size() + 1);
+		return (next != null) ? next.name() : null;
 	}
 
 	@Nullable LeaveBody left() {
 		return this.left;
 	}
 
-	private @Nullable String missing(Set<String> names) {
-		return names.stream().filter((name) -> !this.reached.containsKey(name)).findFirst().orElse(null);
+	/**
+	 * Returns what is recorded of a step. A step may begin only if nothing is recorded in
+	 * its place: then the body has reached all recorded steps in their order.
+	 * @return {@code null} if it may begin
+	 * @throws LeaveBody if another step is recorded in its place
+	 */
+	private @Nullable JournalEntry recorded(StepCall<?> call) {
+		JournalEntry recorded = this.run.journal().at(this.reached.size() + 1);
+		if (recorded == null || recorded.name().equals(call.name())) {
+			return recorded;
+		}
+		if (this.run.isCompensating() && new Compensation(this.run, this).isPrepared()) {
+			throw LeaveBody.because(Cause.COLLECTED);
+		}
+		throw LeaveBody.because(Cause.UNFIT, "The saga's method runs the step '" + call.name()
+				+ "' in place of the recorded step '" + recorded.name() + "'", null);
 	}
 
 	/**
