@@ -1,6 +1,7 @@
 package dev.idempotent.sample.page;
 
 import java.io.IOException;
+import java.util.List;
 
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
@@ -35,6 +36,8 @@ class RushPageIntegrationTests {
 		assertThat(this.page.texts("#finished")).containsExactly("100 of 100 users have finished");
 		assertThat(this.page.has("#rush-chart rect.accepted")).isTrue();
 		assertThat(this.page.texts("#accepted-p99, #refused-p99")).allMatch((text) -> text.endsWith(" ms"));
+		boolean sold = this.page.texts("#free").equals(List.of("0"));
+		this.page.awaitTexts("#left", (texts) -> texts.get(0).isEmpty() == sold);
 		assertThat(this.page.isDisabled("start")).isFalse();
 		assertThat(this.page.isDisabled("reserve")).isTrue();
 		try (ShopPage reloaded = new ShopPage(this.port, "flash-sale.html" + this.page.fragment())) {
