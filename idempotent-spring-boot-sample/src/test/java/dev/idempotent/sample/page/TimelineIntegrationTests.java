@@ -62,7 +62,8 @@ class TimelineIntegrationTests {
 		this.page.awaitMarks("waiting");
 		this.page.click("place");
 		this.page.awaitMarks("ran", "waited");
-		this.page.awaitTexts("#sentence", "2 requests were sent; 1 order was made; 1 waited and got the same response.");
+		this.page.awaitTexts("#sentence",
+				"2 requests were sent; 1 order was made; 1 waited and got the same response.");
 	}
 
 	@Test
