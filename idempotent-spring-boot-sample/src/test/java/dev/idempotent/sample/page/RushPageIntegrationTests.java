@@ -5,12 +5,14 @@ import java.util.List;
 
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("long")
 @ShopTest
 @TestPropertySource(properties = { "spring.application.name=shop-of-the-page", "sample.sale.hold=2s" })
 class RushPageIntegrationTests {
