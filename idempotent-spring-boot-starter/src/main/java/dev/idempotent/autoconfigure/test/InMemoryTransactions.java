@@ -110,6 +110,11 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 		}
 
 		@Override
+		public boolean isConfirmed() {
+			return true;
+		}
+
+		@Override
 		public void rollback() {
 			end(false);
 		}

@@ -120,6 +120,13 @@ public interface IdempotencyTransactions {
 		void commit(StoredResponse response, Duration retention);
 
 		/**
+		 * Returns whether a commit that was reported has taken place: a database may have
+		 * rolled back instead. To be called after the end of the transaction.
+		 * @return {@code false} also if that is not known
+		 */
+		boolean isConfirmed();
+
+		/**
 		 * Rolls back the work and the claim. Never throws: if the database is
 		 * unreachable, it rolls back when the connection ends.
 		 */

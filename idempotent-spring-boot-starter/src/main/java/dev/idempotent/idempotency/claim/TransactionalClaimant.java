@@ -37,6 +37,8 @@ public final class TransactionalClaimant implements Claimant {
 
 	private @Nullable Transaction open;
 
+	private @Nullable Transaction ended;
+
 	private @Nullable StoredResponse committedForm;
 
 	/**
@@ -91,10 +93,11 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	public void commit(StoredResponse response) {
 		StoredResponse closed = closeOrRollBack(response);
-		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
+		Transaction committed = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
+		this.ended = committed;
 		this.committedForm = closed;
-		ended.commit(closed, this.request.retention());
+		committed.commit(closed, this.request.retention());
 	}
 
 	/**
@@ -122,10 +125,10 @@ public final class TransactionalClaimant implements Claimant {
 	 * Rolls the transaction back if it is open. The key is still claimed in the store.
 	 */
 	public void rollback() {
-		Transaction ended = this.open;
+		Transaction undone = this.open;
 		this.open = null;
-		if (ended != null) {
-			ended.rollback();
+		if (undone != null) {
+			undone.rollback();
 		}
 	}
 
@@ -149,10 +152,15 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Completes the key in the store after the transaction was committed.
+	 * Completes the key in the store after the transaction was committed. Releases it if
+	 * the database may have rolled back instead: the next claim finds the outcome there.
 	 */
 	@Override
 	public void complete(StoredResponse response) {
+		if (this.ended == null || !this.ended.isConfirmed()) {
+			release();
+			return;
+		}
 		StoredResponse closed = this.committedForm;
 		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response), this.epoch,
 				this.request.retention());

@@ -30,6 +30,8 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	String epoch = "1";
 
+	boolean confirms = true;
+
 	@Nullable Claim onRecord;
 
 	@Override
@@ -99,6 +101,11 @@ final class PresetTransactions implements IdempotencyTransactions {
 			if (PresetTransactions.this.failsToCommit) {
 				throw new IllegalStateException("Preset to fail");
 			}
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return PresetTransactions.this.confirms;
 		}
 
 		@Override

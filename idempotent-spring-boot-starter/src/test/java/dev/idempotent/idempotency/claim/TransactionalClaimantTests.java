@@ -179,6 +179,16 @@ class TransactionalClaimantTests {
 	}
 
 	@Test
+	void releasesTheKeyInTheStoreIfTheCommitIsNotConfirmed() {
+		TransactionalClaimant claimant = claimant(this.key);
+		claimant.claim();
+		claimant.commit(RESPONSE);
+		this.database.confirms = false;
+		claimant.complete(RESPONSE);
+		assertThat(claimant(this.key).claim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
 	void replaysTheRecordOfADatabaseThatMayHaveLostCommits() {
 		run(RESPONSE);
 		this.database.epoch = "2";
