@@ -38,6 +38,10 @@ final class SagaDriver {
 	 * Runs a saga until it ends or cannot continue.
 	 */
 	RunEnd drive(SagaRun run) {
+		String flaw = run.flaw();
+		if (flaw != null) {
+			return unfit(run, LeaveBody.because(Cause.UNFIT, flaw, null));
+		}
 		SagaBody body = new SagaBody(run, this.stopping);
 		Object result = null;
 		Throwable failure = null;
