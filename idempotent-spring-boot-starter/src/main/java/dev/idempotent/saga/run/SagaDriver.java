@@ -206,7 +206,8 @@ final class SagaDriver {
 			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return compensate(run, body, SagaRun.DEADLINE);
+			return stored.isLate() ? compensate(run, body, SagaRun.DEADLINE)
+					: this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
 		}
 		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return this.transitions.releaseAfter(run, Duration.ZERO, null);

@@ -84,6 +84,14 @@ public record StoredSaga(SagaOwner owner, String name, SagaStatus status, int st
 	}
 
 	/**
+	 * Returns whether its deadline has passed, by the clock of the database. Its age is
+	 * in whole milliseconds.
+	 */
+	boolean isLate() {
+		return !this.createdAt.plus(this.age).plusMillis(1).isBefore(this.deadline);
+	}
+
+	/**
 	 * Returns what applications see of it.
 	 * @return the snapshot
 	 */
