@@ -81,6 +81,20 @@ class PostgresSagaBurstIntegrationTests {
 		useEveryVerb(FEW);
 	}
 
+	@Test
+	void readsNoDueSagasThatAreNotServed() {
+		this.rows.unserved(BURST);
+		List<StoredSaga> taken = read(FEW, "idle take-over beside unserved sagas",
+				() -> this.store.takeOverDue(SERVED, "second", LEASE, 10));
+		assertThat(taken).isEmpty();
+		NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+		this.store.insert(saga, List.of(SagaSamples.acting("hold", 1)));
+		this.store.release(owner(saga), List.of(), Duration.ZERO);
+		assertThat(
+				read(FEW, "take-over behind unserved sagas", () -> this.store.takeOverDue(SERVED, "second", LEASE, 10)))
+			.hasSize(1);
+	}
+
 	private void useEveryVerb(long most) {
 		NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
 		NewSaga second = SagaSamples.saga("refund", SagaStatus.EXECUTING);

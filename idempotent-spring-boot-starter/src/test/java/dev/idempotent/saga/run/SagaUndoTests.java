@@ -1,5 +1,6 @@
 package dev.idempotent.saga.run;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -353,6 +354,21 @@ class SagaUndoTests extends SagaEngineBench {
 				throw ex;
 			}
 		}
+	}
+
+	@Test
+	void doesNotTakeARefusedWriteForTheDeadline() {
+		SagaStore refusing = (SagaStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { SagaStore.class }, (proxy, method, arguments) -> method.getName().equals("write")
+						? (Object) false : method.invoke(this.store, arguments));
+		SagaEngine engine = new SimulatedProcess(refusing, 0, 2).engine();
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> engine.call(LambdaSaga.of(() -> {
+			engine.steps().step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			engine.steps().step("b").run(() -> this.log.add("b"));
+			return "";
+		}), this.id, Samples.fingerprint("order"), new byte[] { 1 }));
+		assertThat(this.log).containsExactly("a");
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
 	}
 
 	@Test
