@@ -28,8 +28,11 @@ public record SagaSnapshot(IdempotencyKey id, String name, SagaStatus status, @N
 	 * @param state the state
 	 * @param reason why it was refused or could not be undone, or {@code null}
 	 * @param note the note of the operator who skipped it, or {@code null}
+	 * @param actionKey the key of its action, by which the called service can be searched
+	 * @param undoKey the key of its next or last undo
 	 */
-	public record Step(String name, StepState state, @Nullable String reason, @Nullable String note) {
+	public record Step(String name, StepState state, @Nullable String reason, @Nullable String note,
+			IdempotencyKey actionKey, IdempotencyKey undoKey) {
 	}
 
 }

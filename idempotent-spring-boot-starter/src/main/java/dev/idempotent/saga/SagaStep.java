@@ -61,6 +61,16 @@ public interface SagaStep<R extends @Nullable Object> {
 	SagaStep<R> cancel(Consumer<String> undo);
 
 	/**
+	 * Names statuses by which the called service refuses the action, such as a
+	 * {@code 409} that reports a conflict of the business. Besides these, each
+	 * {@code 4xx} after which a retry would end in the same way is a refusal.
+	 * @param statuses statuses from 400 to 499
+	 * @return this step
+	 * @throws IllegalArgumentException for another status
+	 */
+	SagaStep<R> refusedBy(int... statuses);
+
+	/**
 	 * Runs the action in a transaction that also records the step: both commit, or
 	 * neither.
 	 * @param action the action

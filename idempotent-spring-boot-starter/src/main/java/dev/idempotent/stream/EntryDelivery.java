@@ -68,7 +68,8 @@ final class EntryDelivery {
 		if (entry.deliveries() > this.maxDeliveries) {
 			// Deliveries are counted before the call: this ends entries that crash the
 			// process.
-			deadLetter(consumer, entry, null, observed);
+			deadLetter(consumer, entry, "none: no delivery reported a result before its consumer ended", null,
+					observed);
 			return Result.SETTLED;
 		}
 		Throwable failure = call(entry);
@@ -98,14 +99,15 @@ final class EntryDelivery {
 		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
 		Duration uncountedDelay = this.redelivery.redeliveryDelay(failure);
 		if (failure instanceof UnreadablePayloadException) {
-			deadLetter(consumer, entry, (failure.getCause() != null) ? failure.getCause() : failure, observed);
+			Throwable cause = (failure.getCause() != null) ? failure.getCause() : failure;
+			deadLetter(consumer, entry, cause.getClass().getName(), reported(failure), observed);
 		}
 		else if (uncountedDelay != null) {
 			release(consumer, entry, uncountedDelay, entry.deliveries() - 1);
 			return Result.NOT_COUNTED;
 		}
 		else if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isFatal(failure)) {
-			deadLetter(consumer, entry, failure, observed);
+			deadLetter(consumer, entry, failure.getClass().getName(), failure, observed);
 		}
 		else {
 			logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is delivered again", entry.id(),
@@ -128,12 +130,10 @@ final class EntryDelivery {
 		consumer.release(entry.id(), idle.isNegative() ? Duration.ZERO : idle, deliveries);
 	}
 
-	private void deadLetter(ConsumerOperations consumer, Entry entry, @Nullable Throwable failure,
+	private void deadLetter(ConsumerOperations consumer, Entry entry, String error, @Nullable Throwable trace,
 			ObservedEntry observed) {
-		String error = (failure != null) ? failure.getClass().getName()
-				: "none: no delivery reported a result before its consumer ended";
 		logger.error("Entry {} for the {} is moved to the dead-letter stream {} after {} deliveries ({})", entry.id(),
-				this.subscription, this.subscription.deadStream(), entry.deliveries(), error);
+				this.subscription, this.subscription.deadStream(), entry.deliveries(), error, trace);
 		boolean moved = consumer.deadLetter(entry,
 				List.of(Entry.bytes("dead_error"), Entry.bytes(error), Entry.bytes("dead_stream"),
 						Entry.bytes(this.subscription.stream()), Entry.bytes("dead_group"),

@@ -20,7 +20,8 @@ record SagaAnswer(Facts saga, List<Step> steps, String meaning) {
 		return new SagaAnswer(Facts.of(saga),
 				saga.steps()
 					.stream()
-					.map((step) -> new Step(step.name(), step.state(), step.reason(), step.note()))
+					.map((step) -> new Step(step.name(), step.state(), step.reason(), step.note(),
+							step.actionKey().digest(), step.undoKey().digest()))
 					.toList(),
 				meaning(saga.status()));
 	}
@@ -59,8 +60,11 @@ record SagaAnswer(Facts saga, List<Step> steps, String meaning) {
 	 *
 	 * @param reason why it was refused or could not be undone, or {@code null}
 	 * @param note the note of the operator who skipped it, or {@code null}
+	 * @param actionKey the key of its action, which its calls carry or are derived from
+	 * @param undoKey the same for its undo
 	 */
-	record Step(String name, StepState state, @Nullable String reason, @Nullable String note) {
+	record Step(String name, StepState state, @Nullable String reason, @Nullable String note, String actionKey,
+			String undoKey) {
 	}
 
 }

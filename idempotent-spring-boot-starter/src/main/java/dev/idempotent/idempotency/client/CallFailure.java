@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency.client;
 
+import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -32,10 +34,20 @@ public enum CallFailure {
 	UNKNOWN;
 
 	/**
-	 * Each service can have a base of its own for its types. Not in a string of JSON,
-	 * where the quotes would be escaped.
+	 * A type that is short enough for operators.
 	 */
-	private static final Pattern KEY_REUSED_TYPE = Pattern.compile("\"type\"\\s*+:\\s*+\"[^\"\\\\]*[/#:=]key-reused\"");
+	private static final Pattern TYPE = Pattern.compile("\"type\"\\s*+:\\s*+\"([\\w.~:/#=+-]{1,200}+)\"");
+
+	/**
+	 * Each service can have a base of its own for its types.
+	 */
+	private static final Pattern KEY_REUSED_TYPE = type("key-reused");
+
+	/**
+	 * Problems that say nothing of the request itself, whatever their status.
+	 */
+	private static final Pattern OPEN_TYPE = type(
+			"(in-progress|response-not-kept|saga-halted|caller-required|token-refused)");
 
 	private static final int MAX_DEPTH = 20;
 
@@ -47,18 +59,24 @@ public enum CallFailure {
 	 * among its causes
 	 * @param run the context that was bound during the calls
 	 * @param firstAttempt whether no earlier run has made calls under this key
+	 * @param refusals the statuses by which the service refuses, besides those after
+	 * which a retry would end in the same way
 	 * @return the class
 	 */
-	public static CallFailure of(Throwable failure, IdempotencyContext run, boolean firstAttempt) {
+	public static CallFailure of(Throwable failure, IdempotencyContext run, boolean firstAttempt,
+			Set<Integer> refusals) {
 		RestClientResponseException response = responseOf(failure);
 		if (response == null || !response.getStatusCode().is4xxClientError()) {
 			return UNKNOWN;
 		}
-		if (isKeyReused(response)) {
+		int status = response.getStatusCode().value();
+		String problem = problemOf(response);
+		if (status == HttpStatus.UNPROCESSABLE_CONTENT.value() && KEY_REUSED_TYPE.matcher(problem).find()) {
 			return KEY_REUSED;
 		}
-		int status = response.getStatusCode().value();
-		return (PendingCall.isAnswer(status) && isOnlyAnswer(status, run.calls(), firstAttempt)) ? REFUSED : UNKNOWN;
+		boolean refuses = PendingCall.isAnswer(status)
+				|| (refusals.contains(status) && !OPEN_TYPE.matcher(problem).find());
+		return (refuses && isOnlyAnswer(status, run.calls(), firstAttempt)) ? REFUSED : UNKNOWN;
 	}
 
 	private static boolean isOnlyAnswer(int status, Calls calls, boolean firstAttempt) {
@@ -67,19 +85,38 @@ public enum CallFailure {
 				&& ((firstAttempt && calls.attempts() == 1) || answer.replayed());
 	}
 
-	private static boolean isKeyReused(RestClientResponseException response) {
-		return response.getStatusCode().value() == HttpStatus.UNPROCESSABLE_CONTENT.value()
-				&& isProblem(response.getResponseHeaders())
-				&& KEY_REUSED_TYPE.matcher(response.getResponseBodyAsString()).find();
+	/**
+	 * Describes the response among the causes of an exception: its status and, if it is a
+	 * problem detail, its type.
+	 * @param failure the exception
+	 * @return the description, or {@code null} if there is no response
+	 */
+	public static @Nullable String describe(Throwable failure) {
+		RestClientResponseException response = responseOf(failure);
+		if (response == null) {
+			return null;
+		}
+		Matcher type = TYPE.matcher(problemOf(response));
+		return response.getStatusCode().value() + (type.find() ? " " + type.group(1) : "");
 	}
 
 	/**
-	 * Other bodies may repeat what the request contained.
+	 * Returns the body of a problem detail. Other bodies may repeat what the request
+	 * contained.
 	 */
-	private static boolean isProblem(@Nullable HttpHeaders headers) {
+	private static String problemOf(RestClientResponseException response) {
+		HttpHeaders headers = response.getResponseHeaders();
 		String type = (headers != null) ? headers.getFirst(HttpHeaders.CONTENT_TYPE) : null;
-		return type != null && type.regionMatches(true, 0, MediaType.APPLICATION_PROBLEM_JSON_VALUE, 0,
-				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length());
+		return (type != null && type.regionMatches(true, 0, MediaType.APPLICATION_PROBLEM_JSON_VALUE, 0,
+				MediaType.APPLICATION_PROBLEM_JSON_VALUE.length())) ? response.getResponseBodyAsString() : "";
+	}
+
+	/**
+	 * Matches the type of a problem detail. Not in a string of JSON, where the quotes
+	 * would be escaped.
+	 */
+	private static Pattern type(String name) {
+		return Pattern.compile("\"type\"\\s*+:\\s*+\"[^\"\\\\]*[/#:=]" + name + "\"");
 	}
 
 	private static @Nullable RestClientResponseException responseOf(Throwable failure) {

@@ -44,10 +44,7 @@ final class FencedWrites {
 	 * @return {@code false} if the row does not meet the condition
 	 */
 	boolean end(Update update, List<JournalEntry> entries) {
-		List<JournalEntry> empty = entries.stream()
-			.map((entry) -> new JournalEntry(entry.name(), entry.number(), entry.kind(), entry.state(), null,
-					entry.reason()))
-			.toList();
+		List<JournalEntry> empty = entries.stream().map(JournalEntry::withoutResult).toList();
 		return write(update, empty, true);
 	}
 

@@ -37,7 +37,7 @@ final class SagaReader {
 			+ "s.fingerprint_version, s.fingerprint_digest, "
 			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
 			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
-			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.note, ";
+			+ "t.kind, t.state, t.result as step_result, t.reason as step_reason, t.refused_undos, " + "t.note, ";
 
 	private final Database database;
 
@@ -83,7 +83,8 @@ final class SagaReader {
 			return List.of();
 		}
 		JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
-				known(StepState.class, name, "state", row), row.getBytes("step_result"), row.getString("step_reason"));
+				known(StepState.class, name, "state", row), row.getBytes("step_result"), row.getString("step_reason"),
+				row.getInt("refused_undos"));
 		return List
 			.of(new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
 	}

@@ -25,7 +25,7 @@ final class SagaTableCheck {
 			"result", "reason", "halt_reason", "created_at");
 
 	private static final List<String> STEP = List.of("saga_id", "name", "seq", "kind", "state", "result", "reason",
-			"note", "begun_at", "compensating_at", "ended_at");
+			"note", "refused_undos", "begun_at", "compensating_at", "ended_at");
 
 	private final SagaDatabase database;
 

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class StepRows {
 
-	private static final String COLUMNS = "(saga_id, name, seq, kind, state, result, reason, begun_at, "
-			+ "compensating_at, ended_at) ";
+	private static final String COLUMNS = "(saga_id, name, seq, kind, state, result, reason, refused_undos, "
+			+ "begun_at, compensating_at, ended_at) ";
 
 	private static final String ENTRY = "(cast(? as varchar), cast(? as integer), cast(? as varchar), "
-			+ "cast(? as varchar), cast(? as bytea), cast(? as varchar))";
+			+ "cast(? as varchar), cast(? as bytea), cast(? as varchar), cast(? as integer))";
 
 	private final Database database;
 
@@ -41,14 +41,15 @@ final class StepRows {
 	String writeFrom(String source, int entries) {
 		String now = this.database.now();
 		return "insert into " + this.table + " as recorded " + COLUMNS + "select " + source
-				+ ".id, entry.name, entry.seq, entry.kind, entry.state, entry.result, entry.reason, " + now
-				+ ", case when entry.state = 'COMPENSATING' then " + now
+				+ ".id, entry.name, entry.seq, entry.kind, entry.state, entry.result, entry.reason, entry.refused_undos, "
+				+ now + ", case when entry.state = 'COMPENSATING' then " + now
 				+ " end, case when entry.state not in ('ACTING', 'COMPENSATING') then " + now + " end from " + source
 				+ ", (values " + String.join(", ", Collections.nCopies(entries, ENTRY))
-				+ ") as entry (name, seq, kind, state, result, reason) "
+				+ ") as entry (name, seq, kind, state, result, reason, refused_undos) "
 				+ "on conflict (saga_id, seq) do update set state = excluded.state, result = excluded.result, "
-				+ "reason = excluded.reason, compensating_at = coalesce(recorded.compensating_at, "
-				+ "excluded.compensating_at), ended_at = excluded.ended_at";
+				+ "reason = excluded.reason, compensating_at = case when excluded.refused_undos = "
+				+ "recorded.refused_undos then coalesce(recorded.compensating_at, excluded.compensating_at) end, "
+				+ "refused_undos = excluded.refused_undos, ended_at = excluded.ended_at";
 	}
 
 	/**
@@ -71,7 +72,9 @@ final class StepRows {
 				insert(connection, saga, entry,
 						" on duplicate key update state = values(state), "
 								+ "result = values(result), reason = values(reason), compensating_at = "
-								+ "coalesce(compensating_at, values(compensating_at)), ended_at = values(ended_at)");
+								+ "case when refused_undos = values(refused_undos) then "
+								+ "coalesce(compensating_at, values(compensating_at)) end, "
+								+ "refused_undos = values(refused_undos), ended_at = values(ended_at)");
 			}
 			else if (replace(connection, saga, entry) == 0) {
 				insert(connection, saga, entry, "");
@@ -84,7 +87,7 @@ final class StepRows {
 		parameters.add(saga.digest());
 		parameters.addAll(parameters(entry));
 		SagaStatements.update(connection,
-				"insert into " + this.table + " " + COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, " + this.database.now()
+				"insert into " + this.table + " " + COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, " + this.database.now()
 						+ ", " + SagaSql.compensatingAt(entry.state(), this.database) + ", "
 						+ SagaSql.endedAt(entry.state(), this.database) + ")" + otherwise,
 				parameters);
@@ -93,15 +96,16 @@ final class StepRows {
 	private int replace(Connection connection, IdempotencyKey saga, JournalEntry entry) {
 		return SagaStatements.update(connection,
 				"update " + this.table + " set state = ?, result = ?, reason = ?, compensating_at = "
-						+ "coalesce(compensating_at, " + SagaSql.compensatingAt(entry.state(), this.database)
-						+ "), ended_at = " + SagaSql.endedAt(entry.state(), this.database)
-						+ " where saga_id = ? and seq = ?",
-				entry.state().name(), entry.result(), StoredText.of(entry.reason()), saga.digest(), entry.number());
+						+ "case when refused_undos = ? then coalesce(compensating_at, "
+						+ SagaSql.compensatingAt(entry.state(), this.database) + ") end, refused_undos = ?, ended_at = "
+						+ SagaSql.endedAt(entry.state(), this.database) + " where saga_id = ? and seq = ?",
+				entry.state().name(), entry.result(), StoredText.of(entry.reason()), entry.refusedUndos(),
+				entry.refusedUndos(), saga.digest(), entry.number());
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
 		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
-				entry.result(), StoredText.of(entry.reason()));
+				entry.result(), StoredText.of(entry.reason()), entry.refusedUndos());
 	}
 
 }

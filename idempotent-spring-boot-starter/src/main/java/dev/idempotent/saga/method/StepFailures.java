@@ -1,6 +1,5 @@
 package dev.idempotent.saga.method;
 
-import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.run.FailureClassifier;
 
@@ -11,7 +10,7 @@ import dev.idempotent.saga.run.FailureClassifier;
 public final class StepFailures implements FailureClassifier {
 
 	@Override
-	public Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first) {
+	public Verdict ofCall(Throwable failure, Attempt attempt) {
 		return (failure instanceof StepRefusedException) ? Verdict.REFUSED : Verdict.UNKNOWN;
 	}
 

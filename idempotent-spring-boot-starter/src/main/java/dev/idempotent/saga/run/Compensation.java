@@ -1,7 +1,10 @@
 package dev.idempotent.saga.run;
 
+import java.util.Set;
+
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.FailureClassifier.Verdict;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import org.jspecify.annotations.Nullable;
 
@@ -81,13 +84,13 @@ final class Compensation {
 
 	private void compensate(StepCall<?> call, JournalEntry entry) {
 		Object result = this.body.read(call, entry);
-		IdempotencyContext context = new StepKeys(this.run.owner(), entry.name())
+		IdempotencyContext context = new StepKeys(this.run.owner(), entry)
 			.undoContext(this.run.resources().settings().process());
 		call(entry, context, () -> call.compensateResult(result));
 	}
 
 	private void cancel(StepCall<?> call, JournalEntry entry) {
-		StepKeys keys = new StepKeys(this.run.owner(), entry.name());
+		StepKeys keys = new StepKeys(this.run.owner(), entry);
 		IdempotencyContext context = keys.cancelContext(this.run.resources().settings().process(), entry.isDone());
 		call(entry, context, () -> {
 			call.cancelAction(keys.action().digest());
@@ -115,14 +118,20 @@ final class Compensation {
 		}
 	}
 
+	/**
+	 * Returns why the undo has failed. A refusal proves that this call had no effect, so
+	 * an operator's retry is another call: the service may replay the refusal under the
+	 * same key.
+	 */
 	private LeaveBody failed(JournalEntry entry, IdempotencyContext context, Throwable failure) {
+		FailureClassifier failures = this.run.resources().failures();
 		boolean first = entry.state() != StepState.COMPENSATING;
-		Cause cause = switch (this.run.resources().failures().ofCall(failure, context, first)) {
-			case REFUSED, HALT -> Cause.HALT;
-			case UNKNOWN -> Cause.UNKNOWN;
-		};
-		return LeaveBody.because(cause, "The step '" + entry.name() + "' could not be undone: " + Reasons.of(failure),
-				failure);
+		Verdict verdict = failures.ofCall(failure, new FailureClassifier.Attempt(context, first, Set.of()));
+		if (verdict == Verdict.REFUSED) {
+			this.run.journal().keep(entry.undoRefused());
+		}
+		return LeaveBody.because((verdict == Verdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,
+				"The step '" + entry.name() + "' could not be undone: " + failures.describe(failure), failure);
 	}
 
 }

@@ -60,7 +60,7 @@ final class Journal {
 	 * Returns a new entry in the next place.
 	 */
 	JournalEntry begin(String name, StepKind kind) {
-		return new JournalEntry(name, this.entries.size() + 1, kind, StepState.ACTING, null, null);
+		return new JournalEntry(name, this.entries.size() + 1, kind, StepState.ACTING, null, null, 0);
 	}
 
 	/**

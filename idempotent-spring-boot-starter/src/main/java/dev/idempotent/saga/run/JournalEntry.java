@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param state the state
  * @param result the result of an action that was done, never empty; else {@code null}
  * @param reason why the action was refused, or {@code null}
+ * @param refusedUndos how many undo calls were refused, each with a key of its own
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
-		@Nullable String reason) {
+		@Nullable String reason, int refusedUndos) {
 
 	boolean isDone() {
 		return this.result != null;
@@ -31,15 +32,33 @@ public record JournalEntry(String name, int number, StepKind kind, StepState sta
 	}
 
 	JournalEntry done(byte[] stored) {
-		return new JournalEntry(this.name, this.number, this.kind, StepState.DONE, stored, null);
+		return new JournalEntry(this.name, this.number, this.kind, StepState.DONE, stored, null, this.refusedUndos);
 	}
 
 	JournalEntry refused(String because) {
-		return new JournalEntry(this.name, this.number, this.kind, StepState.REFUSED, null, because);
+		return new JournalEntry(this.name, this.number, this.kind, StepState.REFUSED, null, because, this.refusedUndos);
 	}
 
 	JournalEntry in(StepState next) {
-		return new JournalEntry(this.name, this.number, this.kind, next, this.result, this.reason);
+		return new JournalEntry(this.name, this.number, this.kind, next, this.result, this.reason, this.refusedUndos);
+	}
+
+	/**
+	 * Returns the entry without its result, which an ended saga does not need.
+	 * @return the entry
+	 */
+	public JournalEntry withoutResult() {
+		return new JournalEntry(this.name, this.number, this.kind, this.state, null, this.reason, this.refusedUndos);
+	}
+
+	/**
+	 * Returns the entry of a step whose undo was refused: it is not being undone any
+	 * more, and the next undo is another call.
+	 */
+	JournalEntry undoRefused() {
+		StepState before = isDone() ? StepState.DONE : isRefused() ? StepState.REFUSED : StepState.ACTING;
+		return new JournalEntry(this.name, this.number, this.kind, before, this.result, this.reason,
+				this.refusedUndos + 1);
 	}
 
 }

@@ -101,7 +101,10 @@ final class SagaCall {
 			stored = this.resources.store().find(this.saga.id());
 		}
 		catch (RuntimeException ex) {
-			throw (end.failure() != null) ? end.failure() : ex;
+			if (end.failure() != null) {
+				ex.addSuppressed(end.failure());
+			}
+			throw ex;
 		}
 		if (stored == null && end.failure() != null) {
 			throw end.failure();

@@ -23,7 +23,9 @@ import dev.idempotent.saga.SagaSteps;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -102,6 +104,7 @@ public final class SagaEngine implements AutoCloseable {
 	 * @throws IdempotencyPendingException if the saga is still open
 	 * @throws SagaCompensatedException if the saga was undone
 	 * @throws SagaHaltedException if an operator must decide
+	 * @throws org.springframework.dao.DataAccessException if the database is unreachable
 	 * @throws Throwable what the body throws before its first step
 	 */
 	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
@@ -117,7 +120,15 @@ public final class SagaEngine implements AutoCloseable {
 					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
 		}
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
-		return new SagaCall(this.resources, this::drive, definition, saga, () -> this.stopping).run();
+		try {
+			return new SagaCall(this.resources, this::drive, definition, saga, () -> this.stopping).run();
+		}
+		catch (TransactionException ex) {
+			// Below another exception, Spring MVC takes a broken connection for one to
+			// its
+			// client, and answers 200 without a body.
+			throw new DataAccessResourceFailureException("The saga " + definition.name() + " has no transaction", ex);
+		}
 	}
 
 	/**

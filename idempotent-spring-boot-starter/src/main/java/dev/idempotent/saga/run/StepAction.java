@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.saga.run.FailureClassifier.Attempt;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,7 +59,7 @@ final class StepAction {
 	}
 
 	private JournalEntry act(StepCall<?> call, JournalEntry entry, boolean first) {
-		StepKeys keys = new StepKeys(this.run.owner(), entry.name());
+		StepKeys keys = new StepKeys(this.run.owner(), entry);
 		boolean single = entry.kind() == StepKind.CANCELLED_CALL && !call.actionTakesKey();
 		IdempotencyContext context = keys.actionContext(this.run.resources().settings().process(), single);
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
@@ -74,7 +75,7 @@ final class StepAction {
 			}
 			catch (Throwable ex) {
 				requireOneCall(single, context, entry.name(), 0);
-				outcome = refused(entry, ex, context, first);
+				outcome = refused(entry, ex, new Attempt(context, first, call.refusals()));
 			}
 			this.run.journal().keep(outcome);
 			called.endedAs(outcome.state());
@@ -86,10 +87,11 @@ final class StepAction {
 	 * Returns the entry of a refused action.
 	 * @throws LeaveBody if the exception does not prove a refusal
 	 */
-	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
+	private JournalEntry refused(JournalEntry entry, Throwable failure, Attempt attempt) {
 		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), failure);
-		String reason = Reasons.of(failure);
-		return switch (this.run.resources().failures().ofCall(failure, context, first)) {
+		FailureClassifier failures = this.run.resources().failures();
+		String reason = failures.describe(failure);
+		return switch (failures.ofCall(failure, attempt)) {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw LeaveBody.because(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);

@@ -1,7 +1,9 @@
 package dev.idempotent.saga.run;
 
 import java.lang.reflect.Type;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -14,11 +16,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
+	private static final int FIRST_CLIENT_ERROR = 400;
+
+	private static final int LAST_CLIENT_ERROR = 499;
+
 	private final SagaBody body;
 
 	private final String name;
 
 	private final Type type;
+
+	private final Set<Integer> refusals = new HashSet<>();
 
 	private @Nullable Consumer<? super R> compensation;
 
@@ -60,6 +68,18 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		requireNoUndo();
 		this.cancellation = undo;
 		this.cancellationTakesKey = true;
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> refusedBy(int... statuses) {
+		for (int status : statuses) {
+			if (status < FIRST_CLIENT_ERROR || status > LAST_CLIENT_ERROR) {
+				throw new IllegalArgumentException("The step '" + this.name + "' cannot be refused by " + status
+						+ ": name statuses of the form 4xx");
+			}
+			this.refusals.add(status);
+		}
 		return this;
 	}
 
@@ -117,6 +137,13 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	boolean cancellationTakesKey() {
 		return this.cancellationTakesKey;
+	}
+
+	/**
+	 * The statuses by which the service refuses the action.
+	 */
+	Set<Integer> refusals() {
+		return this.refusals;
 	}
 
 	/**

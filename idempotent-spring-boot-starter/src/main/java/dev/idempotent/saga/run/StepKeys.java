@@ -6,15 +6,17 @@ import dev.idempotent.idempotency.IdempotencyKey.Kind;
 
 /**
  * The keys under which the action of a step and its undo are called. They are the same in
- * every attempt.
+ * every attempt; only an undo that was refused is called under another key if an operator
+ * retries it.
  *
  * @param action the key of the action
  * @param undo the key of the undo
  */
 record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
 
-	StepKeys(SagaOwner saga, String step) {
-		this(of(saga, step, "do"), of(saga, step, "undo"));
+	StepKeys(SagaOwner saga, JournalEntry entry) {
+		this(of(saga, entry.name(), "do"),
+				of(saga, entry.name(), (entry.refusedUndos() > 0) ? "undo " + entry.refusedUndos() : "undo"));
 	}
 
 	/**

@@ -98,7 +98,7 @@ public record StoredSaga(SagaOwner owner, String name, SagaStatus status, int st
 	public SagaSnapshot toSnapshot() {
 		IdempotencyKey id = this.owner.id();
 		return new SagaSnapshot(id, this.name, this.status, this.reason, this.attempts, this.createdAt, this.deadline,
-				this.journal.stream().map(StoredStep::toSnapshot).toList());
+				this.journal.stream().map((step) -> step.toSnapshot(this.owner)).toList());
 	}
 
 }

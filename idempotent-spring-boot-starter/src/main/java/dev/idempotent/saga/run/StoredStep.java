@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record StoredStep(JournalEntry entry, Duration age, Duration compensatingFor, @Nullable String note) {
 
-	SagaSnapshot.Step toSnapshot() {
-		return new SagaSnapshot.Step(this.entry.name(), this.entry.state(), this.entry.reason(), this.note);
+	SagaSnapshot.Step toSnapshot(SagaOwner owner) {
+		StepKeys keys = new StepKeys(owner, this.entry);
+		return new SagaSnapshot.Step(this.entry.name(), this.entry.state(), this.entry.reason(), this.note,
+				keys.action(), keys.undo());
 	}
 
 }

@@ -7,6 +7,7 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.FailureClassifier.Attempt;
 import dev.idempotent.saga.run.FailureClassifier.Verdict;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import dev.idempotent.saga.run.SagaRun.Presence;
@@ -40,7 +41,7 @@ final class TransactionalStep {
 	 */
 	JournalEntry act(StepCall<?> call, JournalEntry entry) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
-			StepKeys keys = new StepKeys(this.run.owner(), entry.name());
+			StepKeys keys = new StepKeys(this.run.owner(), entry);
 			IdempotencyContext context = keys.actionContext(this.run.resources().settings().process(), false);
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
 				Object value = StepAction.bound(context, () -> call.act(keys.action().digest()));
@@ -48,7 +49,8 @@ final class TransactionalStep {
 				status.flush();
 				return entry.done(store(call, entry, value));
 			});
-			JournalEntry outcome = end.committed() ? find(end, entry.name()) : refused(entry, end, context);
+			JournalEntry outcome = end.committed() ? find(end, entry.name())
+					: refused(entry, end, new Attempt(context, false, call.refusals()));
 			if (!end.committed()) {
 				this.run.journal().keep(outcome);
 			}
@@ -63,7 +65,7 @@ final class TransactionalStep {
 	 */
 	void undo(StepCall<?> call, JournalEntry entry, @Nullable Object result) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
-			StepKeys keys = new StepKeys(this.run.owner(), entry.name());
+			StepKeys keys = new StepKeys(this.run.owner(), entry);
 			IdempotencyContext context = keys.undoContext(this.run.resources().settings().process());
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
 				StepAction.<@Nullable Object>bound(context, () -> {
@@ -123,11 +125,11 @@ final class TransactionalStep {
 	 * @throws LeaveBody if another attempt may succeed, or the action has made calls,
 	 * which a rollback does not undo
 	 */
-	private JournalEntry refused(JournalEntry entry, End<?> end, IdempotencyContext context) {
+	private JournalEntry refused(JournalEntry entry, End<?> end, Attempt attempt) {
 		Throwable failure = failureOf(end);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(), failure);
-		if (!end.known() || isTransient(failure) || (context.calls().made() > 0
-				&& this.run.resources().failures().ofCall(failure, context, false) != Verdict.REFUSED)) {
+		if (!end.known() || isTransient(failure) || (attempt.context().calls().made() > 0
+				&& this.run.resources().failures().ofCall(failure, attempt) != Verdict.REFUSED)) {
 			throw LeaveBody.because(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure), failure);
 		}

@@ -1,12 +1,17 @@
 package dev.idempotent.autoconfigure.saga;
 
+import java.io.EOFException;
 import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -24,9 +29,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
@@ -107,6 +114,18 @@ class SagaAnswersIntegrationTests {
 	}
 
 	@Test
+	void reportThatTheDatabaseIsAway() {
+		application.bean(Outage.class).began = true;
+		try {
+			assertThat(send("/plain", "away-" + this.key).statusCode()).isEqualTo(500);
+		}
+		finally {
+			application.bean(Outage.class).began = false;
+		}
+		assertThat(text(send("/plain", "away-" + this.key))).startsWith("placed away");
+	}
+
+	@Test
 	void startASagaInTheTransactionOfAHandler() {
 		HttpResponse<byte[]> first = send("/background", "later-" + this.key);
 		assertThat(first.statusCode()).isEqualTo(202);
@@ -130,7 +149,7 @@ class SagaAnswersIntegrationTests {
 	}
 
 	@EnableAutoConfiguration
-	@Import({ Orders.class, Checkout.class, Shop.class })
+	@Import({ Orders.class, Checkout.class, Shop.class, Outage.class })
 	static class Application {
 
 	}
@@ -238,6 +257,28 @@ class SagaAnswersIntegrationTests {
 		int runs(String what) {
 			AtomicInteger counted = this.runs.get(what);
 			return (counted != null) ? counted.get() : 0;
+		}
+
+	}
+
+	/**
+	 * The connection to the database ends, as the driver of PostgreSQL reports it.
+	 */
+	static class Outage implements BeanPostProcessor {
+
+		private volatile boolean began;
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			return !(bean instanceof DataSource source) ? bean : new DelegatingDataSource(source) {
+				@Override
+				public Connection getConnection() throws SQLException {
+					if (Outage.this.began) {
+						throw new SQLException("An I/O error occurred", "08006", new EOFException());
+					}
+					return super.getConnection();
+				}
+			};
 		}
 
 	}

@@ -4,10 +4,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.idempotency.client.Downstream;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
@@ -15,9 +19,13 @@ import dev.idempotent.idempotency.client.PropagationTarget;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.method.SagaApplication;
+import dev.idempotent.saga.method.SagaCalls;
+import dev.idempotent.saga.run.SagaAdministration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,12 +37,14 @@ import org.springframework.http.client.ClientHttpRequestFactory;
 import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.ResponseErrorHandler;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 import org.springframework.web.client.RestTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for the outcome that a step records for what its action has received.
@@ -51,6 +61,8 @@ class StepOutcomeTests {
 	private static final Map<String, Callable<@Nullable Object>> actions = new ConcurrentHashMap<>();
 
 	private static final Map<String, Callable<@Nullable Object>> undos = new ConcurrentHashMap<>();
+
+	private static final Set<String> undone = ConcurrentHashMap.newKeySet();
 
 	private final Downstream service = new Downstream();
 
@@ -227,6 +239,44 @@ class StepOutcomeTests {
 		});
 	}
 
+	@Test
+	void isRefusedByAStatusThatTheStepNames() {
+		run((shop) -> {
+			this.service.willAnswer(409, 409, 409);
+			assertThat(shop.step(Kind.PLAIN, () -> send("POST", "/charges"))).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.NAMED, () -> send("POST", "/charges"))).isEqualTo("REFUSED");
+			assertThat(shop.find("reason")).isEqualTo(HttpClientErrorException.Conflict.class.getName() + " (409)");
+			assertThat(shop.step(Kind.NAMED, () -> ignoring(() -> send("POST", "/other")) + send("POST", "/charges")))
+				.isEqualTo("ACTING");
+		});
+	}
+
+	@Test
+	void isUndoneUnderAnotherKeyAfterItsRefusal() {
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
+				int before = this.service.keys().size();
+				this.service.willAnswer(200, 422, Downstream.SILENCE, 503);
+				assertThat(shop.undo(kind, () -> send("POST", "/charges"))).isEqualTo("DONE");
+				SagaSnapshot halted = shop.saga();
+				assertThat(halted.status()).isEqualTo(SagaStatus.HALTED);
+				assertThat(halted.reason()).contains("could not be undone", "(422)");
+				IdempotencyKey next = halted.steps().get(0).undoKey();
+				shop.retry(() -> send("POST", "/charges"));
+				await().until(() -> this.service.keys().size() == before + 3);
+				assertThat(shop.saga().steps().get(0).undoKey()).isEqualTo(next);
+				shop.letUndo(() -> send("POST", "/charges"));
+				await().until(() -> this.service.keys().size() >= before + 4);
+				List<String> keys = this.service.keys().subList(before, before + 4);
+				assertThat(keys.subList(0, 3)).doesNotHaveDuplicates();
+				assertThat(keys.get(3)).as("after a lost response").isEqualTo(keys.get(2));
+				if (kind == Kind.CANCEL) {
+					assertThat(keys.get(2)).isEqualTo(next.digest());
+				}
+			}
+		});
+	}
+
 	private @Nullable String send(String method, String path, String... key) {
 		return this.client.method(HttpMethod.valueOf(method))
 			.uri(this.service.url() + path)
@@ -263,7 +313,8 @@ class StepOutcomeTests {
 			.run((context) -> {
 				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 				jdbc.execute("create table sent (id varchar(36))");
-				scenario.run(new Caller(context.getBean(Shop.class), jdbc));
+				scenario.run(new Caller(context.getBean(Shop.class), jdbc, context.getBean(SagaCalls.class),
+						context.getBean(SagaAdministration.class), new AtomicReference<>()));
 			});
 	}
 
@@ -276,17 +327,40 @@ class StepOutcomeTests {
 
 	enum Kind {
 
-		PLAIN, COMPENSATE, CANCEL, TRANSACTION
+		PLAIN, COMPENSATE, CANCEL, TRANSACTION, NAMED
 
 	}
 
 	/**
 	 * Calls sagas of one step, and finds out what the first run has recorded.
 	 */
-	private record Caller(Shop shop, JdbcTemplate jdbc) {
+	private record Caller(Shop shop, JdbcTemplate jdbc, SagaCalls sagas, SagaAdministration operator,
+			AtomicReference<String> last) {
+
+		SagaSnapshot saga() {
+			return this.sagas.find(id()).orElseThrow();
+		}
+
+		void retry(Callable<@Nullable Object> undo) {
+			letUndo(undo);
+			assertThat(this.operator.retry(id())).isTrue();
+		}
+
+		void letUndo(Callable<@Nullable Object> undo) {
+			undos.put(this.last.get(), undo);
+		}
+
+		@Nullable String find(String column) {
+			return find(column, this.last.get());
+		}
+
+		private IdempotencyKey id() {
+			return new IdempotencyKey(Objects.requireNonNull(find("saga_id")));
+		}
 
 		@Nullable String step(Kind kind, Callable<@Nullable Object> action) {
 			String id = UUID.randomUUID().toString();
+			this.last.set(id);
 			actions.put(id, action);
 			try {
 				this.shop.place(id, kind);
@@ -299,8 +373,10 @@ class StepOutcomeTests {
 
 		@Nullable String undo(Kind kind, Callable<@Nullable Object> call) {
 			String id = UUID.randomUUID().toString();
+			this.last.set(id);
 			actions.put(id, call);
 			undos.put(id, call);
+			undone.add(id);
 			try {
 				this.shop.place(id, kind);
 			}
@@ -334,6 +410,7 @@ class StepOutcomeTests {
 		public void place(String id, Kind kind) {
 			SagaStep<String> step = this.saga.step(id, String.class);
 			switch (kind) {
+				case NAMED -> step.refusedBy(409, 410).run(() -> once(actions, id));
 				case PLAIN -> step.run(() -> once(actions, id));
 				case COMPENSATE -> step.compensate(() -> once(undos, id)).run(() -> once(actions, id));
 				case CANCEL -> step.cancel(() -> once(undos, id)).run(() -> once(actions, id));
@@ -342,7 +419,7 @@ class StepOutcomeTests {
 					return once(actions, id);
 				});
 			}
-			if (undos.containsKey(id)) {
+			if (undone.contains(id)) {
 				throw new UnsupportedOperationException("Undo");
 			}
 		}

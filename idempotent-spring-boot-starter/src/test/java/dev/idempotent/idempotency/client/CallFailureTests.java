@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.client;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 
 import dev.idempotent.idempotency.CallAttempt;
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -48,9 +49,10 @@ class CallFailureTests {
 	@Test
 	void isUnknownWithoutAResponse() {
 		call(404, true);
-		assertThat(CallFailure.of(new ResourceAccessException("reset", new IOException()), this.run, true))
+		assertThat(CallFailure.of(new ResourceAccessException("reset", new IOException()), this.run, true, Set.of()))
 			.isEqualTo(CallFailure.UNKNOWN);
-		assertThat(CallFailure.of(new IllegalStateException(), this.run, true)).isEqualTo(CallFailure.UNKNOWN);
+		assertThat(CallFailure.of(new IllegalStateException(), this.run, true, Set.of()))
+			.isEqualTo(CallFailure.UNKNOWN);
 	}
 
 	@Test
@@ -90,7 +92,8 @@ class CallFailureTests {
 		HttpHeaders headers = new HttpHeaders();
 		headers.set("Content-Type", type);
 		call(422, false);
-		assertThat(CallFailure.of(response(422, headers, body), this.run, true)).isEqualTo(CallFailure.REFUSED);
+		assertThat(CallFailure.of(response(422, headers, body), this.run, true, Set.of()))
+			.isEqualTo(CallFailure.REFUSED);
 	}
 
 	@ParameterizedTest
@@ -101,15 +104,15 @@ class CallFailureTests {
 		headers.set("Content-Type", "application/problem+json;charset=UTF-8");
 		RestClientResponseException reused = response(422, headers,
 				"{\"type\":\"" + baseUri + "key-reused\",\"status\":422}");
-		assertThat(CallFailure.of(reused, this.run, true)).isEqualTo(CallFailure.KEY_REUSED);
-		assertThat(CallFailure.of(reused, this.run, false)).isEqualTo(CallFailure.KEY_REUSED);
+		assertThat(CallFailure.of(reused, this.run, true, Set.of())).isEqualTo(CallFailure.KEY_REUSED);
+		assertThat(CallFailure.of(reused, this.run, false, Set.of())).isEqualTo(CallFailure.KEY_REUSED);
 	}
 
 	@Test
 	void findsTheResponseAmongTheCauses() {
 		call(404, false);
 		Throwable wrapped = new IllegalStateException(new IOException(response(404, new HttpHeaders(), "")));
-		assertThat(CallFailure.of(wrapped, this.run, true)).isEqualTo(CallFailure.REFUSED);
+		assertThat(CallFailure.of(wrapped, this.run, true, Set.of())).isEqualTo(CallFailure.REFUSED);
 	}
 
 	@Test
@@ -117,7 +120,7 @@ class CallFailureTests {
 		Exception one = new Exception();
 		Exception other = new Exception(one);
 		one.initCause(other);
-		assertThat(CallFailure.of(one, this.run, true)).isEqualTo(CallFailure.UNKNOWN);
+		assertThat(CallFailure.of(one, this.run, true, Set.of())).isEqualTo(CallFailure.UNKNOWN);
 	}
 
 	private CallAttempt call(int status, boolean replayed) {
@@ -127,7 +130,7 @@ class CallFailureTests {
 	}
 
 	private CallFailure classify(int status, boolean firstAttempt) {
-		return CallFailure.of(response(status, new HttpHeaders(), ""), this.run, firstAttempt);
+		return CallFailure.of(response(status, new HttpHeaders(), ""), this.run, firstAttempt, Set.of());
 	}
 
 	private static RestClientResponseException response(int status, HttpHeaders headers, String body) {

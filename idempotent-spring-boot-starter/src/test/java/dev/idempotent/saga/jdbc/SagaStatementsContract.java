@@ -54,7 +54,7 @@ abstract class SagaStatementsContract {
 		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables(), MINUTE),
 				new DataSourceTransactionManager(this.log),
 				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE), new Texts(),
-				(failure, context, first) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE, List.of());
+				(failure, attempt) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE, List.of());
 		this.saga = this.engine.steps();
 	}
 

@@ -111,12 +111,13 @@ final class InMemorySaga {
 	void write(List<JournalEntry> entries, Instant now) {
 		for (JournalEntry entry : entries) {
 			Step before = this.journal.get(entry.name());
-			Instant compensating = (before != null) ? before.compensatingAt() : null;
+			Instant compensating = (before != null && before.entry().refusedUndos() == entry.refusedUndos())
+					? before.compensatingAt() : null;
 			if (compensating == null && entry.state() == StepState.COMPENSATING) {
 				compensating = now;
 			}
 			JournalEntry cut = new JournalEntry(entry.name(), entry.number(), entry.kind(), entry.state(),
-					entry.result(), cut(entry.reason()));
+					entry.result(), cut(entry.reason()), entry.refusedUndos());
 			this.journal.put(entry.name(), new Step(cut, (before != null) ? before.begunAt() : now, compensating,
 					(before != null) ? before.note() : null));
 		}
@@ -126,9 +127,7 @@ final class InMemorySaga {
 		this.arguments = null;
 		this.journal.replaceAll((step, stored) -> {
 			JournalEntry entry = stored.entry();
-			return new Step(
-					new JournalEntry(entry.name(), entry.number(), entry.kind(), entry.state(), null, entry.reason()),
-					stored.begunAt(), stored.compensatingAt(), stored.note());
+			return new Step(entry.withoutResult(), stored.begunAt(), stored.compensatingAt(), stored.note());
 		});
 	}
 

@@ -34,7 +34,7 @@ class SagaHangTests {
 
 	private final SagaEngine engine = new SagaEngine(this.store, new NoTransactions(),
 			new SagaSettings("process", SHORT, SHORT, 20, 2, LONG, LONG, LONG), new JsonResults(),
-			(failure, context, first) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE, List.of());
+			(failure, attempt) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE, List.of());
 
 	@AfterEach
 	void close() {

@@ -34,7 +34,7 @@ public final class SagaSamples {
 	}
 
 	public static JournalEntry acting(String name, int number) {
-		return new JournalEntry(name, number, StepKind.COMPENSATED_CALL, StepState.ACTING, null, null);
+		return new JournalEntry(name, number, StepKind.COMPENSATED_CALL, StepState.ACTING, null, null, 0);
 	}
 
 	public static JournalEntry done(String name, int number) {

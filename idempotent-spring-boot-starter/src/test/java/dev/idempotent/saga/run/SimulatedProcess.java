@@ -39,7 +39,7 @@ final class SimulatedProcess {
 		SagaSettings settings = new SagaSettings(UUID.randomUUID().toString(), LEASE, Duration.ofMinutes(10), attempts,
 				1, Duration.ZERO, Duration.ofHours(24), Duration.ofHours(12));
 		this.engine = new SagaEngine(mortal(store), new Transactions(), settings, new JsonResults(),
-				(failure, context, first) -> (failure instanceof dev.idempotent.saga.StepRefusedException)
+				(failure, attempt) -> (failure instanceof dev.idempotent.saga.StepRefusedException)
 						? FailureClassifier.Verdict.REFUSED : FailureClassifier.Verdict.UNKNOWN,
 				PayloadEncryption.NONE, List.of(observers));
 	}

@@ -5,6 +5,7 @@ import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -233,7 +234,7 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		IdempotencyContext late = IdempotencyContext.forSingleCall(action, "token", null);
 		RestClientException refused = catchThrowableOfType(RestClientException.class,
 				() -> call("/holds/created", late));
-		assertThat(CallFailure.of(refused, late, false)).isEqualTo(CallFailure.REFUSED);
+		assertThat(CallFailure.of(refused, late, false, Set.of())).isEqualTo(CallFailure.REFUSED);
 		assertThat(holds()).isZero();
 	}
 
@@ -244,7 +245,7 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		IdempotencyContext reuse = IdempotencyContext.forSingleCall(action, "token", null);
 		RestClientException refused = catchThrowableOfType(RestClientException.class,
 				() -> call("/holds/large", reuse));
-		assertThat(CallFailure.of(refused, reuse, false)).isEqualTo(CallFailure.KEY_REUSED);
+		assertThat(CallFailure.of(refused, reuse, false, Set.of())).isEqualTo(CallFailure.KEY_REUSED);
 	}
 
 	private void call(String path, IdempotencyContext run) {
