@@ -2,6 +2,7 @@ package dev.idempotent.outbox;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
@@ -239,10 +240,25 @@ public interface OutboxStore extends EventSettlement {
 	 *
 	 * @param leased the event
 	 * @param reason a sentence for operators
-	 * @param delay the time until the next attempt; without effect on a dead event
+	 * @param delay the time until the next attempt, at most 36,500 days; without effect
+	 * on a dead event
 	 * @param counted whether the attempt stays counted; without effect on a dead event
 	 */
 	record FailedEvent(LeasedEvent leased, String reason, Duration delay, boolean counted) {
+
+		/**
+		 * Below the limits of the databases for a point in time.
+		 */
+		private static final Duration MAX_DELAY = Duration.ofDays(36_500);
+
+		/**
+		 * Limits what applications give to what a database can store: otherwise one event
+		 * would keep the outcomes of its batch from being stored.
+		 */
+		public FailedEvent {
+			reason = Objects.requireNonNullElse(reason, "No reason was given");
+			delay = delay.isNegative() ? Duration.ZERO : delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay;
+		}
 
 		/**
 		 * An event whose attempt stays counted.
