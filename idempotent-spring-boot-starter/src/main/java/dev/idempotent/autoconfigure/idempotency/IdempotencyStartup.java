@@ -51,7 +51,8 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
 				RequestMappingHandlerMapping.class);
 		new AsyncAdvice(this.beanFactory).check(mapping);
-		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource));
+		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource),
+				this.settings.requiredFor());
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
 			this.operations.rejectTokenKeys();
 		}
