@@ -234,7 +234,7 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Of a handler without a proxy, only the stack trace tells whether the exception is
+	 * Of a handler without a proxy, only the stack trace shows whether the exception is
 	 * its own or that of binding and validation.
 	 */
 	private boolean isThrownByHandler(Throwable failure) {
