@@ -20,7 +20,7 @@ public final class IdempotencyContext {
 
 	private final String token;
 
-	private final DerivedKeySequence derivedKeys;
+	private final CallLog calls;
 
 	private final @Nullable String cancels;
 
@@ -30,14 +30,13 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, new DerivedKeySequence(key, false), null);
+		this(key, token, new CallLog(key, false), null);
 	}
 
-	private IdempotencyContext(IdempotencyKey key, String token, DerivedKeySequence derivedKeys,
-			@Nullable String cancels) {
+	private IdempotencyContext(IdempotencyKey key, String token, CallLog calls, @Nullable String cancels) {
 		this.key = key;
 		this.token = token;
-		this.derivedKeys = derivedKeys;
+		this.calls = calls;
 		this.cancels = cancels;
 	}
 
@@ -52,7 +51,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, new DerivedKeySequence(key, true), cancels);
+		return new IdempotencyContext(key, token, new CallLog(key, true), cancels);
 	}
 
 	/**
@@ -107,36 +106,57 @@ public final class IdempotencyContext {
 	}
 
 	/**
-	 * Counts the calls of this run that asked for a key.
-	 * @return the counts up to now
+	 * The calls that this run has made to other services, as far as they were observed.
+	 * @return the calls up to now
 	 */
 	public Calls calls() {
-		return this.derivedKeys.calls();
+		return this.calls.calls();
 	}
 
 	/**
-	 * Derives the key of a call to another service. Another run of this key that makes
-	 * the same calls derives the same keys. Two calls to one target get two keys, but a
-	 * call that is equal to an unanswered one is its retry and gets the same key.
+	 * Begins an attempt of a call to another service, and derives its key. Another run of
+	 * this key that makes the same calls derives the same keys. Two calls to one target
+	 * get two keys, but a call that is equal to an unanswered one is its retry and gets
+	 * the same key.
 	 * @param target the target of the call, such as method and URL without the parts that
 	 * differ between retries
 	 * @param request the fingerprint of the call, to tell a retry from another call
-	 * @return the key, which must be marked if the call succeeds or is unanswered
+	 * @return the attempt, on which its outcome must be marked
 	 * @throws IllegalStateException if the run makes a single call and this is another
 	 */
-	public DerivedKey derive(String target, Fingerprint request) {
-		return this.derivedKeys.next(target, request);
+	public CallAttempt derive(String target, Fingerprint request) {
+		return this.calls.begin(target, request);
 	}
 
 	/**
-	 * The calls of a run that asked for a key.
-	 *
-	 * @param made the number of different calls, including refused ones; retries are not
-	 * counted
-	 * @param succeeded the number of attempts that a service reported as done
-	 * @param unanswered the number of attempts without an answer
+	 * Begins an attempt of a call to another service that gets no derived key.
+	 * @param request the fingerprint of the call, to tell a retry from another call
+	 * @return the attempt, on which its outcome must be marked
 	 */
-	public record Calls(int made, int succeeded, int unanswered) {
+	public CallAttempt observe(Fingerprint request) {
+		return this.calls.begin(request);
+	}
+
+	/**
+	 * The calls of a run that were observed, with or without a derived key.
+	 *
+	 * @param made the number of different calls; retries are not counted
+	 * @param keyed how many of them asked for a derived key, including refused ones
+	 * @param attempts the number of attempts
+	 * @param open the number of calls whose last attempt is not known to be done
+	 * @param lastAnswer the response to the last attempt, or {@code null} if there is
+	 * none
+	 */
+	public record Calls(int made, int keyed, int attempts, int open, @Nullable Answer lastAnswer) {
+	}
+
+	/**
+	 * A response of another service.
+	 *
+	 * @param status the HTTP status
+	 * @param replayed whether it is the stored response to an earlier call with the key
+	 */
+	public record Answer(int status, boolean replayed) {
 	}
 
 }

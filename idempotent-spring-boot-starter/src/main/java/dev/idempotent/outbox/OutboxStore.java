@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores events from their append until their delivery. Internal to this library:
- * applications cannot replace it. Each method is one atomic step. {@link #append}
- * participates in the transaction of the calling thread. The others commit in a
- * transaction of their own and change only events whose lease still has the given claim
- * id; other events are left unchanged and not counted. Failures are
+ * applications cannot replace it. Each method is one atomic step. The marks and
+ * {@link #append} participate in the transaction of the calling thread. The others commit
+ * in a transaction of their own and change only events whose lease still has the given
+ * claim id; other events are left unchanged and not counted. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
 public interface OutboxStore extends EventSettlement {
@@ -30,6 +30,22 @@ public interface OutboxStore extends EventSettlement {
 	 * @return {@code false} if it would begin with the transaction
 	 */
 	boolean leasesAtAppend();
+
+	/**
+	 * Inserts a mark into the transaction of the calling thread, if the database can roll
+	 * back all of its work and go on in another one, as MySQL and H2 do to break a
+	 * deadlock.
+	 * @return the mark, or {@code null} if the database cannot
+	 */
+	@Nullable UUID mark();
+
+	/**
+	 * Deletes a mark in the transaction of the calling thread.
+	 * @param mark as inserted
+	 * @return {@code false} if it was no longer there, so that what the transaction did
+	 * before may have been rolled back
+	 */
+	boolean unmark(UUID mark);
 
 	/**
 	 * Inserts events in the transaction of the calling thread, in this order and in one
@@ -56,6 +72,16 @@ public interface OutboxStore extends EventSettlement {
 	 * @return in the order of their rows
 	 */
 	List<LeasedEvent> claim(EventLease lease, ClaimScope scope);
+
+	/**
+	 * Reads which pending events are committed and still leased by the given claims. An
+	 * event that was handed over at its commit is published only after this has shown it:
+	 * a database can roll back a transaction whose commit its driver reports as
+	 * successful.
+	 * @param events pending events
+	 * @return the committed ones, in the given order
+	 */
+	List<LeasedEvent> committed(List<LeasedEvent> events);
 
 	/**
 	 * The last row of a pending event, of any publisher, leased or not.

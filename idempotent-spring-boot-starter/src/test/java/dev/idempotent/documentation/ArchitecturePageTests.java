@@ -1,5 +1,6 @@
 package dev.idempotent.documentation;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -53,10 +54,26 @@ class ArchitecturePageTests {
 	void namesClassesOfTheStarter() {
 		Set<String> known = CLASSES.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
 		known.add("Transactional");
+		known.addAll(Page.sources("src/test/java"));
 		assertThat(this.page.codeSpans()).filteredOn((span) -> span.matches("@?[A-Z]\\w*[a-z]\\w*"))
 			.hasSizeGreaterThan(60)
 			.filteredOn((span) -> !known.contains(span.replace("@", "")))
 			.isEmpty();
+	}
+
+	@Test
+	void namesTheEvidenceAndATestOfEachAct() {
+		String text = this.page.text();
+		List<List<String>> rows = text.substring(text.indexOf("## What each act requires"))
+			.lines()
+			.filter((line) -> line.startsWith("|") && !line.startsWith("| act |") && !line.startsWith("|---"))
+			.map((line) -> Stream.of(line.split("\\|")).skip(1).map(String::strip).toList())
+			.toList();
+		TestReferences tests = TestReferences.read();
+		assertThat(rows).isNotEmpty().allSatisfy((row) -> {
+			assertThat(row).as(row.toString()).hasSize(4).doesNotContain("");
+			assertThat(tests.exist(row.get(3))).as(row.get(3)).isTrue();
+		});
 	}
 
 	private Map<String, String> rooms() {

@@ -1,5 +1,8 @@
 package dev.idempotent.idempotency;
 
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
@@ -41,8 +44,8 @@ class IdempotencyContextTests {
 	@Test
 	void derivesTheSameKeysInAnotherRunOfTheSameKey() {
 		IdempotencyContext again = new IdempotencyContext(this.key, "another token");
-		assertThat(derive(TARGET, this.request)).isEqualTo(again.derive(TARGET, this.request).value());
-		assertThat(derive(TARGET, this.other)).isEqualTo(again.derive(TARGET, this.other).value());
+		assertThat(derive(TARGET, this.request)).isEqualTo(again.derive(TARGET, this.request).key());
+		assertThat(derive(TARGET, this.other)).isEqualTo(again.derive(TARGET, this.other).key());
 	}
 
 	@Test
@@ -50,47 +53,47 @@ class IdempotencyContextTests {
 		IdempotencyContext stranger = new IdempotencyContext(Samples.key(), "token");
 		assertThat(new String[] { derive(TARGET, this.request), derive(TARGET, this.request),
 				derive(TARGET, this.other), derive("POST http://gateway/refunds", this.request),
-				stranger.derive(TARGET, this.request).value(), this.key.digest() })
+				stranger.derive(TARGET, this.request).key(), this.key.digest() })
 			.doesNotHaveDuplicates();
 	}
 
 	@Test
 	void derivesOneKeyForAllAttemptsAtACall() {
-		DerivedKey first = this.context.derive(TARGET, this.request);
+		CallAttempt first = this.context.derive(TARGET, this.request);
 		first.markUnanswered();
-		DerivedKey second = this.context.derive(TARGET, this.request);
+		CallAttempt second = this.context.derive(TARGET, this.request);
 		second.markUnanswered();
-		assertThat(second.value()).isEqualTo(first.value());
-		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
-		assertThat(derive(TARGET, this.request)).isNotEqualTo(first.value());
+		assertThat(second.key()).isEqualTo(first.key());
+		assertThat(derive(TARGET, this.request)).isEqualTo(first.key());
+		assertThat(derive(TARGET, this.request)).isNotEqualTo(first.key());
 	}
 
 	@Test
 	void treatsAnotherRequestAsNoRetry() {
-		DerivedKey first = this.context.derive(TARGET, this.request);
+		CallAttempt first = this.context.derive(TARGET, this.request);
 		first.markUnanswered();
-		assertThat(derive(TARGET, this.other)).isNotEqualTo(first.value());
-		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
+		assertThat(derive(TARGET, this.other)).isNotEqualTo(first.key());
+		assertThat(derive(TARGET, this.request)).isEqualTo(first.key());
 	}
 
 	@Test
 	void retriesCallsInTheirOrder() {
-		DerivedKey first = this.context.derive(TARGET, this.request);
-		DerivedKey second = this.context.derive(TARGET, this.request);
+		CallAttempt first = this.context.derive(TARGET, this.request);
+		CallAttempt second = this.context.derive(TARGET, this.request);
 		second.markUnanswered();
 		first.markUnanswered();
-		assertThat(derive(TARGET, this.request)).isEqualTo(first.value());
-		assertThat(derive(TARGET, this.request)).isEqualTo(second.value());
+		assertThat(derive(TARGET, this.request)).isEqualTo(first.key());
+		assertThat(derive(TARGET, this.request)).isEqualTo(second.key());
 	}
 
 	@Test
 	void givesASingleCallAndItsRetriesTheKeyOfTheRun() {
 		IdempotencyContext single = IdempotencyContext.forSingleCall(this.key, "token", null);
-		DerivedKey first = single.derive(TARGET, this.request);
+		CallAttempt first = single.derive(TARGET, this.request);
 		first.markUnanswered();
-		assertThat(first.value()).isEqualTo(this.key.digest());
-		assertThat(single.derive(TARGET, this.request).value()).isEqualTo(this.key.digest());
-		assertThat(single.calls()).isEqualTo(new IdempotencyContext.Calls(1, 0, 1));
+		assertThat(first.key()).isEqualTo(this.key.digest());
+		assertThat(single.derive(TARGET, this.request).key()).isEqualTo(this.key.digest());
+		assertThat(single.calls()).isEqualTo(new Calls(1, 1, 2, 1, null));
 	}
 
 	@Test
@@ -100,22 +103,41 @@ class IdempotencyContextTests {
 		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, this.other))
 			.withMessageContaining("a single call")
 			.withMessageNotContainingAny(TARGET, this.key.digest());
-		single.derive(TARGET, this.request).markSucceeded();
+		single.derive(TARGET, this.request).markDone();
 		assertThatIllegalStateException().isThrownBy(() -> single.derive(TARGET, this.request));
-		assertThat(single.calls()).isEqualTo(new IdempotencyContext.Calls(3, 1, 1));
+		assertThat(single.calls()).isEqualTo(new Calls(1, 3, 2, 0, null));
 	}
 
 	@Test
 	void countsDifferentCallsAndTheirOutcomes() {
-		assertThat(this.context.calls()).isEqualTo(new IdempotencyContext.Calls(0, 0, 0));
+		assertThat(this.context.calls()).isEqualTo(new Calls(0, 0, 0, 0, null));
 		this.context.derive(TARGET, this.request).markUnanswered();
-		this.context.derive(TARGET, this.request).markSucceeded();
-		this.context.derive(TARGET, this.request).markSucceeded();
-		assertThat(this.context.calls()).isEqualTo(new IdempotencyContext.Calls(2, 2, 1));
+		assertThat(this.context.calls()).isEqualTo(new Calls(1, 1, 1, 1, null));
+		this.context.derive(TARGET, this.request).markDone();
+		assertThat(this.context.calls()).isEqualTo(new Calls(1, 1, 2, 0, null));
+		CallAttempt refused = this.context.derive(TARGET, this.request);
+		refused.markAnswered(new Answer(404, false));
+		assertThat(this.context.calls()).isEqualTo(new Calls(2, 2, 3, 1, new Answer(404, false)));
 	}
 
-	private String derive(String target, Fingerprint asked) {
-		return this.context.derive(target, asked).value();
+	@Test
+	void countsCallsWithoutAKey() {
+		CallAttempt first = this.context.observe(this.request);
+		assertThat(first.key()).isNull();
+		first.markUnanswered();
+		CallAttempt retry = this.context.observe(this.request);
+		this.context.observe(this.other).markDone();
+		assertThat(this.context.calls()).isEqualTo(new Calls(2, 0, 3, 1, null));
+		first.markDone();
+		assertThat(this.context.calls().open()).as("a late answer to an earlier attempt").isOne();
+		retry.markDone();
+		assertThat(this.context.calls().open()).isZero();
+		retry.markUnanswered();
+		assertThat(this.context.calls().open()).as("a body that breaks off").isOne();
+	}
+
+	private @Nullable String derive(String target, Fingerprint asked) {
+		return this.context.derive(target, asked).key();
 	}
 
 }

@@ -45,6 +45,16 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
+	public @Nullable UUID mark() {
+		return null;
+	}
+
+	@Override
+	public boolean unmark(UUID mark) {
+		return true;
+	}
+
+	@Override
 	public synchronized List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		boolean pending = TransactionSynchronizationManager.isSynchronizationActive();
 		List<Entry> added = events.stream().map((event) -> add(event, lease, Duration.ZERO, !pending)).toList();
@@ -114,6 +124,14 @@ public final class InMemoryOutboxStore implements OutboxStore {
 			.map((entry) -> (entry.event.attempts() > scope.attempts()) ? withoutPayload(entry.event) : entry.event)
 			.map((event) -> new LeasedEvent(event, lease.claimId(), scope.waiting()))
 			.toList();
+	}
+
+	@Override
+	public synchronized List<LeasedEvent> committed(List<LeasedEvent> events) {
+		return events.stream().filter((held) -> {
+			Entry entry = at(Place.EVENT).get(held.row());
+			return entry != null && entry.committed && held.claimId().equals(entry.claimId);
+		}).toList();
 	}
 
 	@Override

@@ -52,6 +52,17 @@ public abstract class OutboxStoreFencing extends OutboxStoreSteps {
 	}
 
 	@Test
+	void showsOnlyCommittedEventsThatAreStillLeased() {
+		List<LeasedEvent> lost = appendLeased("lost");
+		passTime();
+		claim();
+		List<LeasedEvent> delivered = appendLeased("delivered");
+		store().delivered(delivered);
+		List<LeasedEvent> held = appendLeased("held", "also held");
+		assertThat(store().committed(both(both(lost, held), delivered))).isEqualTo(held);
+	}
+
+	@Test
 	void deletesOnlyTheEventsOfABatchThatAreStillLeased() {
 		assertThat(store().delivered(partlyLost())).isEqualTo(4);
 		assertThat(both(typesIn(Place.EVENT), typesIn(Place.WAITING))).containsExactly("lost", "waiting and lost");

@@ -3,6 +3,7 @@ package dev.idempotent.outbox;
 import java.util.List;
 import java.util.function.Supplier;
 
+import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.OutboxRow.Place;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,20 @@ public abstract class OutboxStoreTransactions extends OutboxStoreSteps {
 			return true;
 		});
 		assertThat(types(claim())).containsExactly("one");
+	}
+
+	@Test
+	void doesNotShowALeasedEventUntilItsTransactionCommits() {
+		EventLease lease = lease();
+		List<LeasedEvent> appended = inTransaction(() -> {
+			List<LeasedEvent> leased = store().append(List.of(event("one")), lease)
+				.stream()
+				.map((event) -> new LeasedEvent(event, lease.claimId(), false))
+				.toList();
+			assertThat(store().committed(leased)).isEmpty();
+			return leased;
+		});
+		assertThat(store().committed(appended)).isEqualTo(appended);
 	}
 
 	@Test

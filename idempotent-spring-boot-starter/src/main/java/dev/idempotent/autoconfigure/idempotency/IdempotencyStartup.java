@@ -59,7 +59,8 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.values());
 		AnnotationAwareOrderComparator.sort(mappings);
 		mappings.forEach(new AsyncAdvice(this.beanFactory)::check);
-		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource));
+		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource),
+				this.settings.requiredFor());
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
 			this.operations.rejectTokenKeys();
 		}

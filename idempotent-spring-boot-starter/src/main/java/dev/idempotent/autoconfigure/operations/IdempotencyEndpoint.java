@@ -1,6 +1,9 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.Supplier;
 
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
@@ -31,7 +34,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @WebEndpoint(id = "idempotency")
 @RegisterReflectionForBinding({ IdempotencyEndpoint.Overview.class, IdempotencyEndpoint.Changed.class,
-		IdempotencyEndpoint.Problem.class, KeyAnswer.class })
+		RefusedOperationException.Problem.class, KeyAnswer.class })
 final class IdempotencyEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
@@ -43,17 +46,15 @@ final class IdempotencyEndpoint {
 
 	private static final int NOT_IMPLEMENTED = 501;
 
-	private static final int CONFLICT = 409;
-
 	private final IdempotencyGuard guard;
 
 	private final KeyAdministration keys;
 
 	private final KeySettings settings;
 
-	private final KeyAudit audit;
+	private final OperatorAudit audit;
 
-	IdempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings, KeyAudit audit) {
+	IdempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings, OperatorAudit audit) {
 		this.guard = guard;
 		this.keys = keys;
 		this.settings = settings;
@@ -68,17 +69,17 @@ final class IdempotencyEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> key(@Selector String digest) {
-		return answer(() -> find(KeyRequest.ofDigest(digest)));
+		return answer(() -> find(digest(digest)));
 	}
 
 	@WriteOperation
 	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(KeyVerb.RELEASE, KeyRequest.ofDigest(digest), security));
+		return answer(() -> change(KeyVerb.RELEASE, digest(digest), security));
 	}
 
 	@DeleteOperation
 	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(KeyVerb.FORGET, KeyRequest.ofDigest(digest), security));
+		return answer(() -> change(KeyVerb.FORGET, digest(digest), security));
 	}
 
 	@WriteOperation
@@ -120,27 +121,45 @@ final class IdempotencyEndpoint {
 					verb.consequence(this.settings.replayCacheTtl()));
 			case ABSENT -> throw absent(key);
 			case REFUSED -> throw verb.refused();
-			case CONTENDED ->
-				throw new RefusedOperationException(CONFLICT, "A request has changed the key at the same time",
-						"Look the key up again, and repeat the operation if it is still needed");
+			case CONTENDED -> throw RefusedOperationException.conflict("A request has changed the key at the same time",
+					"Look the key up again, and repeat the operation if it is still needed");
 		};
 	}
 
 	private KeyChange apply(KeyVerb verb, IdempotencyKey key, SecurityContext security) {
 		try {
 			KeyChange change = verb.apply(this.keys, key);
-			this.audit.record(verb, key, change, security);
+			if (change.before() != null && change.outcome() != KeyChange.Outcome.REFUSED) {
+				record(verb, key, change.before(), change.outcome().name(), security);
+			}
 			return change;
 		}
 		catch (IdempotencyStoreException | UnsupportedOperationException ex) {
-			this.audit.recordFailure(verb, key, security);
+			record(verb, key, null, OperatorAudit.UNKNOWN, security);
 			throw ex;
 		}
 	}
 
+	private void record(KeyVerb verb, IdempotencyKey key, @Nullable FoundKey before, String outcome,
+			SecurityContext security) {
+		Map<String, Object> data = new LinkedHashMap<>();
+		if (before != null) {
+			KeyAnswer.Facts.of(before.deciding()).describe(data);
+		}
+		logger.info("An operator has requested to {} the key {} {}: {}", verb.name().toLowerCase(Locale.ROOT), key,
+				data, outcome);
+		data.put("digest", key.digest());
+		data.put("outcome", outcome);
+		this.audit.publish(security, verb.auditType(), data);
+	}
+
+	private static IdempotencyKey digest(String digest) {
+		return OperatorParameters.digest(digest, "digest of a key",
+				"Take it from the log, or from POST /actuator/idempotency");
+	}
+
 	private static RefusedOperationException absent(IdempotencyKey key) {
-		return new RefusedOperationException(WebEndpointResponse.STATUS_NOT_FOUND,
-				"There is no key with the digest " + key.digest(),
+		return RefusedOperationException.absent("There is no key with the digest " + key.digest(),
 				"Check kind, scope, operation and namespace. A key is absent before its first request, after a release "
 						+ "and after its retention; under Guarantee.TRANSACTION without another store also while its work runs");
 	}
@@ -150,25 +169,25 @@ final class IdempotencyEndpoint {
 			return new WebEndpointResponse<>(work.get());
 		}
 		catch (RefusedOperationException ex) {
-			return new WebEndpointResponse<>(new Problem(ex.getMessage(), ex.action()), ex.status());
+			return ex.toResponse();
 		}
 		catch (UnsupportedOperationException ex) {
-			return new WebEndpointResponse<>(new Problem(String.valueOf(ex.getMessage()),
-					"Implement IdempotencyStore.find and forget; a store that wraps another one has to forward them"),
-					NOT_IMPLEMENTED);
+			return new RefusedOperationException(NOT_IMPLEMENTED, String.valueOf(ex.getMessage()),
+					"Implement IdempotencyStore.find and forget; a store that wraps another one has to forward them")
+				.toResponse();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.debug("The idempotency endpoint could not read or change the store", ex);
-			return new WebEndpointResponse<>(
-					new Problem("The store or the database did not respond",
-							"Repeat the request; an operation that has already been done answers 404"),
-					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+			return new RefusedOperationException(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+					"The store or the database did not respond",
+					"Repeat the request; an operation that has already been done answers 404")
+				.toResponse();
 		}
 		catch (IdempotencyStoreException ex) {
 			logger.debug("The idempotency endpoint could not read or change the store", ex);
-			return new WebEndpointResponse<>(
-					new Problem(String.valueOf(ex.getMessage()), "Correct the store, then repeat the request"),
-					WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR);
+			return new RefusedOperationException(WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR,
+					String.valueOf(ex.getMessage()), "Correct the store, then repeat the request")
+				.toResponse();
 		}
 	}
 
@@ -195,9 +214,6 @@ final class IdempotencyEndpoint {
 	 * @param consequence what requests with this key get from now on
 	 */
 	record Changed(String outcome, KeyAnswer before, @Nullable KeyAnswer now, String consequence) {
-	}
-
-	record Problem(String problem, String action) {
 	}
 
 }

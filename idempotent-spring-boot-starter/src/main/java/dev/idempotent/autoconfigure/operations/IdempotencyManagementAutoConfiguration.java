@@ -40,7 +40,7 @@ public final class IdempotencyManagementAutoConfiguration {
 		@ConditionalOnAvailableEndpoint
 		IdempotencyEndpoint idempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings,
 				ApplicationEventPublisher publisher) {
-			return new IdempotencyEndpoint(guard, keys, settings, new KeyAudit(publisher));
+			return new IdempotencyEndpoint(guard, keys, settings, new OperatorAudit(publisher));
 		}
 
 	}

@@ -1,6 +1,10 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.Map;
+
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.claim.FoundKey;
 import dev.idempotent.idempotency.claim.KeyState;
@@ -15,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param store the key in the store in front of the database, if it differs
  * @param meaning what requests with this key get
  */
-record KeyAnswer(String digest, String place, KeyFacts key, @Nullable KeyFacts store, String meaning) {
+record KeyAnswer(String digest, String place, Facts key, @Nullable Facts store, String meaning) {
 
 	static KeyAnswer of(IdempotencyKey key, FoundKey found) {
 		KeyState inStore = (found.inDatabase() != null) ? found.inStore() : null;
 		boolean differs = inStore != null && inStore.state() != found.deciding().state();
 		return new KeyAnswer(key.digest(), (found.inDatabase() != null) ? "database" : "store",
-				KeyFacts.of(found.deciding()), (differs && inStore != null) ? KeyFacts.of(inStore) : null,
+				Facts.of(found.deciding()), (differs && inStore != null) ? Facts.of(inStore) : null,
 				meaning(found, differs));
 	}
 
@@ -38,6 +42,42 @@ record KeyAnswer(String digest, String place, KeyFacts key, @Nullable KeyFacts s
 		}
 		return found.deciding().replayable() ? "The work is done: retries get the stored response"
 				: "The work is done, but its response was not kept or cannot be read: retries get an error";
+	}
+
+	/**
+	 * What is known of a key in one place.
+	 *
+	 * @param state whether the work runs or is done
+	 * @param since when the run claimed the key, in ISO-8601 format, or {@code null} if
+	 * it is unknown
+	 * @param remaining how long the lease or the retention lasts from now on, in ISO-8601
+	 * format
+	 * @param guarantee the guarantee of the run, or {@code null} if it is unknown
+	 * @param traceId the trace of the run, or {@code null} without one
+	 */
+	record Facts(StoredKey.State state, @Nullable String since, String remaining, @Nullable Guarantee guarantee,
+			@Nullable String traceId) {
+
+		static Facts of(KeyState key) {
+			RunOrigin origin = key.origin();
+			String remaining = key.remaining().toString();
+			return (origin == null) ? new Facts(key.state(), null, remaining, null, null) : new Facts(key.state(),
+					origin.since().toString(), remaining, origin.guarantee(), origin.traceId());
+		}
+
+		/**
+		 * Adds what an audit event contains.
+		 */
+		void describe(Map<String, Object> data) {
+			data.put("state", this.state.name());
+			if (this.since != null) {
+				data.put("since", this.since);
+			}
+			if (this.guarantee != null) {
+				data.put("guarantee", this.guarantee.name());
+			}
+		}
+
 	}
 
 }

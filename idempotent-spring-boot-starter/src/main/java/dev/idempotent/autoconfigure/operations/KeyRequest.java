@@ -3,7 +3,6 @@ package dev.idempotent.autoconfigure.operations;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -27,10 +26,6 @@ import org.jspecify.annotations.Nullable;
 record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable String principal, @Nullable String issuer,
 		@Nullable String operation, @Nullable String key) {
 
-	private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
-
-	private static final int BAD_REQUEST = 400;
-
 	/**
 	 * Steps are found by the digest in the log: only their run has their key. Sagas have
 	 * an endpoint of their own.
@@ -40,28 +35,18 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 		.toList();
 
 	/**
-	 * Reads a digest.
-	 * @throws RefusedOperationException if it is none
-	 */
-	static IdempotencyKey ofDigest(String digest) {
-		if (!DIGEST.matcher(digest).matches()) {
-			throw invalid("The path has no digest of a key: 64 lower-case hexadecimal digits",
-					"Take it from the log, or from POST /actuator/idempotency");
-		}
-		return new IdempotencyKey(digest);
-	}
-
-	/**
 	 * Digests the key.
 	 * @throws RefusedOperationException if it is ambiguous or incomplete
 	 */
 	IdempotencyKey digested(String namespace) {
 		Kind origin = origin();
 		if (this.key == null || this.key.isEmpty()) {
-			throw invalid("The request has no 'key'", "Set 'key' to the key of the request or of the method");
+			throw RefusedOperationException.invalid("The request has no 'key'",
+					"Set 'key' to the key of the request or of the method");
 		}
 		if (origin == Kind.HEADER && this.key.startsWith("\"")) {
-			throw invalid("The key is in quotes", "Set 'key' to the value of the header without its quotes");
+			throw RefusedOperationException.invalid("The key is in quotes",
+					"Set 'key' to the value of the header without its quotes");
 		}
 		return IdempotencyKey.of(origin, namespace, owner(origin), operation(origin),
 				(origin == Kind.TOKEN) ? serialOf(this.key) : this.key);
@@ -73,7 +58,8 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 	private static String serialOf(String token) {
 		String serial = OneTimeTokens.serialOf(token);
 		if (serial == null) {
-			throw invalid("The key is not a one-time token", "Set 'key' to the token as the page contains it");
+			throw RefusedOperationException.invalid("The key is not a one-time token",
+					"Set 'key' to the token as the page contains it");
 		}
 		return serial;
 	}
@@ -97,17 +83,19 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 		return KINDS.stream()
 			.filter((one) -> one.name().equals(stated))
 			.findFirst()
-			.orElseThrow(() -> invalid("There is no such 'kind' of keys", "Set 'kind' to one of "
-					+ KINDS.stream().map(Kind::name).collect(Collectors.joining(", ")) + "; it is HEADER if omitted"));
+			.orElseThrow(() -> RefusedOperationException.invalid("There is no such 'kind' of keys",
+					"Set 'kind' to one of " + KINDS.stream().map(Kind::name).collect(Collectors.joining(", "))
+							+ "; it is HEADER if omitted"));
 	}
 
 	private String operation(Kind origin) {
 		String stated = (this.operation != null) ? this.operation : "";
 		if (origin == Kind.HEADER && !stated.isEmpty()) {
-			throw invalid("A key from a header belongs to no 'operation'", "Omit 'operation', or set another 'kind'");
+			throw RefusedOperationException.invalid("A key from a header belongs to no 'operation'",
+					"Omit 'operation', or set another 'kind'");
 		}
 		if (origin != Kind.HEADER && stated.isEmpty()) {
-			throw invalid("The request has no 'operation'",
+			throw RefusedOperationException.invalid("The request has no 'operation'",
 					"Set 'operation' to the name of the operation (the attribute 'name' of @Idempotent, else its class, "
 							+ "method and parameter types)");
 		}
@@ -117,24 +105,21 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 	private String owner(Kind origin) {
 		boolean named = this.principal != null || this.issuer != null;
 		if ((origin == Kind.METHOD || origin == Kind.TOKEN) && (named || this.scope != null)) {
-			throw invalid("A key of this kind has no scope", "Omit 'scope', 'principal' and 'issuer'");
+			throw RefusedOperationException.invalid("A key of this kind has no scope",
+					"Omit 'scope', 'principal' and 'issuer'");
 		}
 		if (named && this.scope != null) {
-			throw invalid("The request has both a 'scope' and a 'principal'",
+			throw RefusedOperationException.invalid("The request has both a 'scope' and a 'principal'",
 					"Set 'principal' with the default IdempotencyScopeResolver, and 'scope' with one of the application");
 		}
 		if (!named) {
 			return (this.scope != null) ? this.scope : "";
 		}
 		if (this.principal == null || this.principal.isEmpty()) {
-			throw invalid("The request has an 'issuer' without a 'principal'",
+			throw RefusedOperationException.invalid("The request has an 'issuer' without a 'principal'",
 					"Set 'principal' to the name of the caller, or omit 'issuer'");
 		}
 		return PrincipalScope.of(this.issuer, this.principal);
-	}
-
-	private static RefusedOperationException invalid(String problem, String action) {
-		return new RefusedOperationException(BAD_REQUEST, problem, action);
 	}
 
 }

@@ -76,7 +76,7 @@ enum KeyVerb {
 	abstract String consequence(@Nullable Duration replayCacheTtl);
 
 	RefusedOperationException refused() {
-		return new RefusedOperationException(409, this.refusal, this.action);
+		return RefusedOperationException.conflict(this.refusal, this.action);
 	}
 
 	String past() {

@@ -1,13 +1,25 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
-import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.OutboxStore.OrderedRow;
 import dev.idempotent.outbox.OutboxSummary;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
+import dev.idempotent.outbox.jdbc.JdbcEventLists.ListedEvent;
+import dev.idempotent.outbox.jdbc.JdbcEventLists.Page;
+import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +37,8 @@ import org.springframework.dao.DataAccessException;
  * The actuator's endpoint {@code outbox}. Shows neither payloads nor keys.
  */
 @WebEndpoint(id = "outbox")
-@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, OutboxEndpoint.Page.class, OutboxEndpoint.Problem.class,
-		OutboxLists.Entry.class, OutboxLists.Circuit.class })
+@RegisterReflectionForBinding({ OutboxEndpoint.Overview.class, OutboxEndpoint.DeadPage.class,
+		OutboxEndpoint.Entry.class, OutboxEndpoint.Circuit.class, RefusedOperationException.Problem.class })
 final class OutboxEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
@@ -40,9 +52,13 @@ final class OutboxEndpoint {
 
 	private final DeadEvents deadEvents;
 
-	private final OutboxLists lists;
+	private final JdbcBlockedEvents blocked;
 
-	private final OutboxOperator operator;
+	private final JdbcEventLists lists;
+
+	private final TopicControl control;
+
+	private final OutboxTopics topics;
 
 	private final Supplier<@Nullable OutboxRelay> relay;
 
@@ -50,12 +66,14 @@ final class OutboxEndpoint {
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
-	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, OutboxLists lists, OutboxOperator operator,
-			Supplier<@Nullable OutboxRelay> relay) {
+	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, JdbcBlockedEvents blocked, JdbcEventLists lists,
+			TopicControl control, OutboxTopics topics, Supplier<@Nullable OutboxRelay> relay) {
 		this.reader = reader;
 		this.deadEvents = deadEvents;
+		this.blocked = blocked;
 		this.lists = lists;
-		this.operator = operator;
+		this.control = control;
+		this.topics = topics;
 		this.relay = relay;
 	}
 
@@ -69,12 +87,12 @@ final class OutboxEndpoint {
 			@Nullable String topic, @Nullable String after, @Nullable String limit) {
 		return answer(() -> {
 			if (part.equals("circuits")) {
-				return Map.of("circuits", this.lists.circuits(this.relay.get()));
+				return Map.of("circuits", circuits());
 			}
 			DeadFilter filter = OutboxRequest.filter(id, type, topic);
-			int size = OutboxRequest.limit(limit);
+			int size = OperatorParameters.limit(limit);
 			return part.equals("dead") ? dead(filter, OutboxRequest.after(after), size)
-					: known(this.lists.page(part, filter, after, size), "resource", RESOURCES);
+					: known(page(part, filter, after, size), "resource", RESOURCES);
 		});
 	}
 
@@ -82,39 +100,157 @@ final class OutboxEndpoint {
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
 			@Nullable String topic, @Nullable Boolean all) {
 		return answer(() -> switch (operation) {
-			case "pause" -> this.operator.pause(OutboxRequest.topic(id, type, topic, all));
-			case "resume" -> this.operator.resume(OutboxRequest.topic(id, type, topic, all));
-			default -> known(this.operator.change(operation, () -> OutboxRequest.filter(id, type, topic, all)),
-					"operation", OPERATIONS);
+			case "pause" -> pause(OutboxRequest.topic(id, type, topic, all));
+			case "resume" -> resume(OutboxRequest.topic(id, type, topic, all));
+			default -> known(changeEvents(operation, () -> OutboxRequest.filter(id, type, topic, all)), "operation",
+					OPERATIONS);
 		});
 	}
 
-	private Page dead(DeadFilter filter, long after, int size) {
+	private DeadPage dead(DeadFilter filter, long after, int size) {
 		List<DeadEvent> page = this.deadEvents.list(filter, after, size);
-		return new Page(page, (page.size() == size) ? page.get(size - 1).row() : null);
+		return new DeadPage(page, (page.size() == size) ? page.get(size - 1).row() : null);
 	}
 
 	private static <T> T known(@Nullable T answer, String what, String names) {
 		if (answer == null) {
-			throw new OutboxRequestException("There is no " + what + " of this name", names);
+			throw RefusedOperationException.invalid("There is no " + what + " of this name", names);
 		}
 		return answer;
+	}
+
+	/**
+	 * Returns a page of events.
+	 * @param state the state of the events
+	 * @return {@code null} if there is no such state
+	 */
+	private @Nullable Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after,
+			int limit) {
+		return switch (state) {
+			case "pending" ->
+				page(state, false, this.lists.pending(filter, OutboxRequest.position(after, false), limit));
+			case "waiting" ->
+				page(state, false, this.lists.waiting(filter, OutboxRequest.position(after, false), limit));
+			case "ordered", "blocked" -> page(state, true,
+					this.lists.ordered(filter, OutboxRequest.position(after, true), limit, state.equals("blocked")));
+			default -> null;
+		};
+	}
+
+	/**
+	 * Returns what is unavailable to an instance, and the paused topics.
+	 */
+	private List<Circuit> circuits() {
+		List<Circuit> circuits = new ArrayList<>();
+		OutboxRelay own = this.relay.get();
+		if (own != null) {
+			own.openCircuits()
+				.forEach((open) -> circuits
+					.add(new Circuit(open.publisher(), open.topic(), "unavailable", open.openFor(), open.nextProbe())));
+		}
+		this.control.paused()
+			.forEach((paused) -> circuits.add(new Circuit(OutboxTopics.publisher(paused.topic()), paused.topic(),
+					"paused", paused.pausedFor(), null)));
+		return circuits;
+	}
+
+	private static Map<String, @Nullable Object> page(String state, boolean ordered, Page page) {
+		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+		answer.put(state, page.events().stream().map(Entry::of).toList());
+		OrderedRow next = page.next();
+		answer.put("next",
+				(next == null) ? null : ordered ? next.keyHash() + "-" + next.row() : Long.valueOf(next.row()));
+		return answer;
+	}
+
+	/**
+	 * Changes events.
+	 * @return the number of events by what was done
+	 */
+	private @Nullable Map<String, Integer> changeEvents(String operation, Supplier<DeadFilter> filter) {
+		return switch (operation) {
+			case "retry" -> done("retried", "dead", filter.get(), this.deadEvents::retry);
+			case "discard" -> done("discarded", "dead", filter.get(), this.deadEvents::discard);
+			case "retry-blocked" -> done("retried", "blocked", filter.get(), this.blocked::retry);
+			case "skip-blocked" -> done("skipped", "blocked", filter.get(), this.blocked::skip);
+			case "discard-blocked" -> done("discarded", "blocked", filter.get(), this.blocked::discard);
+			default -> null;
+		};
+	}
+
+	/**
+	 * Pauses a topic of a publisher of this application. Its destination is not checked.
+	 */
+	private Map<String, Integer> pause(String topic) {
+		if (this.topics.publishers().stream().noneMatch((each) -> topic.startsWith(each.prefix() + ":"))) {
+			throw RefusedOperationException.invalid("No publisher of this application serves the topic",
+					"Specify a topic as <publisher>:<destination>, with one of: " + String.join(", ",
+							this.topics.publishers().stream().map(OutboxPublisher::prefix).toList()));
+		}
+		try {
+			return changed("paused", topic, this.control.pause(topic));
+		}
+		catch (IllegalArgumentException ex) {
+			throw RefusedOperationException.invalid("The parameter 'topic' is not a topic",
+					String.valueOf(ex.getMessage()));
+		}
+		catch (IllegalStateException ex) {
+			throw RefusedOperationException.invalid(String.valueOf(ex.getMessage()), "Resume some of them first");
+		}
+	}
+
+	private Map<String, Integer> resume(String topic) {
+		return changed("resumed", topic, this.control.resume(topic));
+	}
+
+	private Map<String, Integer> changed(String done, String topic, boolean changed) {
+		OutboxRelay own = this.relay.get();
+		if (own != null && own.isRunning()) {
+			own.refreshPausedTopics();
+		}
+		if (changed) {
+			logger.info("An operator has {} the topic {}", done, topic);
+		}
+		return Map.of(done, changed ? 1 : 0);
+	}
+
+	/**
+	 * Wakes the relay even after a failure: some events may have been changed before it.
+	 */
+	private Map<String, Integer> done(String done, String state, DeadFilter filter, ToIntFunction<DeadFilter> step) {
+		try {
+			int count = step.applyAsInt(filter);
+			logger.info("An operator has {} {} {} events", done, count, state);
+			return Map.of(done, count);
+		}
+		finally {
+			wakeRelay();
+		}
+	}
+
+	/**
+	 * A relay that is switched off must not be woken, because that would start it.
+	 */
+	private void wakeRelay() {
+		OutboxRelay own = this.relay.get();
+		if (own != null && own.isRunning()) {
+			own.wake();
+		}
 	}
 
 	private static WebEndpointResponse<?> answer(Supplier<?> work) {
 		try {
 			return new WebEndpointResponse<>(work.get());
 		}
-		catch (OutboxRequestException ex) {
-			return new WebEndpointResponse<>(new Problem(ex.getMessage(), ex.action()),
-					WebEndpointResponse.STATUS_BAD_REQUEST);
+		catch (RefusedOperationException ex) {
+			return ex.toResponse();
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The outbox endpoint could not read or change the database", ex);
-			return new WebEndpointResponse<>(
-					new Problem("The database failed: " + ex.getClass().getSimpleName(),
-							"Check that the database is reachable and has the outbox tables, then retry"),
-					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+			return new RefusedOperationException(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+					"The database failed: " + ex.getClass().getSimpleName(),
+					"Check that the database is reachable and has the outbox tables, then retry")
+				.toResponse();
 		}
 	}
 
@@ -143,10 +279,32 @@ final class OutboxEndpoint {
 	 *
 	 * @param next the {@code after} of the next page, or {@code null} on the last one
 	 */
-	record Page(List<DeadEvent> dead, @Nullable Long next) {
+	record DeadPage(List<DeadEvent> dead, @Nullable Long next) {
 	}
 
-	record Problem(String problem, String action) {
+	/**
+	 * An event of a list.
+	 */
+	record Entry(String id, long row, String type, String topic, int attempts, Duration age,
+			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
+
+		static Entry of(ListedEvent event) {
+			return new Entry(event.id(), event.position().row(), event.type(), event.topic(), event.attempts(),
+					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
+		}
+
+	}
+
+	/**
+	 * A publisher or topic that gets no events.
+	 *
+	 * @param topic the topic, or {@code null} for the whole publisher
+	 * @param state {@code unavailable} or {@code paused}
+	 * @param since how long ago this began
+	 * @param nextProbe how long until the next probe, or {@code null} if there is none
+	 */
+	record Circuit(String publisher, @Nullable String topic, String state, Duration since,
+			@Nullable Duration nextProbe) {
 	}
 
 }

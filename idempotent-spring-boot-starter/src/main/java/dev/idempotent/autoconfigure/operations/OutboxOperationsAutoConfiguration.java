@@ -58,8 +58,7 @@ public final class OutboxOperationsAutoConfiguration {
 				JdbcEventLists lists, TopicControl control, OutboxTopics topics, OutboxActivation activation,
 				ObjectProvider<OutboxRelay> relay) {
 			Supplier<@Nullable OutboxRelay> active = () -> activation.isActive() ? relay.getObject() : null;
-			return new OutboxEndpoint(reader, deadEvents, new OutboxLists(lists, control),
-					new OutboxOperator(deadEvents, blocked, control, topics, active), active);
+			return new OutboxEndpoint(reader, deadEvents, blocked, lists, control, topics, active);
 		}
 
 	}

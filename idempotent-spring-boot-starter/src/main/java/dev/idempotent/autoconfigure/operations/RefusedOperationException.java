@@ -1,15 +1,17 @@
 package dev.idempotent.autoconfigure.operations;
 
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
 /**
  * A request to an endpoint that is answered with a status other than 200.
  */
 final class RefusedOperationException extends RuntimeException {
 
+	private static final int CONFLICT = 409;
+
 	private final int status;
 
-	private final String problem;
-
-	private final String action;
+	private final Problem problem;
 
 	/**
 	 * Creates an exception.
@@ -20,21 +22,32 @@ final class RefusedOperationException extends RuntimeException {
 	RefusedOperationException(int status, String problem, String action) {
 		super(problem);
 		this.status = status;
-		this.problem = problem;
-		this.action = action;
+		this.problem = new Problem(problem, action);
 	}
 
-	int status() {
-		return this.status;
+	static RefusedOperationException invalid(String problem, String action) {
+		return new RefusedOperationException(WebEndpointResponse.STATUS_BAD_REQUEST, problem, action);
 	}
 
-	@Override
-	public String getMessage() {
-		return this.problem;
+	static RefusedOperationException absent(String problem, String action) {
+		return new RefusedOperationException(WebEndpointResponse.STATUS_NOT_FOUND, problem, action);
 	}
 
-	String action() {
-		return this.action;
+	static RefusedOperationException conflict(String problem, String action) {
+		return new RefusedOperationException(CONFLICT, problem, action);
+	}
+
+	WebEndpointResponse<Problem> toResponse() {
+		return new WebEndpointResponse<>(this.problem, this.status);
+	}
+
+	/**
+	 * The body of the response.
+	 *
+	 * @param problem what is wrong
+	 * @param action what to do
+	 */
+	record Problem(String problem, String action) {
 	}
 
 }

@@ -1,6 +1,5 @@
 package dev.idempotent.autoconfigure.operations;
 
-import java.security.Principal;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -8,10 +7,7 @@ import dev.idempotent.saga.SagaSnapshot;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.actuate.audit.AuditEvent;
-import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.context.ApplicationEventPublisher;
 
 /**
  * Publishes an audit event for each change of a saga by an operator, and logs it without
@@ -21,10 +17,10 @@ final class SagaAudit {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaAudit.class);
 
-	private final ApplicationEventPublisher publisher;
+	private final OperatorAudit audit;
 
-	SagaAudit(ApplicationEventPublisher publisher) {
-		this.publisher = publisher;
+	SagaAudit(OperatorAudit audit) {
+		this.audit = audit;
 	}
 
 	/**
@@ -56,9 +52,7 @@ final class SagaAudit {
 			data.put("note", note);
 		}
 		data.put("outcome", outcome);
-		Principal principal = security.getPrincipal();
-		this.publisher.publishEvent(
-				new AuditApplicationEvent(new AuditEvent((principal != null) ? principal.getName() : "", type, data)));
+		this.audit.publish(security, type, data);
 	}
 
 }

@@ -26,7 +26,8 @@ import org.springframework.dao.DataAccessException;
  * The actuator's endpoint {@code saga}. Shows neither arguments nor results.
  */
 @WebEndpoint(id = "saga")
-@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaAnswer.class })
+@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaAnswer.class,
+		RefusedOperationException.Problem.class })
 final class SagaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEndpoint.class);
@@ -75,14 +76,15 @@ final class SagaEndpoint {
 					yield this.operator.retry(saga, security);
 				}
 				case "skip" -> this.operator.skip(saga, SagaRequest.step(step), SagaRequest.note(note), security);
-				default -> throw SagaRequest.invalid("There is no operation of this name",
+				default -> throw RefusedOperationException.invalid("There is no operation of this name",
 						"POST /actuator/saga/{id}/retry or POST /actuator/saga/{id}/skip");
 			});
 		});
 	}
 
 	private Page list(@Nullable String status, @Nullable String name, @Nullable String limit) {
-		return new Page(this.sagas.list(SagaRequest.status(status), SagaRequest.name(name), SagaRequest.limit(limit))
+		return new Page(this.sagas
+			.list(SagaRequest.status(status), OperatorParameters.stated("name", name), OperatorParameters.limit(limit))
 			.stream()
 			.map(SagaAnswer.Facts::of)
 			.toList());
@@ -93,15 +95,15 @@ final class SagaEndpoint {
 			return new WebEndpointResponse<>(work.get());
 		}
 		catch (RefusedOperationException ex) {
-			return new WebEndpointResponse<>(new Problem(ex.getMessage(), ex.action()), ex.status());
+			return ex.toResponse();
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The saga endpoint could not read or change the database", ex);
-			return new WebEndpointResponse<>(
-					new Problem("The database failed: " + ex.getClass().getSimpleName(),
-							"Check that the database is reachable and has the tables of sagas, then look the saga up "
-									+ "and repeat the request if it is still needed"),
-					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+			return new RefusedOperationException(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE,
+					"The database failed: " + ex.getClass().getSimpleName(),
+					"Check that the database is reachable and has the tables of sagas, then look the saga up "
+							+ "and repeat the request if it is still needed")
+				.toResponse();
 		}
 	}
 
@@ -145,9 +147,6 @@ final class SagaEndpoint {
 	}
 
 	record Page(List<SagaAnswer.Facts> sagas) {
-	}
-
-	record Problem(String problem, String action) {
 	}
 
 }

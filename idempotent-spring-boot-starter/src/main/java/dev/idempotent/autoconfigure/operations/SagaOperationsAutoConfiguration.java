@@ -68,7 +68,7 @@ public final class SagaOperationsAutoConfiguration {
 		SagaEndpoint sagaEndpoint(@Lazy SagaAdministration sagas, ObjectProvider<JdbcSagaStore> store,
 				SagaMethods methods, ObjectProvider<SagaEngine> engine, ApplicationEventPublisher publisher) {
 			SagaOperator operator = new SagaOperator(sagas, (id) -> find(store.getObject(), id),
-					new SagaAudit(publisher));
+					new SagaAudit(new OperatorAudit(publisher)));
 			return new SagaEndpoint(sagas, operator, counts(sagas, methods), () -> {
 				List<String> served = names(methods);
 				return new SagaEndpoint.Instance(served.isEmpty() ? 0 : engine.getObject().running(), served);

@@ -11,15 +11,12 @@ import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.SagaAdministration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.dao.DataAccessException;
 
 /**
  * Retries halted sagas and skips steps of them, or explains why that is not possible.
  */
 final class SagaOperator {
-
-	private static final int CONFLICT = 409;
 
 	private final SagaAdministration sagas;
 
@@ -44,7 +41,7 @@ final class SagaOperator {
 	SagaSnapshot require(IdempotencyKey id) {
 		SagaSnapshot saga = this.find.apply(id);
 		if (saga == null) {
-			throw new RefusedOperationException(WebEndpointResponse.STATUS_NOT_FOUND, "There is no saga with this id",
+			throw RefusedOperationException.absent("There is no saga with this id",
 					"List sagas with GET /actuator/saga/list. A saga is absent before its first step is recorded and "
 							+ "after its retention (idempotent.saga.retention)");
 		}
@@ -84,12 +81,13 @@ final class SagaOperator {
 			changed = change.getAsBoolean();
 		}
 		catch (DataAccessException ex) {
-			audit.accept("UNKNOWN");
+			audit.accept(OperatorAudit.UNKNOWN);
 			throw ex;
 		}
 		if (!changed) {
 			check.run();
-			throw conflict("The saga was halted before it was undone, so it may still complete",
+			throw RefusedOperationException.conflict(
+					"The saga was halted before it was undone, so it may still complete",
 					"Retry the saga. When its deadline has passed, it is undone then");
 		}
 		audit.accept("DONE");
@@ -97,8 +95,9 @@ final class SagaOperator {
 
 	private static SagaSnapshot requireHalted(SagaSnapshot saga) {
 		if (saga.status() != SagaStatus.HALTED) {
-			throw conflict("The saga is not halted: it is " + saga.status(), saga.status().isOpen()
-					? "Wait: it continues by itself" : "Nothing can be done: the saga has ended");
+			throw RefusedOperationException.conflict("The saga is not halted: it is " + saga.status(),
+					saga.status().isOpen() ? "Wait: it continues by itself"
+							: "Nothing can be done: the saga has ended");
 		}
 		return saga;
 	}
@@ -108,15 +107,12 @@ final class SagaOperator {
 			.stream()
 			.filter((each) -> each.name().equals(step))
 			.findFirst()
-			.orElseThrow(() -> new RefusedOperationException(WebEndpointResponse.STATUS_NOT_FOUND,
-					"The saga has recorded no step of this name", "Take the name from GET /actuator/saga/{id}"));
+			.orElseThrow(() -> RefusedOperationException.absent("The saga has recorded no step of this name",
+					"Take the name from GET /actuator/saga/{id}"));
 		if (recorded.state() == StepState.COMPENSATED) {
-			throw conflict("The step is already undone", "Retry the saga, or skip another step");
+			throw RefusedOperationException.conflict("The step is already undone",
+					"Retry the saga, or skip another step");
 		}
-	}
-
-	private static RefusedOperationException conflict(String problem, String action) {
-		return new RefusedOperationException(CONFLICT, problem, action);
 	}
 
 }

@@ -42,6 +42,14 @@ public interface IdempotencyTransactions {
 	@Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint);
 
 	/**
+	 * Returns whether the database of an earlier transaction is the one that is there
+	 * now, so that it still has what that transaction has committed.
+	 * @param epoch the {@linkplain Transaction#epoch() epoch} of that transaction
+	 * @return {@code false} also if that is not known
+	 */
+	boolean isCurrent(@Nullable String epoch);
+
+	/**
 	 * Completes another key in the transaction that {@link #begin} has opened on the
 	 * calling thread, unless that key is claimed or completed.
 	 * @param key the key
@@ -82,6 +90,16 @@ public interface IdempotencyTransactions {
 		 * @return whether it can only be rolled back
 		 */
 		boolean isRollbackOnly();
+
+		/**
+		 * Identifies the database server from its start to its end. What it has committed
+		 * may be lost when that ends.
+		 * @return the epoch of the server that has claimed the key, or {@code null} if it
+		 * is not known
+		 */
+		default @Nullable String epoch() {
+			return null;
+		}
 
 		/**
 		 * Returns whether the transaction of a test surrounds this one and may roll back

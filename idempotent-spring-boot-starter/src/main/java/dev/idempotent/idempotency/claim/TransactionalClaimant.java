@@ -40,6 +40,11 @@ public final class TransactionalClaimant implements Claimant {
 	private @Nullable StoredResponse committedForm;
 
 	/**
+	 * The epoch of the database that has claimed the key.
+	 */
+	private @Nullable String epoch;
+
+	/**
 	 * Creates a claimant.
 	 * @param frontClaims creates a claim in the store, for one attempt each
 	 */
@@ -149,7 +154,7 @@ public final class TransactionalClaimant implements Claimant {
 	@Override
 	public void complete(StoredResponse response) {
 		StoredResponse closed = this.committedForm;
-		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response),
+		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response), this.epoch,
 				this.request.retention());
 		this.observed.decideRun(response);
 	}
@@ -189,7 +194,25 @@ public final class TransactionalClaimant implements Claimant {
 		return claim.fold(
 				(acquired) -> this.front.reserve() ? claimInTransaction(!this.front.isGrantedByStore())
 						: new Claim.Pending(this.request.lease()),
-				(pending) -> this.transactions.find(this.request, pending), (done) -> claim, (other) -> claim);
+				(pending) -> this.transactions.find(this.request, pending), this::replayOrAskDatabase,
+				(other) -> claim);
+	}
+
+	/**
+	 * Replays a response of the store only if the database still has its record. That is
+	 * certain in the epoch of the commit, and for a run under a lease the store alone
+	 * decides. Otherwise the record may have been lost with the work.
+	 */
+	private Claim replayOrAskDatabase(Claim.Completed inStore) {
+		ResponseEnvelope.Commit commit = ResponseEnvelope.commit(this.request.key(), inStore.response());
+		if (commit.guarantee() == Guarantee.LEASE || this.transactions.isCurrent(commit.epoch())) {
+			return inStore;
+		}
+		Claim onRecord = this.transactions.find(this.request);
+		if (onRecord != null) {
+			return onRecord;
+		}
+		return this.front.reserveWithoutStore() ? claimInTransaction(true) : new Claim.Pending(this.request.lease());
 	}
 
 	private Claim claimAgain() {
@@ -207,6 +230,7 @@ public final class TransactionalClaimant implements Claimant {
 		try {
 			Transaction begun = this.transactions.begin(this.request, contended);
 			this.front.setProvisional(begun.isProvisional());
+			this.epoch = begun.epoch();
 			return keepOpenOrSettle(begun);
 		}
 		catch (RuntimeException | Error ex) {
@@ -221,7 +245,7 @@ public final class TransactionalClaimant implements Claimant {
 			this.open = begun;
 			return claim;
 		}, this::release, (completed) -> {
-			this.front.complete(completed.response(), completed.remainingRetention());
+			this.front.complete(completed.response(), this.epoch, completed.remainingRetention());
 			return claim;
 		}, this::release);
 	}
@@ -234,7 +258,8 @@ public final class TransactionalClaimant implements Claimant {
 	private StoredResponse inquire(Throwable failure, StoredResponse response) {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
-			this.front.complete(onRecord.response(), onRecord.remainingRetention());
+			// Found by another session, perhaps of another database.
+			this.front.complete(onRecord.response(), null, onRecord.remainingRetention());
 			if (Objects.equals(onRecord.response(), this.committedForm)) {
 				this.observed.decideRun(response);
 			}

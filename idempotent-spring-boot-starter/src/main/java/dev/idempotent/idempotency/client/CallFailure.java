@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.client;
 import java.util.regex.Pattern;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -30,8 +31,6 @@ public enum CallFailure {
 	 */
 	UNKNOWN;
 
-	private static final String REPLAYED_HEADER = "Idempotent-Replayed";
-
 	/**
 	 * Each service can have a base of its own for its types. Not in a string of JSON,
 	 * where the quotes would be escaped.
@@ -41,9 +40,9 @@ public enum CallFailure {
 	private static final int MAX_DEPTH = 20;
 
 	/**
-	 * Classifies the failure of a run. A client error is a refusal if the same request
-	 * cannot have succeeded before: it is a replay, or this is the first attempt, and no
-	 * call of the run has succeeded or is unanswered.
+	 * Classifies the failure of a run. A client error is a refusal only if nothing else
+	 * can have happened: it is the observed response to the only call of the run, and
+	 * either that call was made for the first time or the response is a replay.
 	 * @param failure the exception, or one with the {@link RestClientResponseException}
 	 * among its causes
 	 * @param run the context that was bound during the calls
@@ -58,14 +57,14 @@ public enum CallFailure {
 		if (isKeyReused(response)) {
 			return KEY_REUSED;
 		}
-		return (PendingCall.isAnswer(response.getStatusCode().value())
-				&& isDefinite(response, run.calls(), firstAttempt)) ? REFUSED : UNKNOWN;
+		int status = response.getStatusCode().value();
+		return (PendingCall.isAnswer(status) && isOnlyAnswer(status, run.calls(), firstAttempt)) ? REFUSED : UNKNOWN;
 	}
 
-	private static boolean isDefinite(RestClientResponseException response, Calls calls, boolean firstAttempt) {
-		HttpHeaders headers = response.getResponseHeaders();
-		boolean replayed = headers != null && headers.containsHeader(REPLAYED_HEADER);
-		return calls.succeeded() == 0 && ((firstAttempt && calls.unanswered() == 0) || (replayed && calls.made() <= 1));
+	private static boolean isOnlyAnswer(int status, Calls calls, boolean firstAttempt) {
+		Answer answer = calls.lastAnswer();
+		return answer != null && answer.status() == status && calls.made() == 1
+				&& ((firstAttempt && calls.attempts() == 1) || answer.replayed());
 	}
 
 	private static boolean isKeyReused(RestClientResponseException response) {

@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 
-import dev.idempotent.idempotency.DerivedKey;
+import dev.idempotent.idempotency.CallAttempt;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
@@ -17,7 +18,8 @@ import org.springframework.http.client.ClientHttpResponse;
  * one of the targets: the same key for all attempts of a call, and a different one for
  * each call. Must be the first interceptor, so that the attempts of a retry interceptor
  * are one call. Safe methods, requests with a key of their own, and requests outside a
- * run are left unchanged.
+ * run are left unchanged. Records all calls of the run and their responses, which prove
+ * the outcome of a step of a saga.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
 
@@ -38,17 +40,27 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
 			throws IOException {
 		IdempotencyContext run = IdempotencyContext.current();
-		NormalizedUrl url = (run != null && takesKey(request)) ? NormalizedUrl.of(request.getURI()) : null;
-		if (run == null || url == null || this.targets.stream().noneMatch((target) -> target.matches(url))) {
+		if (run == null) {
 			return execution.execute(request, body);
 		}
-		DerivedKey key = run.derive(request.getMethod() + " " + url, RequestFingerprint.of(request, body));
-		HttpRequest keyed = new KeyedRequest(request, key.value(), run.cancels());
-		return new PendingCall(key).send(() -> execution.execute(keyed, body));
+		CallAttempt attempt = begin(run, request, RequestFingerprint.of(request, body));
+		String key = attempt.key();
+		return new PendingCall(attempt).send((key != null) ? new KeyedRequest(request, key, run.cancels()) : request,
+				body, execution);
+	}
+
+	private CallAttempt begin(IdempotencyContext run, HttpRequest request, Fingerprint fingerprint) {
+		NormalizedUrl url = takesKey(request) ? NormalizedUrl.of(request.getURI()) : null;
+		return (url != null && this.targets.stream().anyMatch((target) -> target.matches(url)))
+				? run.derive(request.getMethod() + " " + url, fingerprint) : run.observe(fingerprint);
 	}
 
 	private static boolean takesKey(HttpRequest request) {
-		return !SAFE_METHODS.contains(request.getMethod()) && !request.getHeaders().containsHeader(KeyedRequest.HEADER);
+		return !isSafe(request.getMethod()) && !request.getHeaders().containsHeader(KeyedRequest.HEADER);
+	}
+
+	static boolean isSafe(HttpMethod method) {
+		return SAFE_METHODS.contains(method);
 	}
 
 }

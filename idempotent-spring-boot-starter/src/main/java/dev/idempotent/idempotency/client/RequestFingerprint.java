@@ -21,7 +21,8 @@ final class RequestFingerprint {
 	static Fingerprint of(HttpRequest request, byte[] body) {
 		String boundary = boundary(request.getHeaders());
 		return Fingerprint.of(List.of(bytes(request.getMethod().name()), bytes(request.getURI().toString()),
-				(boundary != null) ? without(boundary, body) : body));
+				(boundary != null) ? without(boundary, body) : body,
+				bytes(String.valueOf(request.getHeaders().getFirst(KeyedRequest.HEADER)))));
 	}
 
 	/**

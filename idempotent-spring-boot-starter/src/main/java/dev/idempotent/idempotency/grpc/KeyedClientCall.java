@@ -2,10 +2,11 @@ package dev.idempotent.idempotency.grpc;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 
-import dev.idempotent.idempotency.DerivedKey;
+import dev.idempotent.idempotency.CallAttempt;
 import io.grpc.ClientCall;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
@@ -29,7 +30,7 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 			Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.FAILED_PRECONDITION,
 			Status.Code.OUT_OF_RANGE, Status.Code.UNIMPLEMENTED);
 
-	private final Function<Q, DerivedKey> keys;
+	private final Function<Q, CallAttempt> attempts;
 
 	private final List<Runnable> heldBack = new ArrayList<>();
 
@@ -37,9 +38,9 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 
 	private boolean started;
 
-	KeyedClientCall(ClientCall<Q, R> call, Function<Q, DerivedKey> keys) {
+	KeyedClientCall(ClientCall<Q, R> call, Function<Q, CallAttempt> attempts) {
 		super(call);
-		this.keys = keys;
+		this.attempts = attempts;
 	}
 
 	@Override
@@ -113,9 +114,9 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 			super.start(held.listener(), held.headers());
 		}
 		else {
-			DerivedKey key = this.keys.apply(message);
-			held.headers().put(KEY, key.value());
-			super.start(new Ending<>(held.listener(), key), held.headers());
+			CallAttempt attempt = this.attempts.apply(message);
+			held.headers().put(KEY, Objects.requireNonNull(attempt.key()));
+			super.start(new Ending<>(held.listener(), attempt), held.headers());
 		}
 		this.heldBack.forEach(Runnable::run);
 	}
@@ -124,25 +125,25 @@ final class KeyedClientCall<Q, R> extends SimpleForwardingClientCall<Q, R> {
 	}
 
 	/**
-	 * Marks the key as successful, or as unanswered if a retry of the call could end
+	 * Marks the call as done, or as unanswered if a retry of the call could end
 	 * differently.
 	 */
 	private static final class Ending<R> extends SimpleForwardingClientCallListener<R> {
 
-		private final DerivedKey key;
+		private final CallAttempt attempt;
 
-		Ending(Listener<R> listener, DerivedKey key) {
+		Ending(Listener<R> listener, CallAttempt attempt) {
 			super(listener);
-			this.key = key;
+			this.attempt = attempt;
 		}
 
 		@Override
 		public void onClose(Status status, Metadata trailers) {
 			if (status.isOk()) {
-				this.key.markSucceeded();
+				this.attempt.markDone();
 			}
 			if (!ANSWERS.contains(status.getCode())) {
-				this.key.markUnanswered();
+				this.attempt.markUnanswered();
 			}
 			super.onClose(status, trailers);
 		}

@@ -48,6 +48,8 @@ final class JdbcIdempotencyTransaction implements Transaction {
 
 	private Claim outcome = new Claim.Acquired();
 
+	private @Nullable String epoch;
+
 	JdbcIdempotencyTransaction(PlatformTransactionManager manager, TransactionStatus status, DataSource dataSource,
 			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token,
 			boolean provisional) {
@@ -65,8 +67,13 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	 * Claims the key on the connection of the transaction.
 	 */
 	Claim claim(Duration lease, Duration lockTimeout) {
-		return run((connection) -> this.records.claim(connection, this.key, this.fingerprint, this.token, null, lease,
-				lockTimeout));
+		return run((connection) -> {
+			RecordStatements statements = this.records.statements(connection);
+			Claim claim = this.records.claim(statements, this.key, this.fingerprint, this.token, null, lease,
+					lockTimeout);
+			this.epoch = statements.epoch();
+			return claim;
+		});
 	}
 
 	/**
@@ -86,6 +93,11 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	@Override
 	public Claim outcome() {
 		return this.outcome;
+	}
+
+	@Override
+	public @Nullable String epoch() {
+		return this.epoch;
 	}
 
 	@Override

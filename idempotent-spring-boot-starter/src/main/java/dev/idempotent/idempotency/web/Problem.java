@@ -14,7 +14,7 @@ enum Problem {
 
 	KEY_MALFORMED(HttpStatus.BAD_REQUEST, "Idempotency key malformed"),
 
-	REQUEST_MALFORMED(HttpStatus.BAD_REQUEST, "Request body malformed"),
+	REQUEST_MALFORMED(HttpStatus.BAD_REQUEST, "Request malformed"),
 
 	REQUEST_TOO_LARGE(HttpStatus.CONTENT_TOO_LARGE, "Request body too large"),
 

@@ -1,7 +1,5 @@
 package dev.idempotent.idempotency.web;
 
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,7 +21,8 @@ final class QueryParameters {
 	}
 
 	/**
-	 * Returns all parameters by name, each with its values in the order sent.
+	 * Returns all parameters by name, each with its values in the order sent. Names and
+	 * values are in {@link PercentEncoding#normalize normal} percent-encoding.
 	 */
 	static SortedMap<String, List<String>> of(HttpServletRequest request) {
 		String query = request.getQueryString();
@@ -36,28 +35,33 @@ final class QueryParameters {
 				int equals = pair.indexOf('=');
 				String name = (equals < 0) ? pair : pair.substring(0, equals);
 				String value = (equals < 0) ? "" : pair.substring(equals + 1);
-				parameters.computeIfAbsent(decode(name), (key) -> new ArrayList<>()).add(decode(value));
+				parameters.computeIfAbsent(normalize(name), (key) -> new ArrayList<>()).add(normalize(value));
 			}
 		}
 		return parameters;
 	}
 
 	/**
-	 * Returns the first value of each parameter.
+	 * Returns the first value of each parameter, decoded.
+	 * @throws RefusedRequestException if the query is not UTF-8
 	 */
 	static Map<String, String> first(HttpServletRequest request) {
 		Map<String, String> first = new HashMap<>();
-		of(request).forEach((name, values) -> first.put(name, values.get(0)));
+		of(request).forEach((name, values) -> first.put(decode(name), decode(values.get(0))));
 		return first;
 	}
 
-	private static String decode(String encoded) {
-		try {
-			return URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+	private static String normalize(String text) {
+		return PercentEncoding.normalize(text.replace('+', ' '));
+	}
+
+	private static String decode(String text) {
+		String decoded = PercentEncoding.decode(text);
+		if (decoded == null) {
+			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+					"This operation derives its idempotency key from the query, which must be UTF-8 in percent-encoding.");
 		}
-		catch (IllegalArgumentException ex) {
-			return encoded;
-		}
+		return decoded;
 	}
 
 }

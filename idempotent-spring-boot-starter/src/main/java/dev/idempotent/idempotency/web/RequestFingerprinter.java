@@ -5,15 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
+import java.util.function.Function;
 
 import dev.idempotent.idempotency.Fingerprint;
 import jakarta.servlet.http.HttpServletRequest;
-import org.springframework.web.util.UriUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Computes the fingerprint of a request from its method, path, query parameters and
- * content, each prefixed with its size. Percent-encoding, the order of parameter names
- * and insignificant differences in JSON do not change it.
+ * content, each prefixed with its size. The spelling of percent-encoding, the order of
+ * parameter names and insignificant differences in JSON do not change it.
  */
 final class RequestFingerprinter {
 
@@ -33,7 +34,7 @@ final class RequestFingerprinter {
 		RequestFingerprinter fingerprinter = new RequestFingerprinter(exclusions);
 		fingerprinter.add(request.getMethod());
 		fingerprinter.addPath(request.getRequestURI());
-		fingerprinter.add(QueryParameters.of(request));
+		fingerprinter.add(QueryParameters.of(request), PercentEncoding::decode);
 		fingerprinter.add(content);
 		return Fingerprint.of(fingerprinter.parts);
 	}
@@ -42,18 +43,18 @@ final class RequestFingerprinter {
 		int position = this.parts.size();
 		int start = 0;
 		for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', start)) {
-			add(UriUtils.decode(path.substring(start, slash), StandardCharsets.UTF_8));
+			add(PercentEncoding.normalize(path.substring(start, slash)));
 			start = slash + 1;
 		}
-		add(UriUtils.decode(path.substring(start), StandardCharsets.UTF_8));
+		add(PercentEncoding.normalize(path.substring(start)));
 		this.parts.add(position, encode(this.parts.size() - position));
 	}
 
-	private void add(SortedMap<String, List<String>> parameters) {
+	private void add(SortedMap<String, List<String>> parameters, Function<String, @Nullable String> name) {
 		int position = this.parts.size();
 		int count = 0;
 		for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
-			if (isIncluded(parameter.getKey())) {
+			if (isIncluded(name.apply(parameter.getKey()))) {
 				count++;
 				add(parameter.getKey());
 				this.parts.add(encode(parameter.getValue().size()));
@@ -71,7 +72,7 @@ final class RequestFingerprinter {
 		}
 		else if (content instanceof ReadRequest.Form form) {
 			add("form");
-			add(form.fields());
+			add(form.fields(), (name) -> name);
 		}
 		else if (content instanceof ReadRequest.Multipart multipart) {
 			add("multipart");
@@ -84,8 +85,8 @@ final class RequestFingerprinter {
 		}
 	}
 
-	private boolean isIncluded(String parameter) {
-		return !this.exclusions.parameters().contains(parameter);
+	private boolean isIncluded(@Nullable String parameter) {
+		return parameter == null || !this.exclusions.parameters().contains(parameter);
 	}
 
 	private void add(String text) {

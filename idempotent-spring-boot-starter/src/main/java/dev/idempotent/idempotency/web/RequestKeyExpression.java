@@ -36,9 +36,15 @@ final class RequestKeyExpression {
 
 	private final boolean readsBody;
 
+	private final boolean readsQuery;
+
+	private final boolean readsPath;
+
 	private RequestKeyExpression(KeyExpression expression) {
 		this.expression = expression;
 		this.readsBody = expression.refersTo("body");
+		this.readsQuery = expression.refersTo("query");
+		this.readsPath = expression.refersTo("path");
 	}
 
 	/**
@@ -67,12 +73,14 @@ final class RequestKeyExpression {
 	 * Evaluates the expression.
 	 * @return the canonical JSON of its value, or {@code null} if it has no value for
 	 * this request
-	 * @throws RefusedRequestException if the body contains a number of extreme scale
+	 * @throws RefusedRequestException if it reads a part of the request that is not
+	 * UTF-8, or a body that contains a number of extreme scale
 	 */
 	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
+		requireUtf8(request);
 		Map<String, @Nullable Object> variables = new HashMap<>();
 		variables.put("headers", headers(request));
-		variables.put("query", QueryParameters.first(request));
+		variables.put("query", this.readsQuery ? QueryParameters.first(request) : null);
 		variables.put("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
 		variables.put("principal", request.getUserPrincipal());
 		try {
@@ -81,6 +89,19 @@ final class RequestKeyExpression {
 		}
 		catch (EvaluationException | JacksonException ex) {
 			return null;
+		}
+	}
+
+	/**
+	 * In another charset, the handler would read other texts, and two of them could have
+	 * one key.
+	 */
+	private void requireUtf8(HttpServletRequest request) {
+		String part = (this.readsBody && !RequestReader.isUtf8(request)) ? "body"
+				: (this.readsPath && PercentEncoding.decode(request.getRequestURI()) == null) ? "path" : null;
+		if (part != null) {
+			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+					"This operation derives its idempotency key from the " + part + ", which must be UTF-8.");
 		}
 	}
 

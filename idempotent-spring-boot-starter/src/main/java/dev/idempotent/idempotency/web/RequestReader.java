@@ -41,6 +41,8 @@ final class RequestReader {
 	 * @throws IOException if it cannot be received
 	 */
 	ReadRequest read(HttpServletRequest request) throws IOException {
+		requireReadable(request.getRequestURI());
+		requireReadable(request.getQueryString());
 		MediaType type = mediaType(request.getContentType());
 		if (type != null && MediaType.MULTIPART_FORM_DATA.isCompatibleWith(type)) {
 			List<PartDigest> parts = parts(request);
@@ -56,7 +58,31 @@ final class RequestReader {
 		// For other methods the container parses no form, but a filter of Spring may
 		// have.
 		return (form && buffered.body().length == 0) ? new ReadRequest(buffered, new ReadRequest.Form(fields(request)))
-				: new ReadRequest(buffered, new ReadRequest.Body(buffered.body(), isJson(type)));
+				: new ReadRequest(buffered, new ReadRequest.Body(buffered.body(), isJson(type) && isUtf8(request)));
+	}
+
+	/**
+	 * Refuses a URL of which the container has replaced bytes that it could not decode:
+	 * another URL could have become the same.
+	 */
+	private static void requireReadable(@Nullable String part) {
+		if (part != null && part.indexOf('\ufffd') >= 0) {
+			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+					"The URL has characters that are not ASCII. Send them in percent-encoding.");
+		}
+	}
+
+	/**
+	 * Returns whether every reader of a body takes it for UTF-8: neither its type nor a
+	 * filter states another charset.
+	 */
+	static boolean isUtf8(HttpServletRequest request) {
+		MediaType type = mediaType(request.getContentType());
+		return (type == null || isUtf8(type.getParameter("charset"))) && isUtf8(request.getCharacterEncoding());
+	}
+
+	private static boolean isUtf8(@Nullable String charset) {
+		return charset == null || charset.replace("\"", "").equalsIgnoreCase("UTF-8");
 	}
 
 	private SortedMap<String, List<String>> fields(HttpServletRequest request) {

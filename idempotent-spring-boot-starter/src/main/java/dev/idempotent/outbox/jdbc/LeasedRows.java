@@ -51,10 +51,22 @@ final class LeasedRows {
 	 * @return by row
 	 */
 	Map<Long, LeasedEvent> lock(Connection connection, boolean waiting, List<LeasedEvent> events) {
+		return read(connection, waiting, events, " order by id for update");
+	}
+
+	/**
+	 * Reads rows of pending events that are committed and still leased.
+	 * @return by row
+	 */
+	Map<Long, LeasedEvent> read(Connection connection, List<LeasedEvent> events) {
+		return read(connection, false, events, "");
+	}
+
+	private Map<Long, LeasedEvent> read(Connection connection, boolean waiting, List<LeasedEvent> events, String lock) {
 		Map<Long, LeasedEvent> believed = events.stream()
 			.collect(Collectors.toMap(LeasedEvent::row, (event) -> event, (one, other) -> other));
 		String sql = "select id, claim_id from " + this.tables.of(waiting) + " where id"
-				+ OutboxTables.in(believed.keySet()) + " order by id for update";
+				+ OutboxTables.in(believed.keySet()) + lock;
 		Map<Long, LeasedEvent> leased = new HashMap<>();
 		Statements
 			.query(connection, sql, List.of(),

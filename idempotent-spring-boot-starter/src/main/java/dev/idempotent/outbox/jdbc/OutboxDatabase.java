@@ -37,7 +37,7 @@ final class OutboxDatabase {
 
 	private volatile @Nullable Database detected;
 
-	private volatile @Nullable Boolean serializable;
+	private volatile @Nullable Boolean unfit;
 
 	OutboxDatabase(DataSource dataSource) {
 		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
@@ -83,21 +83,27 @@ final class OutboxDatabase {
 	}
 
 	/**
-	 * Runs one query. PostgreSQL would count a query at SERIALIZABLE, if that is the
-	 * default of the pool, among the reasons to abort transactions of the application.
+	 * Runs one query, which sees committed rows only. PostgreSQL would count a query at
+	 * SERIALIZABLE, if that is the default of the pool, among the reasons to abort
+	 * transactions of the application.
 	 */
 	<T> T query(Function<Connection, T> work) {
-		Boolean known = this.serializable;
+		Boolean known = this.unfit;
 		if (known == null) {
-			known = run(OutboxDatabase::isSerializable);
-			this.serializable = known;
+			known = run(OutboxDatabase::isUnfit);
+			this.unfit = known;
 		}
 		return known ? runInTransaction(work) : run(work);
 	}
 
-	private static boolean isSerializable(Connection connection) {
+	/**
+	 * Returns whether the isolation of the pool is not suitable for queries.
+	 */
+	private static boolean isUnfit(Connection connection) {
 		try {
-			return connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE;
+			int isolation = connection.getTransactionIsolation();
+			return isolation == Connection.TRANSACTION_SERIALIZABLE
+					|| isolation == Connection.TRANSACTION_READ_UNCOMMITTED;
 		}
 		catch (SQLException ex) {
 			throw Statements.translate("", ex);

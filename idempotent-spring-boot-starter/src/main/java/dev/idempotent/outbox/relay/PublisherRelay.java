@@ -37,6 +37,8 @@ final class PublisherRelay {
 
 	private final OrderedDelivery orderedDelivery;
 
+	private final OutboxStore store;
+
 	private final BatchDelivery delivery;
 
 	private final Backlog backlog;
@@ -66,6 +68,7 @@ final class PublisherRelay {
 		});
 		QueueCapacity capacity = new QueueCapacity(settings);
 		this.queue = new HandOffQueue(settings, capacity);
+		this.store = store;
 		BatchPublisher batches = new BatchPublisher(publisher, this.circuit, this.suspects);
 		this.delivery = new BatchDelivery(store, batches, this.circuit, settings, policy, observer, this::lookFrom);
 		this.backlog = new Backlog(this.publisher, store, this.circuit, owner, settings, delayed);
@@ -160,9 +163,9 @@ final class PublisherRelay {
 				new RepeatingTask(running, new ProbeWorker(this.backlog, this.delivery, this.orderedDelivery,
 						this.circuit, this.suspects, this.probeWakeUp, this.settings, this.failureLog.worker())));
 		for (int i = 1; i <= this.settings.workers(); i++) {
-			threads.accept("outbox-relay-" + this.publisher + "-" + i,
-					new RepeatingTask(() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
-							new HandOffWorker(this.queue, this.delivery, this.observer)));
+			threads.accept("outbox-relay-" + this.publisher + "-" + i, new RepeatingTask(
+					() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
+					new HandOffWorker(this.queue, this.store, this.delivery, this.observer, this.failureLog.worker())));
 			threads.accept("outbox-ordered-" + this.publisher + "-" + i, new RepeatingTask(
 					() -> delivering.getAsBoolean() || !this.queue.isEmpty(),
 					new OrderedWorker(this.keys, this.orderedDelivery, this.settings, this.failureLog.worker())));

@@ -13,8 +13,7 @@ import org.slf4j.LoggerFactory;
 final class StoreFailureLog {
 
 	private final OutageLog outage = new OutageLog(LoggerFactory.getLogger(StoreFailureLog.class),
-			"The outbox cannot be read; until it can be read again, only events that were handed over at commit are "
-					+ "delivered",
+			"The outbox cannot be read; events are delivered when it can be read again",
 			"The outbox can be read again");
 
 	private final AtomicInteger failing = new AtomicInteger();

@@ -82,7 +82,7 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	@Override
 	public void requireTransaction() {
-		requireSynchronization();
+		requireSynchronization().watch();
 	}
 
 	private OutboxSynchronization requireSynchronization() {

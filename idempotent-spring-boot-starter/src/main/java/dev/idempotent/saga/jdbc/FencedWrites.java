@@ -87,8 +87,8 @@ final class FencedWrites {
 			sql.append(", emptied as (update ").append(this.tables.step());
 			sql.append(" set result = null from fenced where saga_id = fenced.id and result is not null");
 			for (JournalEntry entry : entries) {
-				sql.append(" and name <> ?");
-				parameters.add(entry.name());
+				sql.append(" and seq <> ?");
+				parameters.add(entry.number());
 			}
 			sql.append(')');
 		}

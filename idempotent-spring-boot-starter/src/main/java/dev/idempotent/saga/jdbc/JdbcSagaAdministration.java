@@ -59,25 +59,35 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	public boolean retry(IdempotencyKey id) {
 		return this.database.runStatement((connection, kind) -> SagaStatements.update(connection,
 				"update " + this.tables.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
-						+ "owner = null, attempts = 0, epoch = epoch + 1, due_at = " + kind.now()
+						+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + kind.now()
 						+ " where id = ? and status = 'HALTED' and halted_in is not null",
 				id.digest()) == 1);
 	}
 
+	/**
+	 * Finds the row of the step by its exact name: the database may compare names without
+	 * regard to case or trailing blanks.
+	 */
 	@Override
 	public boolean skip(IdempotencyKey id, String step, String note) {
 		String instance = this.tables.instance();
-		String ofStep = " saga_id = ? and name = ? and state <> 'COMPENSATED'";
+		String ofStep = " saga_id = ? and seq = ? and state <> 'COMPENSATED'";
 		return this.database.runInTransaction((connection, kind) -> {
+			Integer place = SagaStatements
+				.query(connection, "select seq, name from " + this.tables.step() + " where saga_id = ?",
+						List.of(id.digest()), (row, number) -> step.equals(row.getString(2)) ? row.getInt(1) : -1)
+				.stream()
+				.max(Comparator.naturalOrder())
+				.orElse(-1);
 			boolean fenced = SagaStatements.update(connection,
 					"update " + instance + " set epoch = epoch + 1 where id = ? and status = 'HALTED' "
 							+ "and halted_in = 'COMPENSATING' and exists (select 1 from " + this.tables.step()
 							+ " where" + ofStep + ")",
-					id.digest(), id.digest(), step) == 1;
+					id.digest(), id.digest(), place) == 1;
 			if (fenced) {
 				SagaStatements.update(connection, "update " + this.tables.step()
 						+ " set state = 'SKIPPED', note = ?, ended_at = " + kind.now() + " where" + ofStep,
-						StoredText.of(note), id.digest(), step);
+						StoredText.of(note), id.digest(), place);
 			}
 			return fenced;
 		});

@@ -175,6 +175,16 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	@Override
+	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
+		return this.database.run((connection,
+				kind) -> new FencedWrites(connection, kind, this.tables).write(new Update(owner.id(),
+						"owner = null, unfit = unfit + 1, attempts = case when attempts > 0 then "
+								+ "attempts - 1 else 0 end, due_at = " + SagaSql.lease(kind),
+						List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
+						List.of()));
+	}
+
+	@Override
 	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
 		return this.database
 			.run((connection, kind) -> new TakeOvers(connection, kind, this.tables).takeOver(id, process, lease));

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SagaReader {
 
-	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, "
+	private static final String COLUMNS = "select s.id, s.name, s.status, s.epoch, s.steps, s.attempts, s.unfit, "
 			+ "s.fingerprint_version, s.fingerprint_digest, "
 			+ "case when row_number() over (partition by s.id order by t.seq) = 1 then s.arguments end as arguments, "
 			+ "s.result, coalesce(s.halt_reason, s.reason) as reason, s.created_at, s.deadline, t.name as step, t.seq, "
@@ -69,7 +69,7 @@ final class SagaReader {
 	private static StoredSaga withJournalOf(StoredSaga saga, StoredSaga next) {
 		List<StoredStep> journal = new ArrayList<>(saga.journal());
 		journal.addAll(next.journal());
-		return new StoredSaga(saga.owner(), saga.name(), saga.status(), saga.steps(), saga.attempts(),
+		return new StoredSaga(saga.owner(), saga.name(), saga.status(), saga.steps(), saga.attempts(), saga.unfit(),
 				saga.fingerprint(), saga.arguments(), saga.result(), saga.reason(), saga.due(), saga.age(),
 				saga.createdAt(), saga.deadline(), journal);
 	}
@@ -77,7 +77,7 @@ final class SagaReader {
 	private StoredSaga saga(ResultSet row) throws SQLException {
 		return new StoredSaga(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
 				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("steps"),
-				row.getInt("attempts"),
+				row.getInt("attempts"), row.getInt("unfit"),
 				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
 				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
 				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"),

@@ -21,8 +21,8 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 final class SagaTableCheck {
 
 	private static final List<String> INSTANCE = List.of("id", "name", "status", "halted_in", "epoch", "steps", "owner",
-			"due_at", "deadline", "attempts", "fingerprint_version", "fingerprint_digest", "arguments", "result",
-			"reason", "halt_reason", "created_at");
+			"due_at", "deadline", "attempts", "unfit", "fingerprint_version", "fingerprint_digest", "arguments",
+			"result", "reason", "halt_reason", "created_at");
 
 	private static final List<String> STEP = List.of("saga_id", "name", "seq", "kind", "state", "result", "reason",
 			"note", "begun_at", "compensating_at", "ended_at");

@@ -46,7 +46,7 @@ final class StepRows {
 				+ " end, case when entry.state not in ('ACTING', 'COMPENSATING') then " + now + " end from " + source
 				+ ", (values " + String.join(", ", Collections.nCopies(entries, ENTRY))
 				+ ") as entry (name, seq, kind, state, result, reason) "
-				+ "on conflict (saga_id, name) do update set state = excluded.state, result = excluded.result, "
+				+ "on conflict (saga_id, seq) do update set state = excluded.state, result = excluded.result, "
 				+ "reason = excluded.reason, compensating_at = coalesce(recorded.compensating_at, "
 				+ "excluded.compensating_at), ended_at = excluded.ended_at";
 	}
@@ -95,8 +95,8 @@ final class StepRows {
 				"update " + this.table + " set state = ?, result = ?, reason = ?, compensating_at = "
 						+ "coalesce(compensating_at, " + SagaSql.compensatingAt(entry.state(), this.database)
 						+ "), ended_at = " + SagaSql.endedAt(entry.state(), this.database)
-						+ " where saga_id = ? and name = ?",
-				entry.state().name(), entry.result(), StoredText.of(entry.reason()), saga.digest(), entry.name());
+						+ " where saga_id = ? and seq = ?",
+				entry.state().name(), entry.result(), StoredText.of(entry.reason()), saga.digest(), entry.number());
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {

@@ -1,6 +1,7 @@
 package dev.idempotent.saga.run;
 
 import java.lang.reflect.Type;
+import java.util.Set;
 
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.SagaSteps;
@@ -13,6 +14,9 @@ import org.springframework.core.ParameterizedTypeReference;
 final class BoundSteps implements SagaSteps {
 
 	private static final int LONGEST_NAME = 100;
+
+	private static final Set<Integer> INVALID = Set.of((int) Character.CONTROL, (int) Character.SURROGATE,
+			(int) Character.LINE_SEPARATOR, (int) Character.PARAGRAPH_SEPARATOR);
 
 	private static final ThreadLocal<@Nullable SagaBody> bound = new ThreadLocal<>();
 
@@ -29,8 +33,11 @@ final class BoundSteps implements SagaSteps {
 		}
 	}
 
-	static boolean isBound() {
-		return bound.get() != null;
+	/**
+	 * Returns the body that is bound to the calling thread, or {@code null}.
+	 */
+	static @Nullable SagaBody current() {
+		return bound.get();
 	}
 
 	@Override
@@ -55,12 +62,22 @@ final class BoundSteps implements SagaSteps {
 					+ "than that of its saga. Create it in a method that is annotated with @Saga and called from "
 					+ "another bean");
 		}
-		if (name.isBlank() || name.length() > LONGEST_NAME) {
-			throw new IllegalArgumentException("The name of a step must have 1 to " + LONGEST_NAME + " characters");
+		if (!isValid(name)) {
+			throw new IllegalArgumentException("The name of a step must have 1 to " + LONGEST_NAME + " characters, "
+					+ "without control characters, incomplete ones, and white space at its ends: '"
+					+ StoredText.of(name) + "'");
 		}
-		StepCall<R> call = new StepCall<>(body::step, name, type);
+		StepCall<R> call = new StepCall<>(body, name, type);
 		body.add(call);
 		return call;
+	}
+
+	/**
+	 * Returns whether each database stores and compares a name as it is.
+	 */
+	private static boolean isValid(String name) {
+		return !name.isEmpty() && name.length() <= LONGEST_NAME && name.equals(name.strip())
+				&& name.codePoints().mapToObj(Character::getType).noneMatch(INVALID::contains);
 	}
 
 }

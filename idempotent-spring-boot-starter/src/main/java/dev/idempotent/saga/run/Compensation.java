@@ -100,6 +100,7 @@ final class Compensation {
 			try {
 				StepAction.<@Nullable Object>bound(context, () -> {
 					undo.run();
+					StepAction.requireDone(context, entry.name());
 					return null;
 				});
 			}

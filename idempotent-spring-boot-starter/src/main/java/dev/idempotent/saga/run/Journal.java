@@ -22,7 +22,7 @@ final class Journal {
 
 	private final Map<String, JournalEntry> entries = new LinkedHashMap<>();
 
-	private final Set<String> stored = new LinkedHashSet<>();
+	private final List<String> names = new ArrayList<>();
 
 	private final Set<String> unwritten = new LinkedHashSet<>();
 
@@ -37,8 +37,7 @@ final class Journal {
 		long now = System.nanoTime();
 		for (StoredStep step : stored) {
 			String name = step.entry().name();
-			this.stored.add(name);
-			this.entries.put(name, step.entry());
+			put(step.entry());
 			this.begun.put(name, now - step.age().toNanos());
 			if (step.entry().state() == StepState.COMPENSATING) {
 				this.compensating.put(name, now - step.compensatingFor().toNanos());
@@ -50,8 +49,11 @@ final class Journal {
 		return this.steps;
 	}
 
-	@Nullable JournalEntry find(String name) {
-		return this.entries.get(name);
+	/**
+	 * Returns the step that was begun in a place, counted from 1, or {@code null}.
+	 */
+	@Nullable JournalEntry at(int place) {
+		return (place <= this.names.size()) ? this.entries.get(this.names.get(place - 1)) : null;
 	}
 
 	/**
@@ -65,7 +67,7 @@ final class Journal {
 	 * Keeps a change until the next write.
 	 */
 	void keep(JournalEntry entry) {
-		this.entries.put(entry.name(), entry);
+		put(entry);
 		this.unwritten.add(entry.name());
 	}
 
@@ -89,7 +91,7 @@ final class Journal {
 		this.steps = newSteps;
 		long now = System.nanoTime();
 		for (JournalEntry entry : written) {
-			this.entries.put(entry.name(), entry);
+			put(entry);
 			this.begun.putIfAbsent(entry.name(), now);
 			if (entry.state() == StepState.COMPENSATING) {
 				this.compensating.putIfAbsent(entry.name(), now);
@@ -117,13 +119,6 @@ final class Journal {
 	}
 
 	/**
-	 * Returns the names of the stored entries.
-	 */
-	Set<String> storedNames() {
-		return this.stored;
-	}
-
-	/**
 	 * Returns the time since a step began; zero if that is not written.
 	 */
 	Duration age(String name) {
@@ -135,6 +130,12 @@ final class Journal {
 	 */
 	Duration compensatingFor(String name) {
 		return since(this.compensating.get(name));
+	}
+
+	private void put(JournalEntry entry) {
+		if (this.entries.put(entry.name(), entry) == null) {
+			this.names.add(entry.name());
+		}
 	}
 
 	private static Duration since(@Nullable Long nanos) {

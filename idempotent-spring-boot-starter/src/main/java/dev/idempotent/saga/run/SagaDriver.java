@@ -73,6 +73,7 @@ final class SagaDriver {
 			return run.definition().run(arguments);
 		}
 		finally {
+			body.end();
 			BoundSteps.bind(null);
 			IdempotencyContext.bind(outer);
 		}
@@ -209,15 +210,19 @@ final class SagaDriver {
 
 	/**
 	 * Releases a saga whose journal does not match the body, for an instance with another
-	 * version of the application.
+	 * version of the application. As many unfit runs as attempts are allowed halt it,
+	 * whatever progress runs that fit have made meanwhile.
 	 */
 	private RunEnd unfit(SagaRun run, LeaveBody left) {
-		if (run.attempts() >= this.resources.settings().attempts()) {
+		if (run.presence() == Presence.ABSENT) {
+			return RunEnd.failed(Objects.requireNonNullElse(left.getCause(), left));
+		}
+		if (run.unfit() + 1 >= this.resources.settings().attempts()) {
 			return this.transitions.halt(run, left.reason());
 		}
 		logger.warn("Saga {} ({}) cannot continue here and is released for another instance: {}", run.id(), run.name(),
 				left.reason());
-		return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), left.getCause());
+		return this.transitions.releaseUnfit(run, left.getCause());
 	}
 
 	private RunEnd release(SagaRun run, SagaBody body, String reason, @Nullable Throwable failure) {

@@ -44,6 +44,8 @@ final class SagaRun {
 
 	private int attempts;
 
+	private int unfit;
+
 	private String reason = DEADLINE;
 
 	private boolean doubtful;
@@ -77,6 +79,7 @@ final class SagaRun {
 		this.status = saga.status();
 		this.presence = Presence.STORED;
 		this.attempts = saga.attempts();
+		this.unfit = saga.unfit();
 		this.reason = Objects.requireNonNullElse(saga.reason(), DEADLINE);
 	}
 
@@ -219,6 +222,13 @@ final class SagaRun {
 
 	int attempts() {
 		return this.attempts;
+	}
+
+	/**
+	 * How often the journal did not fit an instance before this run.
+	 */
+	int unfit() {
+		return this.unfit;
 	}
 
 	Duration lease() {

@@ -103,6 +103,15 @@ public interface SagaStore {
 	boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay);
 
 	/**
+	 * Releases an open saga whose journal does not fit this instance, as {@link #release}
+	 * does. Takes the attempt back, and counts the run as unfit instead.
+	 * @param owner the owner
+	 * @param delay the time until it can be taken over
+	 * @return {@code false} if nothing was written
+	 */
+	boolean releaseUnfit(SagaOwner owner, Duration delay);
+
+	/**
 	 * Takes over a saga that is open and due, or was started by this process and not run.
 	 * Raises its epoch and its attempts, turns {@link SagaStatus#STARTED} into
 	 * {@link SagaStatus#EXECUTING}, or both into {@link SagaStatus#COMPENSATING} after

@@ -72,6 +72,20 @@ final class SagaTransitions {
 	}
 
 	/**
+	 * Releases the saga for an instance whose version of the application fits.
+	 */
+	RunEnd releaseUnfit(SagaRun run, @Nullable Throwable failure) {
+		Duration delay = Backoff.after(run.unfit());
+		try {
+			boolean unused = this.resources.store().releaseUnfit(run.owner(), delay);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", run.id(), ex);
+		}
+		return RunEnd.released(delay, failure);
+	}
+
+	/**
 	 * Changes the status, and writes the outcomes that are not written yet.
 	 * @return {@code false} if it had no effect
 	 * @throws LeaveBody if that is unknown

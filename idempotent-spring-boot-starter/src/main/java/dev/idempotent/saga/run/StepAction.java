@@ -3,6 +3,8 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,6 +66,7 @@ final class StepAction {
 			try {
 				Object value = bound(context, () -> call.act(keys.action().digest()));
 				requireOneCall(single, context, entry.name(), 1);
+				requireDone(context, entry.name());
 				outcome = entry.done(store(call, entry, value));
 			}
 			catch (LeaveBody ex) {
@@ -131,11 +134,27 @@ final class StepAction {
 	 * step alone: its cancellation would not find it.
 	 */
 	static void requireOneCall(boolean single, IdempotencyContext context, String step, int fewest) {
-		int made = context.calls().made();
+		int made = context.calls().keyed();
 		if (single && (made < fewest || made > 1)) {
 			throw LeaveBody.because(Cause.HALT, "The step '" + step + "' made " + made
 					+ " calls under its key instead of one. List the service in idempotent.client.targets, make one "
 					+ "call, or take the key and send it", null);
+		}
+	}
+
+	/**
+	 * Leaves the body if an action or undo has returned although one of its calls is not
+	 * known to be done: it was redirected, or its failure was ignored.
+	 */
+	static void requireDone(IdempotencyContext context, String step) {
+		Calls calls = context.calls();
+		if (calls.open() > 0) {
+			Answer answer = calls.lastAnswer();
+			throw LeaveBody.because(Cause.UNKNOWN,
+					"The outcome of the step '" + step + "' is unknown: it returned, but " + calls.open() + " of its "
+							+ calls.made() + " calls did not end with a status of success"
+							+ ((answer != null) ? ". The last status was " + answer.status() : ""),
+					null);
 		}
 	}
 

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param status the status
  * @param steps how many times a step has begun
  * @param attempts how often it was taken over without progress
+ * @param unfit how often its journal did not fit the instance that had taken it over,
+ * which does not count as an attempt
  * @param fingerprint the fingerprint of the arguments
  * @param arguments the arguments; {@code null} after its end
  * @param result the result, if it has completed
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param journal the entries, in the order of their numbers
  */
 @SuppressWarnings("ArrayRecordComponent")
-public record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts,
+public record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int unfit,
 		Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
 		Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal) {
 

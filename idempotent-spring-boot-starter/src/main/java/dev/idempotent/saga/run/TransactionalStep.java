@@ -3,9 +3,11 @@ package dev.idempotent.saga.run;
 import java.util.List;
 import java.util.Objects;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.FailureClassifier.Verdict;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import dev.idempotent.saga.run.SagaRun.Presence;
 import dev.idempotent.saga.run.StepTransactions.End;
@@ -39,13 +41,14 @@ final class TransactionalStep {
 	JournalEntry act(StepCall<?> call, JournalEntry entry) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
 			StepKeys keys = new StepKeys(this.run.owner(), entry.name());
+			IdempotencyContext context = keys.actionContext(this.run.resources().settings().process(), false);
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
-				Object value = StepAction.bound(keys.actionContext(this.run.resources().settings().process(), false),
-						() -> call.act(keys.action().digest()));
+				Object value = StepAction.bound(context, () -> call.act(keys.action().digest()));
+				StepAction.requireDone(context, entry.name());
 				status.flush();
 				return entry.done(store(call, entry, value));
 			});
-			JournalEntry outcome = end.committed() ? find(end, entry.name()) : refused(entry, end);
+			JournalEntry outcome = end.committed() ? find(end, entry.name()) : refused(entry, end, context);
 			if (!end.committed()) {
 				this.run.journal().keep(outcome);
 			}
@@ -61,11 +64,13 @@ final class TransactionalStep {
 	void undo(StepCall<?> call, JournalEntry entry, @Nullable Object result) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
 			StepKeys keys = new StepKeys(this.run.owner(), entry.name());
+			IdempotencyContext context = keys.undoContext(this.run.resources().settings().process());
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
-				StepAction.<@Nullable Object>bound(keys.undoContext(this.run.resources().settings().process()), () -> {
+				StepAction.<@Nullable Object>bound(context, () -> {
 					call.compensateResult(result);
 					return null;
 				});
+				StepAction.requireDone(context, entry.name());
 				status.flush();
 				return entry.in(StepState.COMPENSATED);
 			});
@@ -113,10 +118,16 @@ final class TransactionalStep {
 		}
 	}
 
-	private JournalEntry refused(JournalEntry entry, End<?> end) {
+	/**
+	 * Returns the entry of an action that was rolled back.
+	 * @throws LeaveBody if another attempt may succeed, or the action has made calls,
+	 * which a rollback does not undo
+	 */
+	private JournalEntry refused(JournalEntry entry, End<?> end, IdempotencyContext context) {
 		Throwable failure = failureOf(end);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(), failure);
-		if (!end.known() || isTransient(failure)) {
+		if (!end.known() || isTransient(failure) || (context.calls().made() > 0
+				&& this.run.resources().failures().ofCall(failure, context, false) != Verdict.REFUSED)) {
 			throw LeaveBody.because(Cause.UNKNOWN,
 					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure), failure);
 		}

@@ -9,6 +9,7 @@ create table if not exists saga_instance (
 	due_at datetime(6),
 	deadline datetime(6) not null,
 	attempts integer not null,
+	unfit integer default 0 not null,
 	fingerprint_version integer not null,
 	fingerprint_digest varchar(64) character set ascii collate ascii_bin not null,
 	arguments longblob,
@@ -21,8 +22,8 @@ create table if not exists saga_instance (
 
 create table if not exists saga_step (
 	saga_id varchar(64) character set ascii collate ascii_bin not null,
-	name varchar(100) not null,
 	seq integer not null,
+	name varchar(100) not null,
 	kind varchar(30) character set ascii collate ascii_bin not null,
 	state varchar(20) character set ascii collate ascii_bin not null,
 	result longblob,
@@ -31,5 +32,5 @@ create table if not exists saga_step (
 	begun_at datetime(6) not null,
 	compensating_at datetime(6),
 	ended_at datetime(6),
-	primary key (saga_id, name)
+	primary key (saga_id, seq)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;

@@ -9,6 +9,7 @@ create table if not exists saga_instance (
 	due_at timestamp(6) with time zone,
 	deadline timestamp(6) with time zone not null,
 	attempts integer not null,
+	unfit integer default 0 not null,
 	fingerprint_version integer not null,
 	fingerprint_digest varchar(64) not null,
 	arguments bytea,
@@ -22,8 +23,8 @@ create index if not exists saga_instance_due_at on saga_instance (status, due_at
 
 create table if not exists saga_step (
 	saga_id varchar(64) not null,
-	name varchar(100) not null,
 	seq integer not null,
+	name varchar(100) not null,
 	kind varchar(30) not null,
 	state varchar(20) not null,
 	result bytea,
@@ -32,5 +33,5 @@ create table if not exists saga_step (
 	begun_at timestamp(6) with time zone not null,
 	compensating_at timestamp(6) with time zone,
 	ended_at timestamp(6) with time zone,
-	primary key (saga_id, name)
+	primary key (saga_id, seq)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

@@ -28,6 +28,10 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	Claim answer = new Claim.Acquired();
 
+	String epoch = "1";
+
+	@Nullable Claim onRecord;
+
 	@Override
 	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 			boolean contended) {
@@ -41,7 +45,15 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
-		return null;
+		if (this.unreachable) {
+			throw new IdempotencyStoreUnavailableException("Preset to be unreachable", null);
+		}
+		return this.onRecord;
+	}
+
+	@Override
+	public boolean isCurrent(@Nullable String other) {
+		return this.epoch.equals(other);
 	}
 
 	@Override
@@ -66,6 +78,11 @@ final class PresetTransactions implements IdempotencyTransactions {
 		@Override
 		public Claim outcome() {
 			return this.claim;
+		}
+
+		@Override
+		public String epoch() {
+			return PresetTransactions.this.epoch;
 		}
 
 		@Override

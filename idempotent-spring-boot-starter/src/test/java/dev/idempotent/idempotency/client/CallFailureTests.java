@@ -3,8 +3,9 @@ package dev.idempotent.idempotency.client;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-import dev.idempotent.idempotency.DerivedKey;
+import dev.idempotent.idempotency.CallAttempt;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.Samples;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,52 +23,62 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class CallFailureTests {
 
-	private final IdempotencyContext run = new IdempotencyContext(Samples.key(), "token");
+	private static final String TARGET = "POST http://gateway/charges";
+
+	private IdempotencyContext run = new IdempotencyContext(Samples.key(), "token");
 
 	@ParameterizedTest
 	@ValueSource(ints = { 400, 402, 404, 405, 410, 413, 422, 451 })
 	void isARefusalAtTheFirstAttemptOrAsAReplay(int status) {
-		call();
-		assertThat(classify(status, false, true)).isEqualTo(CallFailure.REFUSED);
-		assertThat(classify(status, true, false)).isEqualTo(CallFailure.REFUSED);
-		assertThat(classify(status, false, false)).isEqualTo(CallFailure.UNKNOWN);
+		call(status, false);
+		assertThat(classify(status, true)).isEqualTo(CallFailure.REFUSED);
+		assertThat(classify(status, false)).isEqualTo(CallFailure.UNKNOWN);
+		this.run = new IdempotencyContext(Samples.key(), "token");
+		call(status, true);
+		assertThat(classify(status, false)).isEqualTo(CallFailure.REFUSED);
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 401, 403, 408, 409, 412, 425, 428, 429, 500, 502, 503, 504, 302 })
 	void isUnknownAfterOtherStatuses(int status) {
-		assertThat(classify(status, true, true)).isEqualTo(CallFailure.UNKNOWN);
+		call(status, true);
+		assertThat(classify(status, true)).isEqualTo(CallFailure.UNKNOWN);
 	}
 
 	@Test
 	void isUnknownWithoutAResponse() {
+		call(404, true);
 		assertThat(CallFailure.of(new ResourceAccessException("reset", new IOException()), this.run, true))
 			.isEqualTo(CallFailure.UNKNOWN);
 		assertThat(CallFailure.of(new IllegalStateException(), this.run, true)).isEqualTo(CallFailure.UNKNOWN);
 	}
 
 	@Test
-	void isUnknownAfterAnAttemptOfTheSameRunWithoutAnAnswer() {
-		DerivedKey key = call();
-		key.markUnanswered();
-		call();
-		assertThat(classify(404, false, true)).isEqualTo(CallFailure.UNKNOWN);
-		assertThat(classify(404, true, true)).isEqualTo(CallFailure.REFUSED);
+	void isUnknownIfTheResponseWasNotObserved() {
+		assertThat(classify(404, true)).isEqualTo(CallFailure.UNKNOWN);
+		call(200, false);
+		assertThat(classify(404, true)).isEqualTo(CallFailure.UNKNOWN);
 	}
 
 	@Test
-	void isUnknownIfAnotherCallOfTheRunHasSucceeded() {
-		call().markSucceeded();
-		call();
-		assertThat(classify(404, false, true)).isEqualTo(CallFailure.UNKNOWN);
-		assertThat(classify(404, true, true)).isEqualTo(CallFailure.UNKNOWN);
+	void isARefusalAfterAnAttemptWithoutAnAnswerOnlyAsAReplay() {
+		this.run.derive(TARGET, Samples.fingerprint("one")).markUnanswered();
+		call(404, false);
+		assertThat(classify(404, true)).isEqualTo(CallFailure.UNKNOWN);
+		call(503, false).markUnanswered();
+		call(404, true);
+		assertThat(classify(404, true)).isEqualTo(CallFailure.UNKNOWN);
+		this.run = new IdempotencyContext(Samples.key(), "token");
+		call(503, false).markUnanswered();
+		call(404, true);
+		assertThat(classify(404, true)).isEqualTo(CallFailure.REFUSED);
 	}
 
 	@Test
-	void isUnknownAsAReplayIfAnotherCallOfTheRunIsUnanswered() {
-		call().markUnanswered();
-		this.run.derive("POST http://gateway/other", Samples.fingerprint("other"));
-		assertThat(classify(404, true, true)).isEqualTo(CallFailure.UNKNOWN);
+	void isUnknownAfterAnyOtherCall() {
+		this.run.observe(Samples.fingerprint("other")).markDone();
+		call(404, true);
+		assertThat(classify(404, true)).isEqualTo(CallFailure.UNKNOWN);
 	}
 
 	@ParameterizedTest
@@ -78,6 +89,7 @@ class CallFailureTests {
 	void takesWhatTheServiceRepeatsOfTheRequestForNoReusedKey(String type, String body) {
 		HttpHeaders headers = new HttpHeaders();
 		headers.set("Content-Type", type);
+		call(422, false);
 		assertThat(CallFailure.of(response(422, headers, body), this.run, true)).isEqualTo(CallFailure.REFUSED);
 	}
 
@@ -95,6 +107,7 @@ class CallFailureTests {
 
 	@Test
 	void findsTheResponseAmongTheCauses() {
+		call(404, false);
 		Throwable wrapped = new IllegalStateException(new IOException(response(404, new HttpHeaders(), "")));
 		assertThat(CallFailure.of(wrapped, this.run, true)).isEqualTo(CallFailure.REFUSED);
 	}
@@ -107,16 +120,14 @@ class CallFailureTests {
 		assertThat(CallFailure.of(one, this.run, true)).isEqualTo(CallFailure.UNKNOWN);
 	}
 
-	private DerivedKey call() {
-		return this.run.derive("POST http://gateway/charges", Samples.fingerprint("one"));
+	private CallAttempt call(int status, boolean replayed) {
+		CallAttempt attempt = this.run.derive(TARGET, Samples.fingerprint("one"));
+		attempt.markAnswered(new Answer(status, replayed));
+		return attempt;
 	}
 
-	private CallFailure classify(int status, boolean replayed, boolean firstAttempt) {
-		HttpHeaders headers = new HttpHeaders();
-		if (replayed) {
-			headers.set("Idempotent-Replayed", "true");
-		}
-		return CallFailure.of(response(status, headers, ""), this.run, firstAttempt);
+	private CallFailure classify(int status, boolean firstAttempt) {
+		return CallFailure.of(response(status, new HttpHeaders(), ""), this.run, firstAttempt);
 	}
 
 	private static RestClientResponseException response(int status, HttpHeaders headers, String body) {

@@ -26,12 +26,12 @@ public final class Downstream implements AutoCloseable {
 	/**
 	 * Instead of a status: the connection ends without an answer.
 	 */
-	static final int SILENCE = 0;
+	public static final int SILENCE = 0;
 
 	/**
 	 * Instead of a status: 200, and the connection ends within the body.
 	 */
-	static final int HALF_AN_ANSWER = 1;
+	public static final int HALF_AN_ANSWER = 1;
 
 	private static final byte[] BODY = "done".getBytes(StandardCharsets.UTF_8);
 

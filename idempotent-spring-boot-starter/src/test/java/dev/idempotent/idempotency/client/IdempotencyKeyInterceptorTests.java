@@ -4,6 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
 import org.junit.jupiter.api.AfterEach;
@@ -59,8 +61,8 @@ class IdempotencyKeyInterceptorTests {
 		post("/charges?attempt=2", "one");
 		String target = "POST " + this.downstream.url() + "/charges";
 		IdempotencyContext expected = new IdempotencyContext(this.key, "another token");
-		assertThat(this.downstream.keys()).containsExactly(expected.derive(target, Samples.fingerprint("any")).value(),
-				expected.derive(target, Samples.fingerprint("any")).value());
+		assertThat(this.downstream.keys()).containsExactly(expected.derive(target, Samples.fingerprint("any")).key(),
+				expected.derive(target, Samples.fingerprint("any")).key());
 	}
 
 	@Test
@@ -174,7 +176,7 @@ class IdempotencyKeyInterceptorTests {
 		String sent = this.key.digest();
 		assertThat(this.downstream.keys()).containsExactly(sent, sent, sent, "none", sent);
 		assertThat(this.downstream.cancels()).containsOnly("none");
-		assertThat(run.calls()).isEqualTo(new IdempotencyContext.Calls(1, 2, 3));
+		assertThat(run.calls()).isEqualTo(new Calls(2, 1, 5, 0, new Answer(200, false)));
 	}
 
 	@Test

@@ -173,8 +173,9 @@ class IdempotencyKeyClientInterceptorTests {
 	}
 
 	private static String derive(IdempotencyContext run, MethodDescriptor<?, ?> method) {
-		return run.derive("grpc://" + Charges.AUTHORITY + "/" + method.getFullMethodName(), Samples.fingerprint("any"))
-			.value();
+		return String.valueOf(
+				run.derive("grpc://" + Charges.AUTHORITY + "/" + method.getFullMethodName(), Samples.fingerprint("any"))
+					.key());
 	}
 
 	private synchronized String work(String request) {

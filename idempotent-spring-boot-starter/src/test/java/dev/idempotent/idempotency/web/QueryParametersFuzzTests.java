@@ -1,10 +1,11 @@
 package dev.idempotent.idempotency.web;
 
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -20,6 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class QueryParametersFuzzTests {
 
+	private static final Pattern ENCODED_OR_LETTER = Pattern.compile("%[0-9A-F]{2}|[ !-$&-~]");
+
 	static Stream<byte[]> seeds() {
 		return Stream
 			.of("", "x=1&y=2&x=3", "&&=&x&=1", "x=%41+%2B&%78=%C3%A4", "x=%", "x=%zz&y=%F", "x=%FF%ed%a0%80",
@@ -34,13 +37,13 @@ class QueryParametersFuzzTests {
 		SortedMap<String, List<String>> parameters = QueryParameters.of(request);
 		MockHttpServletRequest respelt = request(respelt(parameters));
 		assertThat(QueryParameters.of(respelt)).isEqualTo(parameters);
-		assertThat(QueryParameters.first(respelt)).isEqualTo(QueryParameters.first(request));
 		assertThat(digest(respelt)).isEqualTo(digest(request));
 		assertThat(digest(request(request.getQueryString() + "&="))).isNotEqualTo(digest(request));
 	}
 
 	/**
-	 * The same parameters with the names in reverse order and fully encoded.
+	 * The same parameters with the names in reverse order and all ASCII letters encoded
+	 * that are not part of an encoded byte.
 	 */
 	private static String respelt(SortedMap<String, List<String>> parameters) {
 		return new TreeMap<>(parameters).descendingMap()
@@ -53,7 +56,9 @@ class QueryParametersFuzzTests {
 	}
 
 	private static String encoded(String text) {
-		return URLEncoder.encode(text, StandardCharsets.UTF_8);
+		return ENCODED_OR_LETTER.matcher(text)
+			.replaceAll((found) -> found.group().startsWith("%") ? found.group().toLowerCase(Locale.ROOT)
+					: "%%%02x".formatted((int) found.group().charAt(0)));
 	}
 
 	private static String digest(MockHttpServletRequest request) {

@@ -1,16 +1,25 @@
 package dev.idempotent.saga.jdbc;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.JournalEntry;
+import dev.idempotent.saga.run.SagaSamples;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
 import dev.idempotent.saga.run.SagaStore;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -27,6 +36,28 @@ class H2SagaStoreTests extends JdbcSagaStoreContract {
 	@BeforeAll
 	static void createTables() {
 		rows = SagaRows.create(pool(MINUTE), "h2", "saga_");
+	}
+
+	@Test
+	void keepsStepsApartThatTheDatabaseComparesAsEqual() {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl("jdbc:h2:mem:ignoring_case;IGNORECASE=TRUE");
+		try (pool) {
+			SagaTables tables = SagaRows.create(pool, "h2", "saga_").tables();
+			SagaStore sagas = new JdbcSagaStore(pool, tables, MINUTE);
+			List<JournalEntry> steps = List.of(SagaSamples.done("hold", 1), SagaSamples.done("HOLD", 2));
+			sagas.insert(this.saga, steps);
+			sagas.change(this.saga.owner(),
+					new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPENSATING, null, "declined", MINUTE),
+					List.of());
+			sagas.change(this.saga.owner(),
+					new StatusChange(SagaStatus.COMPENSATING, SagaStatus.HALTED, null, "refused", MINUTE), List.of());
+			assertThat(new JdbcSagaAdministration(pool, tables).skip(this.saga.id(), "HOLD", "by hand")).isTrue();
+			assertThat(new JdbcSagaAdministration(pool, tables).skip(this.saga.id(), "Hold", "by hand")).isFalse();
+			assertThat(Objects.requireNonNull(sagas.find(this.saga.id())).journal())
+				.extracting((step) -> step.entry().state())
+				.containsExactly(StepState.DONE, StepState.SKIPPED);
+		}
 	}
 
 	private static HikariDataSource pool(Duration lockTimeout) {

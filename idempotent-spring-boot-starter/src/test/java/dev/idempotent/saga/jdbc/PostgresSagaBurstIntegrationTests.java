@@ -17,6 +17,7 @@ import dev.idempotent.saga.run.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the driver has prepared each statement on the server, which has planned it for an empty
  * table.
  */
+@Tag("long")
 class PostgresSagaBurstIntegrationTests {
 
 	@RegisterExtension

@@ -38,6 +38,8 @@ final class InMemorySaga {
 
 	int attempts;
 
+	int unfit;
+
 	@Nullable String process;
 
 	@Nullable Instant due;
@@ -76,6 +78,7 @@ final class InMemorySaga {
 		this.epoch = other.epoch;
 		this.steps = other.steps;
 		this.attempts = other.attempts;
+		this.unfit = other.unfit;
 		this.process = other.process;
 		this.due = other.due;
 		this.arguments = other.arguments;
@@ -139,7 +142,7 @@ final class InMemorySaga {
 			.toList();
 		String why = (this.haltReason != null) ? this.haltReason : this.reason;
 		return new StoredSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.steps, this.attempts,
-				this.fingerprint, this.arguments, this.result, why,
+				this.unfit, this.fingerprint, this.arguments, this.result, why,
 				(this.due != null) ? Duration.between(now, this.due) : Duration.ZERO,
 				Duration.between(this.createdAt, now), this.createdAt, this.deadline, steps);
 	}

@@ -159,6 +159,20 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 	}
 
 	@Override
+	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
+		return this.rows.change(owner.id(), (row) -> {
+			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
+				return false;
+			}
+			row.process = null;
+			row.unfit++;
+			row.attempts = Math.max(0, row.attempts - 1);
+			row.lease(delay, now());
+			return true;
+		});
+	}
+
+	@Override
 	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
 		List<StoredSaga> taken = takeOver(
 				(row) -> row.id.equals(id)
@@ -218,6 +232,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 			row.haltReason = null;
 			row.process = null;
 			row.attempts = 0;
+			row.unfit = 0;
 			row.epoch++;
 			row.due = now();
 			return true;

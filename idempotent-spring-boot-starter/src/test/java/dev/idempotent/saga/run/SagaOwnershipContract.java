@@ -7,6 +7,7 @@ import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,39 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		StatusChange undo = new StatusChange(SagaStatus.EXECUTING, SagaStatus.COMPENSATING, null, "late", LEASE);
 		assertThat(this.store.change(fourth.owner(), undo, List.of())).isTrue();
 		assertThat(find().attempts()).isZero();
+	}
+
+	@Test
+	void countsRunsThatDoNotFitInsteadOfTheirAttempts() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		this.store.release(this.owner, List.of(), Duration.ZERO);
+		SagaOwner second = Objects.requireNonNull(takeOver()).owner();
+		assertThat(this.store.releaseUnfit(this.owner, Duration.ZERO)).isFalse();
+		assertThat(this.store.releaseUnfit(second, SECOND)).isTrue();
+		assertThat(find().attempts()).isZero();
+		assertThat(find().unfit()).isOne();
+		assertThat(takeOver()).isNull();
+		pass(SECOND);
+		SagaOwner third = Objects.requireNonNull(takeOver()).owner();
+		this.store.write(third, SagaStatus.EXECUTING, 1, List.of(), LEASE);
+		assertThat(this.store.releaseUnfit(third, Duration.ZERO)).isTrue();
+		assertThat(find().attempts()).isZero();
+		assertThat(find().unfit()).isEqualTo(2);
+		this.store.change(Objects.requireNonNull(takeOver()).owner(),
+				new StatusChange(SagaStatus.EXECUTING, SagaStatus.HALTED, null, "unfit", LEASE), List.of());
+		assertThat(administration().retry(this.saga.id())).isTrue();
+		assertThat(find().unfit()).isZero();
+	}
+
+	@Test
+	void writesStepsWhoseNamesADatabaseMayCompareAsEqual() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		this.store.write(this.owner, SagaStatus.EXECUTING, 3,
+				List.of(SagaSamples.done("hold", 1), SagaSamples.acting("hold ", 2), SagaSamples.acting("HOLD", 3)),
+				LEASE);
+		assertThat(find().journal()).extracting((step) -> step.entry().name()).containsExactly("hold", "hold ", "HOLD");
+		assertThat(find().journal()).extracting((step) -> step.entry().state())
+			.containsExactly(StepState.DONE, StepState.ACTING, StepState.ACTING);
 	}
 
 	@Test

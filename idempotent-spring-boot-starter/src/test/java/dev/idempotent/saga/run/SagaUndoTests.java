@@ -14,6 +14,8 @@ import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -272,6 +274,85 @@ class SagaUndoTests extends SagaEngineBench {
 		assertThat(this.store.insert(started, List.of())).isTrue();
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
 		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void haltsAtOnceIfAnActionUsesAnotherStep(boolean caught) {
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(() -> {
+			SagaStep<Void> inner = this.saga.step("inner");
+			this.saga.step("outer").run(() -> {
+				this.log.add("outer");
+				use(caught, () -> inner.run(() -> this.log.add("inner")));
+			});
+			return "";
+		}));
+		assertThat(this.log).containsExactly("outer");
+		assertThat(find().reason()).contains("The step 'inner' is used within another step");
+		assertThat(find().steps()).extracting("state").containsExactly(StepState.ACTING);
+	}
+
+	@Test
+	void haltsAtOnceIfAnActionCreatesAStepOrCallsASaga() {
+		for (Supplier<?> use : List.<Supplier<?>>of(() -> this.saga.step("inner"), this::callAnother)) {
+			assertThatExceptionOfType(SagaHaltedException.class)
+				.isThrownBy(() -> this.process.engine().call(LambdaSaga.of(() -> {
+					this.saga.step("outer").run(() -> {
+						Object unused = use.get();
+					});
+					return "";
+				}), Samples.key(), Samples.fingerprint("order"), new byte[] { 1 }));
+		}
+	}
+
+	private Object callAnother() {
+		try {
+			return String.valueOf(this.process.engine()
+				.call(LambdaSaga.of(() -> ""), Samples.key(), Samples.fingerprint("other"), new byte[] { 1 }));
+		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void undoesASagaWhoseTransactionUsesAnotherStep(boolean caught) {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			this.saga.step("outer").runInTransaction(() -> use(caught, () -> this.saga.step("inner").run(() -> {
+			})));
+			return "";
+		}));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void haltsAtOnceIfAnUndoUsesAStep(boolean caught) {
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(() -> {
+			SagaStep<Void> created = this.saga.step("notify");
+			this.saga.step("a")
+				.compensate(() -> use(caught, () -> created.run(() -> this.log.add("notify"))))
+				.run(() -> this.log.add("a"));
+			throw new StepRefusedException("no");
+		}));
+		assertThat(this.log).containsExactly("a");
+		assertThat(find().reason()).contains("The step 'notify' is used in an undo");
+	}
+
+	private static void use(boolean caught, Runnable step) {
+		try {
+			step.run();
+		}
+		catch (Throwable ex) {
+			if (!caught) {
+				throw ex;
+			}
+		}
 	}
 
 	@Test

@@ -221,7 +221,8 @@ abstract class CancelRules extends OnTomcatAndJetty {
 		call("/holds/created", acting);
 		call("/releases/created", IdempotencyContext.forSingleCall(cancel, "token", action + "; outcome=unknown"));
 		assertThat(releases()).isOne();
-		assertThat(acting.calls()).isEqualTo(new IdempotencyContext.Calls(1, 1, 0));
+		assertThat(acting.calls())
+			.isEqualTo(new IdempotencyContext.Calls(1, 1, 1, 0, new IdempotencyContext.Answer(201, false)));
 	}
 
 	@Test

@@ -1,0 +1,371 @@
+package dev.idempotent.autoconfigure.saga;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.client.Downstream;
+import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
+import dev.idempotent.idempotency.client.PropagationTarget;
+import dev.idempotent.saga.Saga;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.method.SagaApplication;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.client.ClientHttpRequestFactory;
+import org.springframework.http.client.ClientHttpResponse;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.client.ResponseErrorHandler;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestClientException;
+import org.springframework.web.client.RestTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the outcome that a step records for what its action has received.
+ */
+class StepOutcomeTests {
+
+	private static final ClientHttpRequestFactory REQUESTS = new JdkClientHttpRequestFactory(
+			HttpClient.newHttpClient());
+
+	private static final List<Kind> CALLS = List.of(Kind.PLAIN, Kind.COMPENSATE, Kind.CANCEL);
+
+	private static final int[] REDIRECTS = { 300, 301, 302, 303, 304, 307, 308 };
+
+	private static final Map<String, Callable<@Nullable Object>> actions = new ConcurrentHashMap<>();
+
+	private static final Map<String, Callable<@Nullable Object>> undos = new ConcurrentHashMap<>();
+
+	private final Downstream service = new Downstream();
+
+	private final Downstream unlisted = new Downstream();
+
+	private final IdempotencyKeyInterceptor keys = new IdempotencyKeyInterceptor(
+			List.of(PropagationTarget.parse("127.0.0.1:" + port(this.service))));
+
+	private final RestClient client = builder().build();
+
+	@AfterEach
+	void stop() {
+		this.service.close();
+		this.unlisted.close();
+	}
+
+	@Test
+	void isNotDoneAfterARedirect() {
+		run((shop) -> {
+			for (int status : REDIRECTS) {
+				for (Kind kind : CALLS) {
+					this.service.willAnswer(status);
+					assertThat(shop.step(kind, () -> send("POST", "/charges"))).as(kind + " " + status)
+						.isEqualTo("ACTING");
+				}
+			}
+		});
+	}
+
+	@Test
+	void isDoneAfterASuccess() {
+		run((shop) -> {
+			for (int status : new int[] { 200, 201, 202, 204, 206 }) {
+				for (Kind kind : CALLS) {
+					this.service.willAnswer(status);
+					assertThat(shop.step(kind, () -> send("POST", "/charges"))).as(kind + " " + status)
+						.isEqualTo("DONE");
+				}
+			}
+		});
+	}
+
+	@Test
+	void isNotDoneIfTheClientIgnoresAFailure() {
+		RestClient lenient = builder().defaultStatusHandler((status) -> true, (request, response) -> {
+		}).build();
+		RestTemplate template = new RestTemplate(REQUESTS);
+		template.getInterceptors().add(this.keys);
+		template.setErrorHandler(new ResponseErrorHandler() {
+			@Override
+			public boolean hasError(ClientHttpResponse response) {
+				return false;
+			}
+		});
+		List<Callable<@Nullable Object>> calls = List.of(
+				() -> lenient.post().uri(this.service.url() + "/charges").retrieve().toBodilessEntity().hashCode(),
+				() -> this.client.post()
+					.uri(this.service.url() + "/charges")
+					.retrieve()
+					.onStatus(HttpStatusCode::isError, (request, response) -> {
+					})
+					.body(String.class),
+				() -> this.client.post().uri(this.service.url() + "/charges").exchange((request, response) -> "sent"),
+				() -> template.postForObject(this.service.url() + "/charges", null, String.class),
+				() -> ignoring(() -> send("POST", "/charges")));
+		run((shop) -> {
+			for (int status : new int[] { 302, 404, 409, 422, 500, 503 }) {
+				for (Callable<@Nullable Object> call : calls) {
+					this.service.willAnswer(status);
+					assertThat(shop.step(Kind.COMPENSATE, call)).as("call " + calls.indexOf(call) + ", " + status)
+						.isEqualTo("ACTING");
+				}
+			}
+		});
+	}
+
+	@Test
+	void isNotDoneIfOneOfItsCallsIsNot() {
+		run((shop) -> {
+			this.service.willAnswer(302, 200);
+			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges") + send("POST", "/other")))
+				.isEqualTo("ACTING");
+			this.service.willAnswer(Downstream.SILENCE, 200);
+			assertThat(
+					shop.step(Kind.COMPENSATE, () -> ignoring(() -> send("POST", "/charges")) + send("POST", "/other")))
+				.isEqualTo("ACTING");
+		});
+	}
+
+	@Test
+	void isDoneIfARetryOfTheCallIs() {
+		run((shop) -> {
+			this.service.willAnswer(503, 200);
+			assertThat(
+					shop.step(Kind.CANCEL, () -> ignoring(() -> send("POST", "/charges")) + send("POST", "/charges")))
+				.isEqualTo("DONE");
+		});
+	}
+
+	@Test
+	void isDoneAlthoughALookUpHasFoundNothing() {
+		run((shop) -> {
+			this.service.willAnswer(404, 200);
+			assertThat(shop.step(Kind.COMPENSATE,
+					() -> ignoring(() -> send("GET", "/charges")) + send("POST", "/charges")))
+				.isEqualTo("DONE");
+		});
+	}
+
+	@Test
+	void isRefusedIfItsOnlyCallIs() {
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.PLAIN, Kind.COMPENSATE)) {
+				this.service.willAnswer(404);
+				assertThat(shop.step(kind, () -> send("POST", "/charges"))).as("%s", kind).isEqualTo("REFUSED");
+			}
+			this.service.willAnswer(404);
+			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges", "mine"))).isEqualTo("REFUSED");
+		});
+	}
+
+	@Test
+	void isNotRefusedIfItHasMadeAnotherCallBefore() {
+		List<Callable<@Nullable Object>> earlier = List.of(() -> send("POST", "/charges"),
+				() -> send("POST", "/charges", "mine"), () -> send("GET", "/charges"), () -> unlisted(this.client),
+				() -> ignoring(() -> send("POST", "/other")));
+		run((shop) -> {
+			for (String last : List.of("POST", "GET", "DELETE")) {
+				for (Callable<@Nullable Object> first : earlier) {
+					this.service.willAnswer((earlier.indexOf(first) == 3) ? new int[] { 404 } : new int[] { 200, 404 });
+					assertThat(shop.step(Kind.COMPENSATE, () -> first.call() + send(last, "/charges")))
+						.as("call " + earlier.indexOf(first) + ", then " + last)
+						.isEqualTo("ACTING");
+				}
+			}
+		});
+	}
+
+	@Test
+	void isNotRefusedByAResponseThatWasNotObserved() {
+		RestClient unknown = RestClient.builder().requestFactory(REQUESTS).build();
+		run((shop) -> {
+			this.unlisted.willAnswer(404, 404);
+			assertThat(shop.step(Kind.COMPENSATE, () -> unlisted(unknown))).isEqualTo("ACTING");
+			assertThat(shop.step(Kind.COMPENSATE, () -> send("POST", "/charges") + unlisted(unknown)))
+				.isEqualTo("ACTING");
+		});
+	}
+
+	@Test
+	void isNotUndoneAfterARedirect() {
+		run((shop) -> {
+			for (Kind kind : List.of(Kind.COMPENSATE, Kind.CANCEL)) {
+				this.service.willAnswer(200, 302);
+				assertThat(shop.undo(kind, () -> send("POST", "/charges"))).isEqualTo("COMPENSATING");
+				assertThat(shop.undo(kind, () -> send("POST", "/charges"))).isEqualTo("COMPENSATED");
+			}
+		});
+	}
+
+	@Test
+	void rollsATransactionBackWhoseCallWasNotDone() {
+		run((shop) -> {
+			for (int status : new int[] { 200, 302, 404 }) {
+				this.service.willAnswer(status);
+				assertThat(shop.step(Kind.TRANSACTION,
+						() -> this.client.post()
+							.uri(this.service.url() + "/charges")
+							.exchange((request, response) -> "sent")))
+					.as("after " + status)
+					.isEqualTo((status == 200) ? "DONE" : null);
+				assertThat(shop.jdbc().queryForList("select id from sent")).as("after " + status).hasSize(1);
+			}
+		});
+	}
+
+	private @Nullable String send(String method, String path, String... key) {
+		return this.client.method(HttpMethod.valueOf(method))
+			.uri(this.service.url() + path)
+			.headers((headers) -> List.of(key).forEach((own) -> headers.set("Idempotency-Key", own)))
+			.retrieve()
+			.body(String.class);
+	}
+
+	private @Nullable String unlisted(RestClient with) {
+		return with.post().uri(this.unlisted.url() + "/audit").retrieve().body(String.class);
+	}
+
+	private static @Nullable Object ignoring(Callable<@Nullable Object> call) throws Exception {
+		try {
+			return call.call();
+		}
+		catch (RestClientException ex) {
+			return "ignored";
+		}
+	}
+
+	private RestClient.Builder builder() {
+		return RestClient.builder().requestFactory(REQUESTS).requestInterceptor(this.keys);
+	}
+
+	private static int port(Downstream service) {
+		return URI.create(service.url()).getPort();
+	}
+
+	private static void run(Scenario scenario) {
+		SagaApplication.with(Shop.class)
+			.withConfiguration(AutoConfigurations.of(JdbcTemplateAutoConfiguration.class))
+			.withPropertyValues("idempotent.saga.initialize-schema=always", "idempotent.saga.wait-timeout=1ms")
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				jdbc.execute("create table sent (id varchar(36))");
+				scenario.run(new Caller(context.getBean(Shop.class), jdbc));
+			});
+	}
+
+	@FunctionalInterface
+	interface Scenario {
+
+		void run(Caller shop) throws Exception;
+
+	}
+
+	enum Kind {
+
+		PLAIN, COMPENSATE, CANCEL, TRANSACTION
+
+	}
+
+	/**
+	 * Calls sagas of one step, and finds out what the first run has recorded.
+	 */
+	private record Caller(Shop shop, JdbcTemplate jdbc) {
+
+		@Nullable String step(Kind kind, Callable<@Nullable Object> action) {
+			String id = UUID.randomUUID().toString();
+			actions.put(id, action);
+			try {
+				this.shop.place(id, kind);
+			}
+			catch (IdempotencyPendingException | SagaCompensatedException | IllegalStateException ex) {
+				// The journal tells.
+			}
+			return find("state", id);
+		}
+
+		@Nullable String undo(Kind kind, Callable<@Nullable Object> call) {
+			String id = UUID.randomUUID().toString();
+			actions.put(id, call);
+			undos.put(id, call);
+			try {
+				this.shop.place(id, kind);
+			}
+			catch (IdempotencyPendingException | SagaCompensatedException | SagaHaltedException ex) {
+				// The journal tells.
+			}
+			return find("state", id);
+		}
+
+		private @Nullable String find(String column, String step) {
+			return this.jdbc.queryForList("select " + column + " from saga_step where name = ?", String.class, step)
+				.stream()
+				.findFirst()
+				.orElse(null);
+		}
+
+	}
+
+	static class Shop {
+
+		private final SagaSteps saga;
+
+		private final JdbcTemplate jdbc;
+
+		Shop(SagaSteps saga, JdbcTemplate jdbc) {
+			this.saga = saga;
+			this.jdbc = jdbc;
+		}
+
+		@Saga(key = "#id")
+		public void place(String id, Kind kind) {
+			SagaStep<String> step = this.saga.step(id, String.class);
+			switch (kind) {
+				case PLAIN -> step.run(() -> once(actions, id));
+				case COMPENSATE -> step.compensate(() -> once(undos, id)).run(() -> once(actions, id));
+				case CANCEL -> step.cancel(() -> once(undos, id)).run(() -> once(actions, id));
+				case TRANSACTION -> step.runInTransaction(() -> {
+					this.jdbc.update("insert into sent values (?)", id);
+					return once(actions, id);
+				});
+			}
+			if (undos.containsKey(id)) {
+				throw new UnsupportedOperationException("Undo");
+			}
+		}
+
+		/**
+		 * Later runs, in the background, do not call the service.
+		 */
+		private static String once(Map<String, Callable<@Nullable Object>> calls, String id) {
+			Callable<@Nullable Object> call = calls.remove(id);
+			if (call == null) {
+				throw new IllegalStateException("Was run before");
+			}
+			try {
+				return String.valueOf(call.call());
+			}
+			catch (RuntimeException ex) {
+				throw ex;
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+}
