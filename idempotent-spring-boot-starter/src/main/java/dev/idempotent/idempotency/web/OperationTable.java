@@ -67,9 +67,10 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		annotated.forEach((handler, operation) -> operation.requirePathVariables(
 				IdempotentConfigurationException.describe(handler.type(), handler.method()),
 				pathVariables.getOrDefault(handler, Set.of())));
-		required.check(mapping);
+		RequiredKeyOperations matching = required.matchedAs(mapping);
+		matching.check(mapping);
 		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated),
-				CancelPairs.of(annotated, policy), required, new OperationPrefilter(patterns, required.rules()));
+				CancelPairs.of(annotated, policy), matching, new OperationPrefilter(patterns, matching.rules()));
 	}
 
 	private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
