@@ -14,7 +14,8 @@ function followMeters() {
     drawChart();
     return '';
   }).catch((trouble) => {
-    samples = [];
+    // A meter that is not there yet stands at zero.
+    samples = trouble.isMissing ? [totals([])] : [];
     byId('chart').replaceChildren();
     return trouble.message;
   }).then((trouble) => {
@@ -33,7 +34,7 @@ function drawChart() {
     badge(row, kind);
     element(row, 'span', 'chart-name', KINDS[kind].name);
     drawBars(row, increases(kind), highest);
-    element(row, 'b', 'chart-total', samples[samples.length - 1][kind]);
+    element(row, 'b', 'chart-total', increases(kind).reduce((sum, increase) => sum + increase, 0));
   });
 }
 

@@ -16,7 +16,7 @@ function compare() {
   sendBoth('Both fail after the commit', 'fail=after-commit')
       .then(() => sendBoth('Both retry', ''))
       .then(() => SIDES.forEach(judge))
-      .catch(() => SIDES.forEach((side) => showVerdict(side, '', 'The shop does not answer.')))
+      .catch(() => SIDES.forEach((side) => showVerdict(side, '', 'The shop does not respond.')))
       .then(() => {
         button.disabled = false;
       });
@@ -41,7 +41,7 @@ function judge(side) {
   if (orders > 1) {
     showVerdict(side, 'bad', '✗ ' + orders + ' orders for one key: ordered twice');
   } else if (orders === 1) {
-    showVerdict(side, 'good', '✓ 1 order, and the retry got its answer');
+    showVerdict(side, 'good', '✓ 1 order, and the retry got its response');
   } else {
     showVerdict(side, '', 'No order was made. Is Redis cut off?');
   }

@@ -29,7 +29,7 @@ function refresh() {
       }
       return '';
     });
-  }).catch(() => 'The shop does not answer. Trying again.').then((trouble) => {
+  }).catch(() => 'The shop does not respond. Trying again.').then((trouble) => {
     if (turn === refreshes) {
       showText('connection', trouble);
       timer = window.setTimeout(refresh, REFRESH_MILLIS);
@@ -63,7 +63,7 @@ function showEvents(events) {
   const table = emptied('events', events);
   events.sort((a, b) => new Date(b.handledAt) - new Date(a.handledAt)).forEach((event) => {
     const row = element(table, 'tr', '', '');
-    element(row, 'td', 'id', event.eventId.slice(0, 8));
+    element(row, 'td', 'id', '…' + event.eventId.slice(-8));
     element(row, 'td', '', event.type);
     element(row, 'td', 'id', event.orderId.slice(0, 8));
     element(row, 'td', '', new Date(event.handledAt).toLocaleTimeString());

@@ -10,8 +10,9 @@ function refresh() {
   window.clearTimeout(timer);
   refreshes += 1;
   const turn = refreshes;
+  let rush = null;
   Promise.all([readRush(), refreshRedis()]).then((answers) => {
-    const rush = answers[0];
+    rush = answers[0];
     if (rush && turn === refreshes) {
       showSale(rush.item);
       drawRush(rush);
@@ -20,7 +21,7 @@ function refresh() {
   }).then((answers) => {
     // A later refresh may have been faster.
     if (answers.length > 0 && turn === refreshes) {
-      drawStock(answers[0]);
+      drawStock(answers[0], rush);
       drawVerdict(answers[1]);
     }
     return '';
@@ -40,10 +41,10 @@ function readRush() {
 function read(url) {
   return get(url).then((answer) => {
     if (answer.status === 0) {
-      throw new Error('The shop does not answer. Trying again.');
+      throw new Error('The shop does not respond. Trying again.');
     }
     if (answer.status !== 200) {
-      throw new Error(url + ' answers ' + answer.status + '. Trying again.');
+      throw new Error(url + ' responds with ' + answer.status + '. Trying again.');
     }
     return parsed(answer.body);
   });

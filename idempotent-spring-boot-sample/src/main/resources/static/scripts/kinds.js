@@ -3,13 +3,13 @@
 /** What a request can come to, in the order of the legend. */
 const KINDS = {
   ran: { name: 'Ran', meaning: 'the handler ran' },
-  replayed: { name: 'Replayed', meaning: 'got the stored answer' },
-  waited: { name: 'Waited', meaning: 'for the stored answer' },
+  replayed: { name: 'Replayed', meaning: 'got the stored response' },
+  waited: { name: 'Waited', meaning: 'for the stored response' },
   'in-progress': { name: 'In progress', meaning: '409, retry later' },
   mismatched: { name: 'Mismatched', meaning: '422, other body' },
   refused: { name: 'Refused', meaning: 'nothing ran' },
   failed: { name: 'Failed', meaning: 'the handler failed' },
-  lost: { name: 'Lost', meaning: 'no answer arrived' }
+  lost: { name: 'Lost', meaning: 'no response arrived' }
 };
 
 /** The outcomes of the meter idempotency.requests, by the kind that shows them. */

@@ -10,11 +10,12 @@ const REQUESTS = /^idempotency_requests_seconds_count\{([^}]*)\} (\S+)$/;
 function readMeters() {
   return get(PROMETHEUS).then((answer) => {
     if (answer.status !== 200) {
-      throw new Error(PROMETHEUS + ' answers ' + (answer.status || 'nothing') + '. Is the endpoint exposed?');
+      throw new Error(PROMETHEUS + ' responds with ' + (answer.status || 'nothing') + '. Is the endpoint exposed?');
     }
     const lines = answer.body.split('\n').map((line) => REQUESTS.exec(line)).filter((line) => line !== null);
     if (lines.length === 0) {
-      throw new Error('No idempotency.requests yet. The meter appears with the first request.');
+      throw Object.assign(new Error('No idempotency.requests yet. The meter appears with the first request.'),
+          { isMissing: true });
     }
     return totals(lines.filter((line) => line[1].includes('kind="http"')));
   });

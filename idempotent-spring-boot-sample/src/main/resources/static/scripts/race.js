@@ -23,7 +23,7 @@ function race() {
       return getJson(url);
     });
   }).then((order) => showText('race-result', 'Order ' + order.orderId.slice(0, 8) + ' in PostgreSQL: ' + order.status))
-      .catch(() => MOVES.forEach((move) => showVerdict(move, '', 'The shop did not answer.')))
+      .catch(() => MOVES.forEach((move) => showVerdict(move, '', 'The shop did not respond.')))
       .then(() => {
         button.disabled = false;
       });

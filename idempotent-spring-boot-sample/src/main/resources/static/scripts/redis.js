@@ -2,7 +2,7 @@
 
 const REDIS = '/api/chaos/redis';
 
-/** Shows whether Redis answers. Without the switches, their buttons stay disabled. */
+/** Shows whether Redis is available. Without the switches, their buttons stay disabled. */
 function refreshRedis() {
   return get(REDIS).then((answer) => {
     const known = answer.status === 200;
@@ -24,7 +24,7 @@ function stateText(state) {
   if (!state.available) {
     return 'Cut off';
   }
-  return 'Answers' + (state.wipes > 0 ? ', wiped ' + (state.wipes === 1 ? 'once' : state.wipes + ' times') : '');
+  return 'Available' + (state.wipes > 0 ? ', wiped ' + (state.wipes === 1 ? 'once' : state.wipes + ' times') : '');
 }
 
 function switchRedis(action) {

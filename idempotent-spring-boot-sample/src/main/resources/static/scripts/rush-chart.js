@@ -20,7 +20,7 @@ function drawSeries(series) {
   parent.replaceChildren();
   const picture = svgElement(parent, 'svg', {
     viewBox: '0 0 ' + CHART.width + ' ' + CHART.height, preserveAspectRatio: 'none', role: 'img',
-    'aria-label': 'Answers per second, at most ' + highest
+    'aria-label': 'Responses per second, at most ' + highest
   });
   shown.forEach((each) => drawSecond(picture, each, (each.second - first) / seconds, 1 / seconds, highest));
   svgElement(picture, 'line', { class: 'axis', x1: 0, y1: CHART.height - 0.5, x2: CHART.width, y2: CHART.height - 0.5 });

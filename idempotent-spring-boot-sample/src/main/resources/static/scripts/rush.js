@@ -10,7 +10,7 @@ const ANSWERS = {
   limitReached: { name: 'Limit of the user', status: '409', kind: 'refused' },
   shed: { name: 'Too many requests', status: '429', kind: 'waited' },
   inProgress: { name: 'In progress', status: '409', kind: 'in-progress' },
-  unanswered: { name: 'No answer', status: '', kind: 'lost' },
+  unanswered: { name: 'No response', status: '', kind: 'lost' },
   failed: { name: 'Failed', status: '5xx', kind: 'failed' }
 };
 
@@ -49,12 +49,12 @@ function numberOf(id) {
 
 function refusalOf(answer) {
   if (answer.status === 0) {
-    return 'The shop does not answer.';
+    return 'The shop does not respond.';
   }
   const detail = parsed(answer.body).detail;
   return answer.status === 404
-    ? 'This shop has no flash sale: ' + RUSHES + ' answers 404.'
-    : 'The shop answers ' + answer.status + (detail ? ': ' + detail : '.');
+    ? 'This shop has no flash sale: ' + RUSHES + ' responds with 404.'
+    : 'The shop responds with ' + answer.status + (detail ? ': ' + detail : '.');
 }
 
 function followRush(id, itemOfRush) {

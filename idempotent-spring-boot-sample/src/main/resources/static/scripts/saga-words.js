@@ -74,7 +74,7 @@ function ownerText(checkout, status) {
     return 'JVM ' + owner.pid + (owner.detail === 'after-complete' ? ' crashed after the end.' : ' has crashed. ' + ending);
   }
   if (owner.what === 'FENCED') {
-    return ending + ' JVM ' + owner.pid + ' continued too late: its call got the stored answer, its write was refused.';
+    return ending + ' JVM ' + owner.pid + ' continued too late: its call got the stored response, its write was refused.';
   }
   return 'JVM ' + owner.pid + ' is paused. ' + ending;
 }

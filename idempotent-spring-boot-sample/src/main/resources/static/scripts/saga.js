@@ -43,14 +43,14 @@ function startAt(checkout, url, attempts) {
     window.clearInterval(followed);
     if (answer.status === 202) {
       checkout.id = parsed(answer.body).id;
-      logLine((answer.replayed ? 'It was started: this is the stored answer. ' : 'It is started. ')
+      logLine((answer.replayed ? 'It was started: this is the stored response. ' : 'It is started. ')
           + 'Its id: ' + checkout.id.slice(0, 8) + '…', Date.now());
       poll(checkout);
     } else if (attempts === 0 || (answer.status >= 400 && answer.status < 500 && answer.status !== 409)) {
       failed(checkout, answer);
     } else {
       if (url !== CHECKOUT + '/start') {
-        logLine('No answer. The same request is sent again, to this JVM.', Date.now());
+        logLine('No response. The same request is sent again, to this JVM.', Date.now());
       }
       window.setTimeout(() => startAt(checkout, CHECKOUT + '/start', attempts - 1), STEP_MILLIS);
     }
@@ -58,7 +58,7 @@ function startAt(checkout, url, attempts) {
 }
 
 function failed(checkout, answer) {
-  showText('saga-sentence', parsed(answer.body).detail || 'The shop does not answer.');
+  showText('saga-sentence', parsed(answer.body).detail || 'The shop does not respond.');
   byId('saga-sentence').className = 'bad';
   byId('check-out').disabled = false;
 }
@@ -120,7 +120,7 @@ function resolve(action, note) {
   logLine(action === 'retry' ? 'The operator lets the refund be tried again.' : 'The operator skips the refund: ' + note, Date.now());
   return send(post(CHECKOUT + '/' + shown.id + '/' + action, { step: 'payment', note: note }, null, '')).then((answer) => {
     if (answer.status >= 300) {
-      logLine(parsed(answer.body).detail || 'The shop does not answer.', Date.now());
+      logLine(parsed(answer.body).detail || 'The shop does not respond.', Date.now());
     }
   });
 }

@@ -1,24 +1,24 @@
 'use strict';
 
 const FATES = {
-  replayed: (number) => number + ' got the stored answer',
-  waited: (number) => number + ' waited and got the same answer',
+  replayed: (number) => number + ' got the stored response',
+  waited: (number) => number + ' waited and got the same response',
   'in-progress': (number) => number + ' came while the first was running (409)',
   mismatched: (number) => number + (number === 1 ? ' was' : ' were') + ' rejected for another body (422)',
   refused: (number) => number + (number === 1 ? ' was' : ' were') + ' refused',
   failed: (number) => number + ' failed',
-  lost: (number) => (number === 1 ? '1 answer was' : number + ' answers were') + ' lost',
+  lost: (number) => (number === 1 ? '1 response was' : number + ' responses were') + ' lost',
   waiting: (number) => number + (number === 1 ? ' is' : ' are') + ' on the way'
 };
 
 const REASONS = {
   waiting: () => 'The handler is running.',
   ran: (key, last) => last.chaos === 'fail=after-commit'
-    ? 'The handler failed after the commit. Order and answer were committed together, so the answer is still sent.'
-    : 'The key was new, so the handler ran, and its answer was stored. Click again.',
-  replayed: () => 'The key was known, so the handler did not run again. The answer came from the store.',
-  waited: () => 'The first request was running. This handler lets repeats wait for its answer (OnPending.WAIT).',
-  'in-progress': () => 'The first request still held the key. A client that gets a 409 retries, and then gets the stored answer.',
+    ? 'The handler failed after the commit. Order and response were committed together, so the response is still sent.'
+    : 'The key was new, so the handler ran, and its response was stored. Send it again.',
+  replayed: () => 'The key was known, so the handler did not run again. The response came from the store.',
+  waited: () => 'The first request was running. This handler lets repeats wait for its response (OnPending.WAIT).',
+  'in-progress': () => 'The first request still held the key. A client that gets a 409 retries, and then gets the stored response.',
   mismatched: () => 'A key stands for one request body. The same key with another body is a mistake of the client: nothing ran.',
   refused: (key, last) => parsed(last.answer.body).detail || 'Nothing ran.',
   failed: (key) => key.orders.length === 0
@@ -26,7 +26,7 @@ const REASONS = {
     : 'The order was committed, then the handler failed. LEASE has released the key: retry, and see.',
   lost: (key) => key.orders.length === 0
     ? 'The client has given up. The server has not: it is still working.'
-    : 'The order was made, but its answer never arrived. Retry: the stored answer comes, no second order.'
+    : 'The order was made, but its response never arrived. Retry: the stored response comes, no second order.'
 };
 
 const DOUBLE = 'LEASE keeps the key in Redis, apart from the order. The key was gone although the order was committed, '
@@ -59,8 +59,8 @@ function isDouble(key) {
 }
 
 function sentenceOf(key) {
-  const clicks = key.requests.length;
-  const parts = ['You clicked ' + (clicks === 1 ? 'once' : clicks + ' times'), ordersPhrase(key.orders.length)];
+  const sent = key.requests.length;
+  const parts = [counted(sent, 'request') + (sent === 1 ? ' was sent' : ' were sent'), ordersPhrase(key.orders.length)];
   Object.keys(FATES).forEach((kind) => {
     const number = key.requests.filter((entry) => entry.kind === kind).length;
     if (number > 0) {

@@ -3,6 +3,7 @@ package dev.idempotent.advice;
 import java.lang.reflect.Modifier;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -26,11 +27,15 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 
 	private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
+	private static final String VALIDATION = "org.springframework.validation.beanvalidation.";
+
 	private static final String SECURITY = "org.springframework.security.";
 
-	private final AnnotatedMethodAdvisor<?> placed;
+	private final Advisor placed;
 
 	private final Placement placement;
+
+	private final Predicate<Class<?>> createsProxy;
 
 	private final Map<String, Object> earlyTargets = new ConcurrentHashMap<>();
 
@@ -40,9 +45,20 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	 * @param placement where to add it
 	 */
 	public AdvisorBeanPostProcessor(AnnotatedMethodAdvisor<?> advisor, Placement placement) {
+		this(advisor, placement, (type) -> true);
+	}
+
+	/**
+	 * Creates a post-processor that adds to all proxies, but does not create each.
+	 * @param advisor the advisor to add
+	 * @param placement where to add it
+	 * @param createsProxy whether to create a proxy for a bean of a class that has none
+	 */
+	public AdvisorBeanPostProcessor(Advisor advisor, Placement placement, Predicate<Class<?>> createsProxy) {
 		this.advisor = advisor;
 		this.placed = advisor;
 		this.placement = placement;
+		this.createsProxy = createsProxy;
 		setOrder(ORDER);
 	}
 
@@ -61,7 +77,12 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		return (this.earlyTargets.remove(beanName) == targetOf(bean)) ? bean : place(bean, beanName);
 	}
 
-	AnnotatedMethodAdvisor<?> advisor() {
+	@Override
+	public Class<?> determineBeanType(Class<?> beanType, String beanName) {
+		return createsProxy(beanType) ? super.determineBeanType(beanType, beanName) : beanType;
+	}
+
+	Advisor advisor() {
 		return this.placed;
 	}
 
@@ -74,7 +95,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 			advised.addAdvisor(indexIn(advised), this.placed);
 			return bean;
 		}
-		return isExtensible(bean.getClass()) ? super.postProcessAfterInitialization(bean, beanName) : bean;
+		return createsProxy(bean.getClass()) ? super.postProcessAfterInitialization(bean, beanName) : bean;
 	}
 
 	/**
@@ -92,8 +113,8 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 	/**
 	 * {@link AnnotatedMethodsCheck} reports beans that cannot be proxied.
 	 */
-	private static boolean isExtensible(Class<?> type) {
-		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed();
+	private boolean createsProxy(Class<?> type) {
+		return !Modifier.isFinal(type.getModifiers()) && !type.isSealed() && this.createsProxy.test(type);
 	}
 
 	private int indexIn(Advised advised) {
@@ -103,8 +124,14 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 			// Without a target, the last advice implements the methods of the bean.
 			end--;
 		}
+		if (this.placement == Placement.OUTERMOST) {
+			return 0;
+		}
 		if (this.placement == Placement.INNERMOST) {
 			return end;
+		}
+		if (this.placement == Placement.INSIDE_APPLICATION) {
+			return insideApplication(advisors, end);
 		}
 		int transaction = end;
 		int security = 0;
@@ -117,6 +144,22 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 			}
 		}
 		return Math.max(transaction, security);
+	}
+
+	/**
+	 * Bean validation repeats no call and hides no exception.
+	 */
+	private static int insideApplication(Advisor[] advisors, int end) {
+		int index = end;
+		for (int i = end - 1; i >= 0; i--) {
+			if (advisors[i] instanceof AnnotatedMethodAdvisor<?>) {
+				index = i;
+			}
+			else if (!advisors[i].getAdvice().getClass().getName().startsWith(VALIDATION)) {
+				break;
+			}
+		}
+		return index;
 	}
 
 	private static Object targetOf(Object bean) {
@@ -134,6 +177,16 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 		 * method security. Innermost if the bean has no transactional advice.
 		 */
 		AROUND_TRANSACTION,
+
+		/**
+		 * Outside all other advice.
+		 */
+		OUTERMOST,
+
+		/**
+		 * Inside the advice of the application, and outside that of this library.
+		 */
+		INSIDE_APPLICATION,
 
 		/**
 		 * Next to the bean's own method, within its transaction.

@@ -44,7 +44,9 @@ public final class AnnotatedMethodsCheck {
 		this.advisors = beans.getBeansOfType(AdvisorBeanPostProcessor.class)
 			.values()
 			.stream()
-			.<AnnotatedMethodAdvisor<?>>map(AdvisorBeanPostProcessor::advisor)
+			.map(AdvisorBeanPostProcessor::advisor)
+			.filter(AnnotatedMethodAdvisor.class::isInstance)
+			.<AnnotatedMethodAdvisor<?>>map((advisor) -> (AnnotatedMethodAdvisor<?>) advisor)
 			.filter((advisor) -> advisor.annotation() == annotation)
 			.toList();
 		this.eligibility = new ProxyEligibility(beans, annotation);

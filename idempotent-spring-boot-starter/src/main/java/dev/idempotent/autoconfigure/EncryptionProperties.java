@@ -59,6 +59,11 @@ record EncryptionProperties(@DefaultValue Map<String, String> keys, @Nullable St
 	}
 
 	private static byte[] decode(String property, String key) {
+		if (key.contains("${")) {
+			throw new IdempotentConfigurationException(
+					property + " has a placeholder for a property or environment variable that is not set.", GENERATE,
+					null);
+		}
 		byte[] bytes;
 		try {
 			bytes = Base64.getDecoder().decode(key.strip());

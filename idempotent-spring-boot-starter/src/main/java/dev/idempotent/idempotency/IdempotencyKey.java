@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency;
 
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
@@ -21,8 +23,16 @@ public record IdempotencyKey(String digest) {
 	 * @param operation the operation name; empty for {@link Kind#HEADER}
 	 * @param key the key itself
 	 * @return the stored form
+	 * @throws IllegalArgumentException if the operation or the key has half of a
+	 * character, such as {@code substring} leaves of an emoji
 	 */
 	public static IdempotencyKey of(Kind kind, String namespace, String scope, String operation, String key) {
+		CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
+		if (!encoder.canEncode(operation) || !encoder.canEncode(key)) {
+			throw new IllegalArgumentException(
+					"The idempotency key, or the name of its operation or step, contains half of "
+							+ "a character (an unpaired surrogate): do not cut a text within a character");
+		}
 		return new IdempotencyKey(LengthPrefixedDigest.of(FORMAT, kind.name().toLowerCase(Locale.ROOT), namespace,
 				scope, operation, key));
 	}

@@ -21,20 +21,22 @@ public enum Database {
 	 */
 	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
 			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)",
-			"cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint)"),
+			"cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint)",
+			"cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)"),
 
 	/**
 	 * MySQL and MariaDB. {@code utc_timestamp} is the start of the statement.
 	 */
 	MYSQL("utc_timestamp(6)", "utc_timestamp(6)", "timestampadd(microsecond, ? * 1000, utc_timestamp(6))",
 			"timestampdiff(microsecond, %s, utc_timestamp(6)) div 1000",
-			"timestampdiff(microsecond, utc_timestamp(6), %s)"),
+			"timestampdiff(microsecond, utc_timestamp(6), %s)", "null"),
 
 	/**
 	 * H2. Its clock does not advance within a transaction.
 	 */
 	H2("current_timestamp(6)", "current_timestamp(6)", "dateadd(millisecond, ?, current_timestamp(6))",
-			"datediff(millisecond, %s, current_timestamp(6))", "datediff(microsecond, current_timestamp(6), %s)");
+			"datediff(millisecond, %s, current_timestamp(6))", "datediff(microsecond, current_timestamp(6), %s)",
+			"null");
 
 	private static final Pattern TABLE = Pattern.compile("([A-Za-z_]\\w*\\.)?[A-Za-z_]\\w*");
 
@@ -48,12 +50,16 @@ public enum Database {
 
 	private final String microsUntil;
 
-	Database(String now, String nowForIndexes, String millisFromNow, String millisSince, String microsUntil) {
+	private final String epoch;
+
+	Database(String now, String nowForIndexes, String millisFromNow, String millisSince, String microsUntil,
+			String epoch) {
 		this.now = now;
 		this.nowForIndexes = nowForIndexes;
 		this.millisFromNow = millisFromNow;
 		this.millisSince = millisSince;
 		this.microsUntil = microsUntil;
+		this.epoch = epoch;
 	}
 
 	/**
@@ -140,6 +146,16 @@ public enum Database {
 	 */
 	public String microsUntil(String column) {
 		return this.microsUntil.formatted(column);
+	}
+
+	/**
+	 * Identifies the server from its start to its end. What was committed may only be
+	 * lost when that ends: in a crash, by a failover to another server, or by the start
+	 * of a restored copy.
+	 * @return an expression, {@code null} for a database that cannot tell
+	 */
+	public String epoch() {
+		return this.epoch;
 	}
 
 	/**

@@ -32,7 +32,9 @@ public interface Outbox {
 	}
 
 	/**
-	 * Checks that events can be appended in the calling thread.
+	 * Checks that events can be appended in the calling thread. If the database then
+	 * rolls back the transaction's work and goes on, as MySQL, MariaDB and H2 do to break
+	 * a deadlock, a commit with later events fails.
 	 * @throws OutboxTransactionException if not, as {@link #append(Collection)}
 	 */
 	void requireTransaction();

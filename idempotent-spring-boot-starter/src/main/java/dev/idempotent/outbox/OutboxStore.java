@@ -2,6 +2,7 @@ package dev.idempotent.outbox;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
@@ -10,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores events from their append until their delivery. Internal to this library:
- * applications cannot replace it. Each method is one atomic step. {@link #append}
- * participates in the transaction of the calling thread. The others commit in a
- * transaction of their own and change only events whose lease still has the given claim
- * id; other events are left unchanged and not counted. Failures are
+ * applications cannot replace it. Each method is one atomic step. The marks and
+ * {@link #append} participate in the transaction of the calling thread. The others commit
+ * in a transaction of their own and change only events whose lease still has the given
+ * claim id; other events are left unchanged and not counted. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
 public interface OutboxStore extends EventSettlement {
@@ -30,6 +31,22 @@ public interface OutboxStore extends EventSettlement {
 	 * @return {@code false} if it would begin with the transaction
 	 */
 	boolean leasesAtAppend();
+
+	/**
+	 * Inserts a mark into the transaction of the calling thread, if the database can roll
+	 * back all of its work and go on in another one, as MySQL and H2 do to break a
+	 * deadlock.
+	 * @return the mark, or {@code null} if the database cannot
+	 */
+	@Nullable UUID mark();
+
+	/**
+	 * Deletes a mark in the transaction of the calling thread.
+	 * @param mark as inserted
+	 * @return {@code false} if it was no longer there, so that what the transaction did
+	 * before may have been rolled back
+	 */
+	boolean unmark(UUID mark);
 
 	/**
 	 * Inserts events in the transaction of the calling thread, in this order and in one
@@ -223,10 +240,25 @@ public interface OutboxStore extends EventSettlement {
 	 *
 	 * @param leased the event
 	 * @param reason a sentence for operators
-	 * @param delay the time until the next attempt; without effect on a dead event
+	 * @param delay the time until the next attempt, at most 36,500 days; without effect
+	 * on a dead event
 	 * @param counted whether the attempt stays counted; without effect on a dead event
 	 */
 	record FailedEvent(LeasedEvent leased, String reason, Duration delay, boolean counted) {
+
+		/**
+		 * Below the limits of the databases for a point in time.
+		 */
+		private static final Duration MAX_DELAY = Duration.ofDays(36_500);
+
+		/**
+		 * Limits what applications give to what a database can store: otherwise one event
+		 * would keep the outcomes of its batch from being stored.
+		 */
+		public FailedEvent {
+			reason = Objects.requireNonNullElse(reason, "No reason was given");
+			delay = delay.isNegative() ? Duration.ZERO : delay.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : delay;
+		}
 
 		/**
 		 * An event whose attempt stays counted.

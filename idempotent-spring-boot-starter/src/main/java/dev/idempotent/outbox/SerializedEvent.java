@@ -16,6 +16,11 @@ public final class SerializedEvent {
 	 */
 	public static final String CONTENT_TYPE = "content-type";
 
+	/**
+	 * Those of the largest row.
+	 */
+	private static final int SEQUENCE_DIGITS = 19;
+
 	private final UUID id;
 
 	private final long sequence;
@@ -165,9 +170,17 @@ public final class SerializedEvent {
 			headers.put("ce_subject", this.key);
 			headers.put("ce_partitionkey", this.key);
 		}
-		headers.put("ce_sequence", Long.toString(this.sequence));
+		headers.put("ce_sequence", orderedAsText(this.sequence));
 		headers.putAll(this.storedHeaders);
 		return headers;
+	}
+
+	/**
+	 * The sequence extension of CloudEvents requires that sequences are ordered as text.
+	 */
+	private static String orderedAsText(long sequence) {
+		String digits = Long.toString(Math.max(0, sequence));
+		return "0".repeat(SEQUENCE_DIGITS - digits.length()) + digits;
 	}
 
 }

@@ -90,7 +90,7 @@ public final class OneTimeTokens {
 	 * any caller may use
 	 * @return visible ASCII characters that need no escaping in HTML
 	 * @throws IllegalArgumentException if the purpose is blank or the principal has no
-	 * name
+	 * name, or half of a character in it
 	 */
 	public String issue(String purpose, @Nullable Principal principal) {
 		if (purpose.isBlank()) {
@@ -101,6 +101,10 @@ public final class OneTimeTokens {
 					"The principal has no name that a token can be bound to. Pass null for a token that any caller may use");
 		}
 		String caller = (principal != null) ? this.callers.apply(principal) : null;
+		if (caller != null && !isComplete(caller)) {
+			throw new IllegalArgumentException(
+					"The name of the principal contains half of a character (an unpaired surrogate)");
+		}
 		byte[] serial = new byte[TokenFormat.SERIAL_BYTES];
 		this.random.nextBytes(serial);
 		TokenFormat token = new TokenFormat(caller != null, this.signing.id(), this.clock.instant().plus(this.validity),
@@ -123,7 +127,7 @@ public final class OneTimeTokens {
 		TokenSecret secret = this.secrets.get(token.secretId());
 		String caller = (token.bound() && principal != null && hasName(principal)) ? this.callers.apply(principal)
 				: null;
-		if (secret == null || token.bound() != (caller != null)
+		if (secret == null || token.bound() != (caller != null) || (caller != null && !isComplete(caller))
 				|| !MessageDigest.isEqual(token.signature(), sign(secret, token, purpose, caller))) {
 			return TokenCheck.without(TokenCheck.Outcome.REFUSED);
 		}
@@ -163,6 +167,13 @@ public final class OneTimeTokens {
 	private static boolean hasName(Principal principal) {
 		String name = principal.getName();
 		return name != null && !name.isBlank();
+	}
+
+	/**
+	 * Returns whether no part of a name is replaced before it is signed.
+	 */
+	private static boolean isComplete(String name) {
+		return StandardCharsets.UTF_8.newEncoder().canEncode(name);
 	}
 
 	private static byte[] utf8(String text) {

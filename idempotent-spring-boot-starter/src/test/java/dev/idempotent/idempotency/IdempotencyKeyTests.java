@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.IdempotencyKey.Kind;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Tests for {@link IdempotencyKey}.
@@ -44,9 +45,9 @@ class IdempotencyKeyTests {
 	}
 
 	@Test
-	void differsForTextThatIsNotUnicode() {
+	void differsForScopesThatAreNotUnicode() {
 		assertThat(Stream.of("?", "\ud800", "\ud801", "\udc00", "\ud800?", "\ud83d\ude00", "\ude00\ud83d", "\u00e9")
-			.map((key) -> IdempotencyKey.of(Kind.STEP, "", "", "run", key))).doesNotHaveDuplicates();
+			.map((scope) -> IdempotencyKey.of(Kind.METHOD, "", scope, "run", "key"))).doesNotHaveDuplicates();
 	}
 
 	@Test
@@ -62,6 +63,19 @@ class IdempotencyKeyTests {
 		IdempotencyKey key = IdempotencyKey.of(Kind.HEADER, "shop", "alice", "", "secret");
 		assertThat(key.digest()).matches("[0-9a-f]{64}");
 		assertThat(key).hasToString(key.digest());
+	}
+
+	@Test
+	void refusesHalfOfACharacter() {
+		for (String half : new String[] { "a\ud83d", "\ude00", "\ude00\ud83d" }) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", "place", half))
+				.withMessageContaining("half of a character");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> IdempotencyKey.of(IdempotencyKey.Kind.STEP, "shop", "", half, "k"));
+		}
+		assertThat(IdempotencyKey.of(IdempotencyKey.Kind.METHOD, "shop", "", "place", "\ud83d\ude00").digest())
+			.hasSize(64);
 	}
 
 	@Test

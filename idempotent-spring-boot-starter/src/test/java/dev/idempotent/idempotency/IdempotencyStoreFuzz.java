@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -14,10 +15,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Random histories and races on a store. {@code -Dfuzz.histories=100000} runs more
  * histories, {@code -Dfuzz.seed=17 -Dfuzz.histories=1} repeats one.
  */
+@Tag("fuzz")
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 public abstract class IdempotencyStoreFuzz {
 
-	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 100);
+	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 25);
 
 	private static final int FIRST_SEED = Integer.getInteger("fuzz.seed", 1);
 

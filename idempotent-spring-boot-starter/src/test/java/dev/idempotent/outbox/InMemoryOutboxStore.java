@@ -45,6 +45,16 @@ public final class InMemoryOutboxStore implements OutboxStore {
 	}
 
 	@Override
+	public @Nullable UUID mark() {
+		return null;
+	}
+
+	@Override
+	public boolean unmark(UUID mark) {
+		return true;
+	}
+
+	@Override
 	public synchronized List<SerializedEvent> append(List<SerializedEvent> events, @Nullable EventLease lease) {
 		boolean pending = TransactionSynchronizationManager.isSynchronizationActive();
 		List<Entry> added = events.stream().map((event) -> add(event, lease, Duration.ZERO, !pending)).toList();

@@ -3,6 +3,7 @@ package dev.idempotent.outbox;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.idempotency.Race;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,9 +13,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dfuzz.histories=100000} plays more of them,
  * {@code -Dfuzz.seed=17 -Dfuzz.histories=1} repeats one.
  */
+@Tag("fuzz")
 public abstract class OrderedStoreFuzz {
 
-	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 40);
+	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 10);
 
 	private static final int FIRST_SEED = Integer.getInteger("fuzz.seed", 1);
 

@@ -7,6 +7,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 import dev.idempotent.idempotency.Race;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -16,10 +17,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Compares stores with the model in random histories. {@code -Dfuzz.histories=100000}
  * plays more of them, {@code -Dfuzz.seed=17 -Dfuzz.histories=1} repeats one.
  */
+@Tag("fuzz")
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 public abstract class OutboxStoreFuzz {
 
-	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 60);
+	private static final int HISTORIES = Integer.getInteger("fuzz.histories", 15);
 
 	private static final int FIRST_SEED = Integer.getInteger("fuzz.seed", 1);
 

@@ -27,13 +27,28 @@ final class PostgresProcess implements PostgresServer {
 	private @Nullable EmbeddedPostgres process;
 
 	PostgresProcess(List<String> settings) {
+		this(settings, newDirectory());
+	}
+
+	/**
+	 * Creates a server on existing data, which it deletes when it is closed.
+	 */
+	PostgresProcess(List<String> settings, Path data) {
 		this.settings = settings;
+		this.data = data;
+	}
+
+	static Path newDirectory() {
 		try {
-			this.data = Files.createTempDirectory("postgres");
+			return Files.createTempDirectory("postgres");
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	Path data() {
+		return this.data;
 	}
 
 	@Override

@@ -163,7 +163,7 @@ class ChromiumIntegrationTests {
 		assertThat(marks(page, "in-progress")).hasCount(4);
 		assertThat(marks(page, "ran")).hasCount(1);
 		assertThat(page.locator("#sentence"))
-			.hasText("You clicked 5 times; 1 order was made; 4 came while the first was running (409).");
+			.hasText("5 requests were sent; 1 order was made; 4 came while the first was running (409).");
 	}
 
 	private void letRepeatsWait(Page page) {
@@ -171,18 +171,18 @@ class ChromiumIntegrationTests {
 		page.locator("#five-times").click();
 		assertThat(marks(page, "waited")).hasCount(4);
 		assertThat(page.locator("#sentence"))
-			.hasText("You clicked 5 times; 1 order was made; 4 waited and got the same answer.");
+			.hasText("5 requests were sent; 1 order was made; 4 waited and got the same response.");
 	}
 
 	private void loseAnAnswer(Page page) {
 		choose(page, "handler", "/api/orders");
 		choose(page, "trouble", "lost");
 		page.locator("#place").click();
-		assertThat(page.locator("#sentence")).hasText("You clicked once; 1 order was made; 1 answer was lost.");
+		assertThat(page.locator("#sentence")).hasText("1 request was sent; 1 order was made; 1 response was lost.");
 		choose(page, "trouble", "");
 		page.locator("#place").click();
 		assertThat(page.locator("#sentence"))
-			.hasText("You clicked 2 times; 1 order was made; 1 got the stored answer; 1 answer was lost.");
+			.hasText("2 requests were sent; 1 order was made; 1 got the stored response; 1 response was lost.");
 	}
 
 	private static void choose(Page page, String name, String value) {

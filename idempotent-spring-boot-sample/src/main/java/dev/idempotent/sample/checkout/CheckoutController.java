@@ -32,7 +32,7 @@ class CheckoutController {
 	 * Responds when the checkout is complete or undone.
 	 */
 	@PostMapping
-	@Idempotent
+	@Idempotent(guarantee = Guarantee.LEASE)
 	Receipt place(@Valid @RequestBody PlaceCheckout command) {
 		return this.checkout.place(command);
 	}

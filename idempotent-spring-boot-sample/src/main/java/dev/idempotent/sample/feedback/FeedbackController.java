@@ -1,5 +1,6 @@
 package dev.idempotent.sample.feedback;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import jakarta.validation.Valid;
@@ -20,7 +21,7 @@ class FeedbackController {
 
 	@PostMapping("/api/feedback")
 	@ResponseStatus(HttpStatus.ACCEPTED)
-	@Idempotent(from = KeySource.FINGERPRINT, retention = "1m")
+	@Idempotent(from = KeySource.FINGERPRINT, guarantee = Guarantee.LEASE, retention = "1m")
 	FeedbackReceipt give(@Valid @RequestBody GiveFeedback command) {
 		return this.box.take(command);
 	}

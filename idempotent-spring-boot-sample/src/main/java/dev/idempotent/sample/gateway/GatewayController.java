@@ -1,5 +1,6 @@
 package dev.idempotent.sample.gateway;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -23,7 +24,7 @@ class GatewayController {
 	 * Declines the payment method {@code declined} and accepts all others.
 	 */
 	@PostMapping("/gateway/charges")
-	@Idempotent
+	@Idempotent(guarantee = Guarantee.LEASE)
 	Charge charge(@RequestBody ChargeOrder command) {
 		return this.book.enter(command.orderId(), !command.method().equals("declined"));
 	}
@@ -32,7 +33,7 @@ class GatewayController {
 	 * Refunds a charge, unless the gateway refuses refunds.
 	 */
 	@PostMapping("/gateway/refunds")
-	@Idempotent
+	@Idempotent(guarantee = Guarantee.LEASE)
 	Refund refund(@RequestBody RefundOrder command) {
 		if (!this.refunds.isOpen()) {
 			throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT);

@@ -2,6 +2,7 @@ package dev.idempotent.sample.payment;
 
 import java.util.UUID;
 
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.validation.Valid;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -19,7 +20,7 @@ class PaymentController {
 	}
 
 	@PostMapping("/api/orders/{orderId}/payment")
-	@Idempotent
+	@Idempotent(guarantee = Guarantee.LEASE)
 	Payment pay(@PathVariable UUID orderId, @Valid @RequestBody PayOrder command) {
 		return this.payments.pay(orderId, command);
 	}

@@ -45,7 +45,8 @@ record SaleAudit(String item, Findings findings, Optional<GateView> gate, @Nulla
 				atRest(4,
 						"Each request that got 201 gets it again, or a refusal after the end; one reservation for each key",
 						answerProblems()),
-				atRest(5, "Each order has one notification", this.findings.notifications()),
+				atRest(5, "Each order has one notification, if no published event was lost",
+						this.findings.notifications()),
 				atRest(6,
 						"No hold is left, the gate knows the free units, and one more buyer gets a unit if one is free",
 						saleProblems())));

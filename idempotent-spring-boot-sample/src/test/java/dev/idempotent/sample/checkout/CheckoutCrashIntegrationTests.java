@@ -2,6 +2,7 @@ package dev.idempotent.sample.checkout;
 
 import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The first owner of each checkout is a second JVM, which crashes. The page's tests have
  * the crash during the refund.
  */
+@Tag("long")
 @ShopTest
 class CheckoutCrashIntegrationTests {
 

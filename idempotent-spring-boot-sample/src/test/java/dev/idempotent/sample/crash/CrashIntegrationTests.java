@@ -10,6 +10,7 @@ import dev.idempotent.sample.crash.site.Journal.Death;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -24,6 +25,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 /**
  * Explained in {@code docs/crash-tests.md}.
  */
+@Tag("long")
 @TestInstance(Lifecycle.PER_CLASS)
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
 class CrashIntegrationTests {

@@ -10,6 +10,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.kafka.KafkaOutboxPublisher;
 import dev.idempotent.sample.ShopClient;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -27,6 +28,7 @@ import static org.awaitility.Awaitility.await;
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
 		properties = { "idempotent.redis.timeout=10s", "spring.data.redis.timeout=10s" })
+@Tag("long")
 @ActiveProfiles("kafka")
 @DirtiesContext
 class KafkaOrderEventsIntegrationTests {

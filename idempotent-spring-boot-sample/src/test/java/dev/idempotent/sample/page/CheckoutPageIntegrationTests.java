@@ -4,11 +4,13 @@ import java.io.IOException;
 
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("long")
 @ShopTest
 class CheckoutPageIntegrationTests {
 

@@ -29,7 +29,7 @@ class FlashSalePageIntegrationTests {
 
 	@Test
 	void saysWhatToDoWhileNoRushIsStarted() {
-		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		assertThat(this.page.texts("#rush-state").get(0)).startsWith("No rush yet.");
 		assertThat(this.page.texts("#verdict")).containsExactly("Nothing to judge yet.");
 		assertThat(this.page.isHidden("rush-figures")).isTrue();
@@ -39,7 +39,7 @@ class FlashSalePageIntegrationTests {
 	@Test
 	void saysThatTheRushIsUnknown() throws IOException {
 		try (ShopPage reloaded = new ShopPage(this.port, "flash-sale.html#unknown")) {
-			reloaded.awaitTexts("#connection", "/api/rushes/unknown answers 404. Trying again.");
+			reloaded.awaitTexts("#connection", "/api/rushes/unknown responds with 404. Trying again.");
 		}
 	}
 

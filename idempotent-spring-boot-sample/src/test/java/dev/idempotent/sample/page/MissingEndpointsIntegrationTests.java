@@ -28,7 +28,7 @@ class MissingEndpointsIntegrationTests {
 
 	@Test
 	void saysThatTheMetersCannotBeRead() {
-		this.page.awaitTexts("#no-meters", "/actuator/prometheus answers 404. Is the endpoint exposed?");
+		this.page.awaitTexts("#no-meters", "/actuator/prometheus responds with 404. Is the endpoint exposed?");
 		assertThat(this.page.isHidden("no-meters")).isFalse();
 		assertThat(this.page.has("#chart li")).isFalse();
 	}

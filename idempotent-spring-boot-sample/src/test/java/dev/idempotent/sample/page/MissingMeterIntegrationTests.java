@@ -22,7 +22,7 @@ class MissingMeterIntegrationTests {
 	@Test
 	void saysThatThereIsNoMeter() throws IOException {
 		try (ShopPage page = new ShopPage(this.port)) {
-			page.placeOrder("You clicked once; 1 order was made.");
+			page.placeOrder("1 request was sent; 1 order was made.");
 			page.awaitTexts("#no-meters", "No idempotency.requests yet. The meter appears with the first request.");
 			assertThat(page.isHidden("no-meters")).isFalse();
 			assertThat(page.has("#chart li")).isFalse();

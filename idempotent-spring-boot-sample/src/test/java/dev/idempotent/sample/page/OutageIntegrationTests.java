@@ -33,24 +33,24 @@ class OutageIntegrationTests {
 
 	@Test
 	void cutsRedisOffAndBringsItBack() throws IOException {
-		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		assertThat(this.page.isDisabled("redis-restore")).isTrue();
 		this.page.click("redis-cut");
 		this.page.awaitTexts("#redis-state", "Cut off");
 		assertThat(isAvailable()).isFalse();
 		assertThat(this.page.isDisabled("redis-cut")).isTrue();
 		this.page.choose("handler", "/api/orders/lease");
-		this.page.placeOrder("You clicked once; no order was made; 1 was refused.");
+		this.page.placeOrder("1 request was sent; no order was made; 1 was refused.");
 		this.page.awaitMarks("refused");
 		assertThat(this.page.texts("#lanes .mark text")).containsExactly("503");
 		this.page.click("redis-restore");
-		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		assertThat(isAvailable()).isTrue();
 	}
 
 	@Test
 	void wipesRedis() throws IOException {
-		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		int wipes = wipes();
 		this.page.click("redis-wipe");
 		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).contains("wiped"));
@@ -59,8 +59,8 @@ class OutageIntegrationTests {
 
 	@Test
 	void drawsWhatTheMetersCount() throws IOException {
-		this.page.placeOrder("You clicked once; 1 order was made.");
-		this.page.placeOrder("You clicked 2 times; 1 order was made; 1 got the stored answer.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
+		this.page.placeOrder("2 requests were sent; 1 order was made; 1 got the stored response.");
 		this.page.awaitTexts("#chart .kind-ran .chart-total, #chart .kind-replayed .chart-total",
 				(totals) -> totals.size() == 2 && !totals.contains("0"));
 		assertThat(this.page.isHidden("no-meters")).isTrue();

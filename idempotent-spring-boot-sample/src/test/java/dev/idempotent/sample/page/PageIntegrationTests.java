@@ -26,7 +26,7 @@ class PageIntegrationTests {
 
 	@Test
 	void saysWhatToDoWhileNothingIsSent() {
-		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Answers"));
+		this.page.awaitTexts("#redis-state", (texts) -> texts.get(0).startsWith("Available"));
 		assertThat(this.page.texts("#sent, #made")).containsExactly("0", "0");
 		assertThat(this.page.texts("#sentence").get(0)).startsWith("Nothing sent yet.");
 		assertThat(List.of("no-requests", "no-answers", "no-orders", "no-events")).noneMatch(this.page::isHidden);
@@ -38,9 +38,9 @@ class PageIntegrationTests {
 
 	@Test
 	void countsRequestsBesideOrders() throws IOException {
-		this.page.placeOrder("You clicked once; 1 order was made.");
-		this.page.placeOrder("You clicked 2 times; 1 order was made; 1 got the stored answer.");
-		this.page.placeOrder("You clicked 3 times; 1 order was made; 2 got the stored answer.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
+		this.page.placeOrder("2 requests were sent; 1 order was made; 1 got the stored response.");
+		this.page.placeOrder("3 requests were sent; 1 order was made; 2 got the stored response.");
 		assertThat(this.page.texts("#sent, #made")).containsExactly("3", "1");
 		assertThat(this.page.texts("#reason").get(0)).contains("did not run again");
 		assertThat(this.page.awaitOutcomes(3)).containsExactly("201 Replayed", "201 Replayed", "201 Ran");
@@ -50,12 +50,12 @@ class PageIntegrationTests {
 	@Test
 	void startsANewOrderWithANewKey() throws IOException {
 		List<String> key = this.page.texts("#key");
-		this.page.placeOrder("You clicked once; 1 order was made.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
 		assertThat(this.page.texts("#key")).isEqualTo(key);
 		this.page.click("new-order");
 		assertThat(this.page.texts("#key")).isNotEqualTo(key);
 		this.page.awaitTexts("#sentence", "A new order has a new key. Nothing sent with it yet.");
-		this.page.placeOrder("You clicked once; 1 order was made.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
 		assertThat(this.page.texts("#sent, #made, #made-label")).containsExactlyInAnyOrder("2", "2",
 				"orders made, with 2 keys");
 		this.page.awaitTexts("#orders .tag", "CREATED", "CREATED");
@@ -64,7 +64,7 @@ class PageIntegrationTests {
 	@Test
 	void paysTheLastOrderOnce() throws IOException {
 		assertThat(this.page.isDisabled("pay")).isTrue();
-		this.page.placeOrder("You clicked once; 1 order was made.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
 		this.page.awaitTexts("#last-order", (texts) -> texts.get(0).startsWith("Order "));
 		this.page.select("method", "declined");
 		this.page.click("pay");

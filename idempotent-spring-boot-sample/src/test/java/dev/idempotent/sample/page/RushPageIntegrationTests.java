@@ -1,15 +1,18 @@
 package dev.idempotent.sample.page;
 
 import java.io.IOException;
+import java.util.List;
 
 import dev.idempotent.sample.ShopTest;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Tag("long")
 @ShopTest
 @TestPropertySource(properties = { "spring.application.name=shop-of-the-page", "sample.sale.hold=2s" })
 class RushPageIntegrationTests {
@@ -35,6 +38,8 @@ class RushPageIntegrationTests {
 		assertThat(this.page.texts("#finished")).containsExactly("100 of 100 users have finished");
 		assertThat(this.page.has("#rush-chart rect.accepted")).isTrue();
 		assertThat(this.page.texts("#accepted-p99, #refused-p99")).allMatch((text) -> text.endsWith(" ms"));
+		boolean sold = this.page.texts("#free").equals(List.of("0"));
+		this.page.awaitTexts("#left", (texts) -> texts.get(0).isEmpty() == sold);
 		assertThat(this.page.isDisabled("start")).isFalse();
 		assertThat(this.page.isDisabled("reserve")).isTrue();
 		try (ShopPage reloaded = new ShopPage(this.port, "flash-sale.html" + this.page.fragment())) {

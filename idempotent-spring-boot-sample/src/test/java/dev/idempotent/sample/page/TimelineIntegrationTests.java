@@ -30,11 +30,11 @@ class TimelineIntegrationTests {
 
 	@Test
 	void drawsRunsReplaysAndMismatches() throws IOException {
-		this.page.placeOrder("You clicked once; 1 order was made.");
-		this.page.placeOrder("You clicked 2 times; 1 order was made; 1 got the stored answer.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
+		this.page.placeOrder("2 requests were sent; 1 order was made; 1 got the stored response.");
 		this.page.click("change");
 		this.page.awaitMarks("ran", "replayed", "mismatched");
-		this.page.awaitTexts("#sentence", "You clicked 3 times; 1 order was made; 1 got the stored answer; "
+		this.page.awaitTexts("#sentence", "3 requests were sent; 1 order was made; 1 got the stored response; "
 				+ "1 was rejected for another body (422).");
 		assertThat(this.page.texts("#lanes .mark text")).containsExactly("201", "201", "422");
 		assertThat(this.page.texts("#lanes .lane-result")).containsExactly("3 requests → 1 order");
@@ -50,7 +50,7 @@ class TimelineIntegrationTests {
 			.anyOf(this.shop.postAsync("/api/orders", order, headers),
 					this.shop.postAsync("/api/orders", order, headers))
 			.join();
-		this.page.placeOrder("You clicked once; no order was made; 1 came while the first was running (409).");
+		this.page.placeOrder("1 request was sent; no order was made; 1 came while the first was running (409).");
 		this.page.awaitMarks("in-progress");
 	}
 
@@ -62,13 +62,14 @@ class TimelineIntegrationTests {
 		this.page.awaitMarks("waiting");
 		this.page.click("place");
 		this.page.awaitMarks("ran", "waited");
-		this.page.awaitTexts("#sentence", "You clicked 2 times; 1 order was made; 1 waited and got the same answer.");
+		this.page.awaitTexts("#sentence",
+				"2 requests were sent; 1 order was made; 1 waited and got the same response.");
 	}
 
 	@Test
 	void drawsAnAnswerThatIsLostAndFoundByARetry() throws IOException {
 		this.page.choose("trouble", "lost");
-		this.page.placeOrder("You clicked once; 1 order was made; 1 answer was lost.");
+		this.page.placeOrder("1 request was sent; 1 order was made; 1 response was lost.");
 		this.page.awaitMarks("lost");
 		this.page.choose("trouble", "");
 		this.page.click("place");
@@ -79,9 +80,9 @@ class TimelineIntegrationTests {
 	@Test
 	void drawsAFailureAndTheRunOfItsRetry() throws IOException {
 		this.page.choose("trouble", "fail=before-commit");
-		this.page.placeOrder("You clicked once; no order was made; 1 failed.");
+		this.page.placeOrder("1 request was sent; no order was made; 1 failed.");
 		this.page.choose("trouble", "");
-		this.page.placeOrder("You clicked 2 times; 1 order was made; 1 failed.");
+		this.page.placeOrder("2 requests were sent; 1 order was made; 1 failed.");
 		this.page.awaitMarks("failed", "ran");
 	}
 
@@ -89,10 +90,10 @@ class TimelineIntegrationTests {
 	void marksADoubleOrderAsBad() throws IOException {
 		this.page.choose("handler", "/api/orders/lease");
 		this.page.choose("trouble", "fail=after-commit");
-		this.page.placeOrder("You clicked once; 1 order was made; 1 failed.");
+		this.page.placeOrder("1 request was sent; 1 order was made; 1 failed.");
 		assertThat(this.page.has(".lane-result .bad")).isFalse();
 		this.page.choose("trouble", "");
-		this.page.placeOrder("You clicked 2 times; 2 orders were made; 1 failed.");
+		this.page.placeOrder("2 requests were sent; 2 orders were made; 1 failed.");
 		this.page.awaitTexts("#lanes .lane-result .bad", "✗ 2 orders");
 		assertThat(this.page.has("#made-number.bad")).isTrue();
 		assertThat(this.page.texts("#reason").get(0)).startsWith("LEASE keeps the key in Redis");
@@ -100,9 +101,9 @@ class TimelineIntegrationTests {
 
 	@Test
 	void startsANewOrderForAnotherHandler() throws IOException {
-		this.page.placeOrder("You clicked once; 1 order was made.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
 		this.page.choose("handler", "/api/orders/lease");
-		this.page.placeOrder("You clicked once; 1 order was made.");
+		this.page.placeOrder("1 request was sent; 1 order was made.");
 		this.page.awaitTexts("#lanes .lane-name span", "LEASE", "TRANSACTION");
 	}
 
@@ -111,7 +112,7 @@ class TimelineIntegrationTests {
 		for (int clicks = 1; clicks <= 2; clicks++) {
 			this.page.click("compare");
 			this.page.awaitTexts("#comparison .verdict", "✗ 2 orders for one key: ordered twice",
-					"✓ 1 order, and the retry got its answer");
+					"✓ 1 order, and the retry got its response");
 			assertThat(this.page.has("#lease-verdict.bad")).isTrue();
 			assertThat(this.page.texts("#lease-lane .mark text")).containsExactly("500", "201");
 			assertThat(this.page.texts("#transaction-lane .mark.kind-ran text, #transaction-lane .kind-replayed text"))

@@ -19,6 +19,7 @@ import dev.idempotent.sample.rush.Verdict.Line;
 import dev.idempotent.sample.rush.Verdict.State;
 import dev.idempotent.sample.stock.GateView;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * property {@code flash-sale.users} is the number of users, {@code flash-sale.stock} that
  * of units, and {@code flash-sale.topology} is {@code single} or {@code sentinel}.
  */
+@Tag("long")
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
 class FlashSaleCrashIntegrationTests {
 

@@ -46,8 +46,7 @@ public final class IdempotencyAutoConfiguration {
 
 	@Bean
 	OperationSettings idempotencyDefaults(IdempotencyProperties properties) {
-		return OperationSettings.defaults(properties.guarantee().guarantee(), properties.lease(),
-				properties.retention());
+		return OperationSettings.defaults(properties.defaultGuarantee(), properties.lease(), properties.retention());
 	}
 
 	@Bean
@@ -58,8 +57,9 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
-	StartupReport idempotencyStartupReport(ApplicationContext context, IdempotencyGuard guard) {
-		return new StartupReport(context, guard);
+	StartupReport idempotencyStartupReport(ApplicationContext context, IdempotencyGuard guard,
+			IdempotencyProperties properties) {
+		return new StartupReport(context, guard, properties.guarantee() == null);
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -19,7 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * in a shared store. Defaults to spring.application.name.
  * @param store Where keys are stored. Defaults to Redis if the application uses it, and
  * to its database otherwise.
- * @param guarantee Guarantee of operations that specify none.
+ * @param guarantee Guarantee of operations that specify none. Unset, it is lease, and a
+ * warning at startup names those that could have the other one.
  * @param lease How long a claim stays valid without renewal. It is renewed while the
  * handler runs.
  * @param retention How long a completed key is replayed.
@@ -32,7 +33,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("idempotent")
 record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace, @Nullable Store store,
-		@DefaultValue("lease") DefaultGuarantee guarantee, @DefaultValue("30s") Duration lease,
+		@Nullable DefaultGuarantee guarantee, @DefaultValue("30s") Duration lease,
 		@DefaultValue("24h") Duration retention, @DefaultValue("10m") Duration maxRun,
 		@DefaultValue("release") OnError onError, @DefaultValue("reject") OnStoreFailure onStoreFailure) {
 
@@ -45,6 +46,10 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 					"Set idempotent.retention to at least idempotent.lease.", null);
 		}
 		requireDuration("idempotent.retention", retention);
+	}
+
+	Guarantee defaultGuarantee() {
+		return (this.guarantee == DefaultGuarantee.TRANSACTION) ? Guarantee.TRANSACTION : Guarantee.LEASE;
 	}
 
 	static void requireDuration(String property, Duration value) {
@@ -73,11 +78,7 @@ record IdempotencyProperties(@DefaultValue("true") boolean enabled, @Nullable St
 		/**
 		 * The record of the key commits in the database transaction of the work.
 		 */
-		TRANSACTION;
-
-		Guarantee guarantee() {
-			return Guarantee.valueOf(name());
-		}
+		TRANSACTION
 
 	}
 

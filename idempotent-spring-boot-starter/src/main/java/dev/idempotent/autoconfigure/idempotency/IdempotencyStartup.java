@@ -1,13 +1,18 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
@@ -16,11 +21,11 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	/**
-	 * Injected by name, because the actuator adds a second mapping of the same type.
+	 * The mapping of Spring MVC. The actuator and the application may add others.
 	 */
 	static final String HANDLER_MAPPING = "requestMappingHandlerMapping";
 
-	private final BeanFactory beanFactory;
+	private final ListableBeanFactory beanFactory;
 
 	private final IdempotentOperations operations;
 
@@ -34,7 +39,7 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	private final boolean tellsCallersApart;
 
-	IdempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations, StartupReport report,
+	IdempotencyStartup(ListableBeanFactory beanFactory, IdempotentOperations operations, StartupReport report,
 			@Nullable IdempotencyTransactionSource transactionSource, IdempotencyWebSettings settings,
 			OperationSettings defaults, boolean tellsCallersApart) {
 		this.beanFactory = beanFactory;
@@ -48,10 +53,14 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		RequestMappingHandlerMapping mapping = this.beanFactory.getBean(HANDLER_MAPPING,
-				RequestMappingHandlerMapping.class);
-		new AsyncAdvice(this.beanFactory).check(mapping);
-		this.report.addHandlers(this.operations.load(mapping, this.settings, this.defaults, this.transactionSource));
+		// As the dispatcher servlet does.
+		List<RequestMappingHandlerMapping> mappings = new ArrayList<>(BeanFactoryUtils
+			.beansOfTypeIncludingAncestors(this.beanFactory, RequestMappingHandlerMapping.class, true, false)
+			.values());
+		AnnotationAwareOrderComparator.sort(mappings);
+		mappings.forEach(new AsyncAdvice(this.beanFactory)::check);
+		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource),
+				this.settings.requiredFor());
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
 			this.operations.rejectTokenKeys();
 		}

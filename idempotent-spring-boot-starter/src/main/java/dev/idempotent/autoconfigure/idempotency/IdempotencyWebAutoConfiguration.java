@@ -1,5 +1,9 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.util.function.BooleanSupplier;
+
+import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -17,8 +21,8 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -41,6 +45,7 @@ import org.springframework.security.core.Authentication;
 import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -65,8 +70,31 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static Advisor idempotentHandlerEntryAdvisor() {
-		return IdempotencyWebComponents.handlerEntryAdvisor();
+	static AdvisorBeanPostProcessor idempotentHandlerEntryAdvisor(ObjectProvider<OperationSettings> defaults,
+			ObjectProvider<IdempotencyWebProperties> web) {
+		return IdempotencyWebComponents.handlerEntryAdvice(requiresKeysInTransactions(defaults, web));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AdvisorBeanPostProcessor idempotentHandlerCallAdvisor(ObjectProvider<OperationSettings> defaults,
+			ObjectProvider<IdempotencyWebProperties> web) {
+		return IdempotencyWebComponents.handlerCallAdvice(requiresKeysInTransactions(defaults, web));
+	}
+
+	/**
+	 * Evaluated late: a post-processor is created before the beans it depends on.
+	 */
+	private static BooleanSupplier requiresKeysInTransactions(ObjectProvider<OperationSettings> defaults,
+			ObjectProvider<IdempotencyWebProperties> web) {
+		return SingletonSupplier.of(() -> defaults.getObject().guarantee() == Guarantee.TRANSACTION
+				&& !web.getObject().requiredFor().isEmpty())::obtain;
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static MappedInterceptor idempotentHandlerCallInterceptor(IdempotentOperations operations) {
+		return IdempotencyWebComponents.handlerCallInterceptor(operations);
 	}
 
 	@Bean
@@ -85,7 +113,7 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	IdempotentOperations idempotentOperations() {
+	static IdempotentOperations idempotentOperations() {
 		return new IdempotentOperations();
 	}
 
@@ -96,7 +124,7 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	IdempotencyStartup idempotencyStartup(BeanFactory beanFactory, IdempotentOperations operations,
+	IdempotencyStartup idempotencyStartup(ListableBeanFactory beanFactory, IdempotentOperations operations,
 			StartupReport report, ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			OperationSettings defaults, IdempotencyWebSettings settings,
 			ObjectProvider<WithoutSecurity> withoutSecurity) {

@@ -17,7 +17,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Logs one line after startup: how many handlers and methods run under which guarantee,
- * and where their keys are. At {@code DEBUG}, one more line for each of them.
+ * and where their keys are. At {@code DEBUG}, one more line for each of them. A warning
+ * names those that have the weaker guarantee only by default.
  */
 final class StartupReport implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -27,17 +28,29 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 
 	private final IdempotencyGuard guard;
 
+	private final boolean unspecified;
+
+	private final List<String> requiredFor = new ArrayList<>();
+
 	private final List<OperationSummary> handlers = new ArrayList<>();
 
 	private final List<OperationSummary> methods = new ArrayList<>();
 
-	StartupReport(ApplicationContext context, IdempotencyGuard guard) {
+	/**
+	 * Creates a report.
+	 * @param context the application
+	 * @param guard claims the keys
+	 * @param unspecified whether the application has not set a default guarantee
+	 */
+	StartupReport(ApplicationContext context, IdempotencyGuard guard, boolean unspecified) {
 		this.context = context;
 		this.guard = guard;
+		this.unspecified = unspecified;
 	}
 
-	void addHandlers(List<OperationSummary> found) {
+	void addHandlers(List<OperationSummary> found, List<String> requiredKeys) {
 		this.handlers.addAll(found);
+		this.requiredFor.addAll(requiredKeys);
 	}
 
 	void addMethods(List<OperationSummary> found) {
@@ -51,11 +64,30 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 			return;
 		}
 		logger.info("Idempotency: {}", describe());
+		if (this.unspecified) {
+			warnOfLeases();
+		}
 		if (logger.isDebugEnabled()) {
-			Stream.concat(this.handlers.stream(), this.methods.stream())
-				.map(OperationSummary::description)
+			operations().map(OperationSummary::description)
 				.sorted()
 				.forEach((operation) -> logger.debug("Idempotency: {}", operation));
+		}
+	}
+
+	private Stream<OperationSummary> operations() {
+		return Stream.concat(this.handlers.stream(), this.methods.stream());
+	}
+
+	private void warnOfLeases() {
+		String operations = Stream
+			.concat(operations().filter(OperationSummary::byDefault).map(OperationSummary::method).sorted(),
+					this.requiredFor.stream().map((rule) -> "'" + rule + "' (idempotent.web.required-for)"))
+			.collect(Collectors.joining(", "));
+		if (!operations.isEmpty() && hasTransactions()) {
+			logger.warn("Idempotency: under Guarantee.LEASE by default, although transactions are available: {}. "
+					+ "Their work is done twice if the process dies after its commit, or if the store loses data. "
+					+ "Choose with @Idempotent(guarantee = ...), or with idempotent.guarantee for all of them",
+					operations);
 		}
 	}
 
@@ -79,17 +111,17 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 		if (guarantee == Guarantee.LEASE) {
 			return "keys in " + store;
 		}
-		if (!isTransactional()) {
+		if (!hasTransactions()) {
 			return "keys in " + store + ", without a database transaction";
 		}
 		return this.guard.storesInDatabase() ? "records in the database"
 				: "records in the database, " + store + " in front";
 	}
 
-	private boolean isTransactional() {
+	private boolean hasTransactions() {
 		IdempotencyTransactionSource source = this.context.getBeanProvider(IdempotencyTransactionSource.class)
 			.getIfAvailable();
-		return source == null || source.isTransactional();
+		return source != null && source.isTransactional();
 	}
 
 	private static long count(List<OperationSummary> operations, Guarantee guarantee) {

@@ -68,6 +68,9 @@ record TokenProperties(@DefaultValue List<String> secrets, @DefaultValue("2h") D
 			// Messages must not contain a secret, which may be in the place of the id.
 			String property = SECRETS + "[" + i + "]";
 			String entry = secrets.get(i).strip();
+			if (entry.contains("${")) {
+				throw invalid(property + " has a placeholder for a property or environment variable that is not set");
+			}
 			int colon = entry.indexOf(':');
 			String id = entry.substring(0, Math.max(colon, 0));
 			if (!TokenSecret.isId(id)) {

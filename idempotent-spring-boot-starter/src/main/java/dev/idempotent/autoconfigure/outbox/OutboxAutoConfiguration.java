@@ -246,8 +246,8 @@ public final class OutboxAutoConfiguration {
 			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "waiting_available_at",
 					unqualified + "waiting_available_at")
 			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "ordered_head", unqualified + "ordered_head")
-			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|ordered|waiting|dead|control)\\b",
-					prefix + "$1");
+			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX
+					+ "(event|ordered|waiting|dead|control|transaction)\\b", prefix + "$1");
 	}
 
 }

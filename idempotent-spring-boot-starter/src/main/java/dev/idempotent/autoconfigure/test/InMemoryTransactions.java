@@ -63,6 +63,11 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 	}
 
 	@Override
+	public boolean isCurrent(@Nullable String epoch) {
+		return true;
+	}
+
+	@Override
 	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
 		Claim claim = this.store.claim(key, fingerprint, token, retention);
@@ -102,6 +107,11 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 		@Override
 		public void commit(StoredResponse response, Duration retention) {
 			end(true);
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return true;
 		}
 
 		@Override

@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A claim in the store in front of a database, and the reservation of the key in this
@@ -49,6 +50,19 @@ final class FrontClaim {
 	}
 
 	/**
+	 * Reserves the key for the database alone, although the store has a response. That
+	 * stays: each later claim looks up the record, too.
+	 * @return {@code false} if another claimant of this process has reserved the key
+	 */
+	boolean reserveWithoutStore() {
+		this.reserved = this.running.reserve(this.key);
+		if (this.reserved) {
+			this.claim.skipStore();
+		}
+		return this.reserved;
+	}
+
+	/**
 	 * Returns whether the store refuses duplicates.
 	 */
 	boolean isGrantedByStore() {
@@ -65,13 +79,15 @@ final class FrontClaim {
 	/**
 	 * Completes the key in the store, or releases it if the transaction is provisional:
 	 * then the next claim queries the database.
+	 * @param epoch the epoch in which the database has committed the response, or
+	 * {@code null} if it is not known
 	 */
-	void complete(StoredResponse response, Duration retention) {
+	void complete(StoredResponse response, @Nullable String epoch, Duration retention) {
 		if (this.provisional) {
 			this.claim.release();
 		}
 		else {
-			this.claim.complete(response, retention);
+			this.claim.complete(ResponseEnvelope.committed(response, epoch), retention);
 		}
 		endReservation();
 	}

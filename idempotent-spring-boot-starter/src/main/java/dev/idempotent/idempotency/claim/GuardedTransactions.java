@@ -11,6 +11,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.outage.OutageLog;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,6 +81,22 @@ final class GuardedTransactions {
 	}
 
 	/**
+	 * Looks up the committed record of a key.
+	 * @return the outcome on record, or {@code null} if there is none
+	 */
+	@Nullable Claim find(ClaimRequest request) {
+		return this.<@Nullable Claim>observed(StoreVerb.CLAIM,
+				() -> this.transactions.find(request.key(), request.fingerprint()));
+	}
+
+	/**
+	 * Returns whether the database has what was committed in this epoch.
+	 */
+	boolean isCurrent(@Nullable String epoch) {
+		return this.transactions.isCurrent(epoch);
+	}
+
+	/**
 	 * Completes another key in the open transaction of the calling thread, as
 	 * {@link IdempotencyTransactions#completeIfFree} does.
 	 */
@@ -130,7 +147,7 @@ final class GuardedTransactions {
 		return new Claim.Pending(request.lease());
 	}
 
-	private <T> T observed(StoreVerb verb, Supplier<T> step) {
+	private <T extends @Nullable Object> T observed(StoreVerb verb, Supplier<T> step) {
 		long start = System.nanoTime();
 		StoreResult result = StoreResult.FAILED;
 		try {

@@ -42,6 +42,14 @@ public interface IdempotencyTransactions {
 	@Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint);
 
 	/**
+	 * Returns whether the database of an earlier transaction is the one that is there
+	 * now, so that it still has what that transaction has committed.
+	 * @param epoch the {@linkplain Transaction#epoch() epoch} of that transaction
+	 * @return {@code false} also if that is not known
+	 */
+	boolean isCurrent(@Nullable String epoch);
+
+	/**
 	 * Completes another key in the transaction that {@link #begin} has opened on the
 	 * calling thread, unless that key is claimed or completed.
 	 * @param key the key
@@ -84,6 +92,16 @@ public interface IdempotencyTransactions {
 		boolean isRollbackOnly();
 
 		/**
+		 * Identifies the database server from its start to its end. What it has committed
+		 * may be lost when that ends.
+		 * @return the epoch of the server that has claimed the key, or {@code null} if it
+		 * is not known
+		 */
+		default @Nullable String epoch() {
+			return null;
+		}
+
+		/**
 		 * Returns whether the transaction of a test surrounds this one and may roll back
 		 * what this one commits.
 		 * @return {@code false} outside of tests
@@ -100,6 +118,13 @@ public interface IdempotencyTransactions {
 		 * only the database knows whether it was committed
 		 */
 		void commit(StoredResponse response, Duration retention);
+
+		/**
+		 * Returns whether a commit that was reported has taken place: a database may have
+		 * rolled back instead. To be called after the end of the transaction.
+		 * @return {@code false} also if that is not known
+		 */
+		boolean isConfirmed();
 
 		/**
 		 * Rolls back the work and the claim. Never throws: if the database is

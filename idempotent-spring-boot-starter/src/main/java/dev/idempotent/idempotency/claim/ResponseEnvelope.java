@@ -10,6 +10,7 @@ import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -22,7 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The stored form of a response: a format (1 byte), the length of the origin of its run
  * (1 byte), the origin, and the response itself, encrypted or not. Bytes that begin
- * otherwise are a response without an origin.
+ * otherwise are a response without an origin. In front of a database, a format, the
+ * length of the epoch and the epoch in which it was committed there precede all that.
  */
 final class ResponseEnvelope {
 
@@ -34,6 +36,8 @@ final class ResponseEnvelope {
 	private static final byte PLAIN = (byte) 0xE1;
 
 	private static final byte ENCRYPTED = (byte) 0xE2;
+
+	private static final byte COMMITTED = (byte) 0xE3;
 
 	private static final int HEADER = 2;
 
@@ -62,6 +66,43 @@ final class ResponseEnvelope {
 	}
 
 	/**
+	 * Creates the form for a store in front of a database.
+	 * @param stored the form in the database
+	 * @param epoch the epoch in which the database has committed it, or {@code null} if
+	 * it is not known
+	 */
+	static StoredResponse committed(StoredResponse stored, @Nullable String epoch) {
+		if (epoch == null) {
+			return stored;
+		}
+		byte[] text = epoch.getBytes(StandardCharsets.US_ASCII);
+		byte[] bytes = new byte[HEADER + text.length + stored.size()];
+		bytes[0] = COMMITTED;
+		bytes[1] = (byte) text.length;
+		System.arraycopy(text, 0, bytes, HEADER, text.length);
+		stored.copyTo(bytes, HEADER + text.length);
+		return StoredResponse.of(bytes);
+	}
+
+	/**
+	 * Reads where the response of a store in front of a database was committed.
+	 * @throws IdempotencyStoreException if it is damaged
+	 */
+	static Commit commit(IdempotencyKey key, StoredResponse stored) {
+		try (InputStream bytes = stored.newInputStream()) {
+			int format = (byte) bytes.read();
+			if (format == COMMITTED) {
+				return new Commit(text(key, bytes), null);
+			}
+			RunOrigin origin = (format == PLAIN || format == ENCRYPTED) ? RunOrigin.parse(text(key, bytes)) : null;
+			return new Commit(null, (origin != null) ? origin.guarantee() : null);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
 	 * Opens the response of a completed claim.
 	 */
 	Claim open(IdempotencyKey key, Claim claim) {
@@ -80,10 +121,13 @@ final class ResponseEnvelope {
 	Content open(IdempotencyKey key, StoredResponse stored) {
 		try (InputStream bytes = stored.newInputStream()) {
 			int format = (byte) bytes.read();
+			if (format == COMMITTED) {
+				return open(key, stored.from(HEADER + text(key, bytes).length()));
+			}
 			if (format != PLAIN && format != ENCRYPTED) {
 				return new Content(plaintext(key, stored), null);
 			}
-			String origin = origin(key, bytes);
+			String origin = text(key, bytes);
 			StoredResponse rest = stored.from(HEADER + origin.length());
 			StoredResponse response = (format == PLAIN) ? plaintext(key, rest)
 					: StoredResponse.of(decrypt(key, origin, rest.bytes()));
@@ -94,13 +138,13 @@ final class ResponseEnvelope {
 		}
 	}
 
-	private static String origin(IdempotencyKey key, InputStream bytes) throws IOException {
+	private static String text(IdempotencyKey key, InputStream bytes) throws IOException {
 		int length = bytes.read();
-		byte[] origin = (length >= 0) ? bytes.readNBytes(length) : new byte[0];
-		if (origin.length != length) {
+		byte[] text = (length >= 0) ? bytes.readNBytes(length) : new byte[0];
+		if (text.length != length) {
 			throw new IdempotencyStoreException("The stored response of key " + key + " is truncated", null);
 		}
-		return new String(origin, StandardCharsets.US_ASCII);
+		return new String(text, StandardCharsets.US_ASCII);
 	}
 
 	/**
@@ -160,6 +204,16 @@ final class ResponseEnvelope {
 	 * @param origin the origin of its run, or {@code null} if it is unknown
 	 */
 	record Content(StoredResponse response, @Nullable RunOrigin origin) {
+	}
+
+	/**
+	 * Where the work of a response was committed.
+	 *
+	 * @param epoch the epoch of the database, or {@code null} if it is not known
+	 * @param guarantee the guarantee of its run, or {@code null} if it is not known; not
+	 * read if there is an epoch
+	 */
+	record Commit(@Nullable String epoch, @Nullable Guarantee guarantee) {
 	}
 
 }

@@ -76,6 +76,14 @@ final class StoreClaim {
 	}
 
 	/**
+	 * Begins the run although the store has a response, and leaves that unchanged.
+	 */
+	void skipStore() {
+		this.called = false;
+		this.run = this.running.begin(this.request.key());
+	}
+
+	/**
 	 * Claims the key once more.
 	 * @return {@code false} if another claimant has it, or if this claim is settled
 	 */

@@ -37,7 +37,14 @@ public final class TransactionalClaimant implements Claimant {
 
 	private @Nullable Transaction open;
 
+	private @Nullable Transaction ended;
+
 	private @Nullable StoredResponse committedForm;
+
+	/**
+	 * The epoch of the database that has claimed the key.
+	 */
+	private @Nullable String epoch;
 
 	/**
 	 * Creates a claimant.
@@ -86,10 +93,11 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	public void commit(StoredResponse response) {
 		StoredResponse closed = closeOrRollBack(response);
-		Transaction ended = Objects.requireNonNull(this.open, "No transaction is open");
+		Transaction committed = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
+		this.ended = committed;
 		this.committedForm = closed;
-		ended.commit(closed, this.request.retention());
+		committed.commit(closed, this.request.retention());
 	}
 
 	/**
@@ -117,10 +125,10 @@ public final class TransactionalClaimant implements Claimant {
 	 * Rolls the transaction back if it is open. The key is still claimed in the store.
 	 */
 	public void rollback() {
-		Transaction ended = this.open;
+		Transaction undone = this.open;
 		this.open = null;
-		if (ended != null) {
-			ended.rollback();
+		if (undone != null) {
+			undone.rollback();
 		}
 	}
 
@@ -144,12 +152,17 @@ public final class TransactionalClaimant implements Claimant {
 	}
 
 	/**
-	 * Completes the key in the store after the transaction was committed.
+	 * Completes the key in the store after the transaction was committed. Releases it if
+	 * the database may have rolled back instead: the next claim finds the outcome there.
 	 */
 	@Override
 	public void complete(StoredResponse response) {
+		if (this.ended == null || !this.ended.isConfirmed()) {
+			release();
+			return;
+		}
 		StoredResponse closed = this.committedForm;
-		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response),
+		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response), this.epoch,
 				this.request.retention());
 		this.observed.decideRun(response);
 	}
@@ -189,7 +202,25 @@ public final class TransactionalClaimant implements Claimant {
 		return claim.fold(
 				(acquired) -> this.front.reserve() ? claimInTransaction(!this.front.isGrantedByStore())
 						: new Claim.Pending(this.request.lease()),
-				(pending) -> this.transactions.find(this.request, pending), (done) -> claim, (other) -> claim);
+				(pending) -> this.transactions.find(this.request, pending), this::replayOrAskDatabase,
+				(other) -> claim);
+	}
+
+	/**
+	 * Replays a response of the store only if the database still has its record. That is
+	 * certain in the epoch of the commit, and for a run under a lease the store alone
+	 * decides. Otherwise the record may have been lost with the work.
+	 */
+	private Claim replayOrAskDatabase(Claim.Completed inStore) {
+		ResponseEnvelope.Commit commit = ResponseEnvelope.commit(this.request.key(), inStore.response());
+		if (commit.guarantee() == Guarantee.LEASE || this.transactions.isCurrent(commit.epoch())) {
+			return inStore;
+		}
+		Claim onRecord = this.transactions.find(this.request);
+		if (onRecord != null) {
+			return onRecord;
+		}
+		return this.front.reserveWithoutStore() ? claimInTransaction(true) : new Claim.Pending(this.request.lease());
 	}
 
 	private Claim claimAgain() {
@@ -207,6 +238,7 @@ public final class TransactionalClaimant implements Claimant {
 		try {
 			Transaction begun = this.transactions.begin(this.request, contended);
 			this.front.setProvisional(begun.isProvisional());
+			this.epoch = begun.epoch();
 			return keepOpenOrSettle(begun);
 		}
 		catch (RuntimeException | Error ex) {
@@ -221,7 +253,7 @@ public final class TransactionalClaimant implements Claimant {
 			this.open = begun;
 			return claim;
 		}, this::release, (completed) -> {
-			this.front.complete(completed.response(), completed.remainingRetention());
+			this.front.complete(completed.response(), this.epoch, completed.remainingRetention());
 			return claim;
 		}, this::release);
 	}
@@ -234,7 +266,8 @@ public final class TransactionalClaimant implements Claimant {
 	private StoredResponse inquire(Throwable failure, StoredResponse response) {
 		try {
 			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
-			this.front.complete(onRecord.response(), onRecord.remainingRetention());
+			// Found by another session, perhaps of another database.
+			this.front.complete(onRecord.response(), null, onRecord.remainingRetention());
 			if (Objects.equals(onRecord.response(), this.committedForm)) {
 				this.observed.decideRun(response);
 			}

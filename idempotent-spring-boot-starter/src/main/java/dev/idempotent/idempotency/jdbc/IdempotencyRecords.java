@@ -31,6 +31,8 @@ final class IdempotencyRecords {
 
 	private final String table;
 
+	private final DatabaseEpoch epoch = new DatabaseEpoch();
+
 	private volatile @Nullable RecordSql sql;
 
 	/**
@@ -52,8 +54,15 @@ final class IdempotencyRecords {
 	 */
 	Claim claim(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			@Nullable StoredResponse response, Duration duration, @Nullable Duration lockTimeout) {
-		RecordSql sql = sql(connection);
-		RecordStatements statements = new RecordStatements(connection, sql);
+		return claim(statements(connection), key, fingerprint, token, response, duration, lockTimeout);
+	}
+
+	/**
+	 * Does the same with statements of the caller, which return the epoch.
+	 */
+	Claim claim(RecordStatements statements, IdempotencyKey key, Fingerprint fingerprint, String token,
+			@Nullable StoredResponse response, Duration duration, @Nullable Duration lockTimeout) {
+		RecordSql sql = statements.sql();
 		byte[] bytes = (response != null) ? response.bytes() : null;
 		for (int i = 0; i < ATTEMPTS; i++) {
 			if (statements.insert(lockTimeout, key.digest(), token, fingerprint.version(), fingerprint.digest(),
@@ -82,8 +91,8 @@ final class IdempotencyRecords {
 	 */
 	boolean complete(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
-		RecordSql sql = sql(connection);
-		RecordStatements statements = new RecordStatements(connection, sql);
+		RecordStatements statements = statements(connection);
+		RecordSql sql = statements.sql();
 		byte[] bytes = response.bytes();
 		for (int i = 0; i < ATTEMPTS; i++) {
 			if (statements.change(sql.complete(), fingerprint.version(), fingerprint.digest(), bytes,
@@ -113,16 +122,16 @@ final class IdempotencyRecords {
 	 */
 	boolean completeOwn(Connection connection, IdempotencyKey key, Fingerprint fingerprint, String token,
 			StoredResponse response, Duration retention) {
-		return new RecordStatements(connection, sql(connection)).completeOwn(fingerprint.version(),
-				fingerprint.digest(), response.bytes(), retention.toMillis(), key.digest(), token);
+		return statements(connection).completeOwn(fingerprint.version(), fingerprint.digest(), response.bytes(),
+				retention.toMillis(), key.digest(), token);
 	}
 
 	/**
 	 * Releases a PENDING key.
 	 */
 	boolean release(Connection connection, IdempotencyKey key, String token) {
-		RecordSql sql = sql(connection);
-		RecordStatements statements = new RecordStatements(connection, sql);
+		RecordStatements statements = statements(connection);
+		RecordSql sql = statements.sql();
 		for (int i = 0; i < ATTEMPTS; i++) {
 			if (statements.change(sql.release(), key.digest(), token)) {
 				return true;
@@ -142,8 +151,8 @@ final class IdempotencyRecords {
 	 * Restarts the lease of a PENDING key.
 	 */
 	boolean renew(Connection connection, IdempotencyKey key, String token, Duration lease) {
-		RecordSql sql = sql(connection);
-		RecordStatements statements = new RecordStatements(connection, sql);
+		RecordStatements statements = statements(connection);
+		RecordSql sql = statements.sql();
 		if (statements.change(sql.renew(), null, lease.toMillis(), key.digest(), token)) {
 			return true;
 		}
@@ -160,7 +169,7 @@ final class IdempotencyRecords {
 	 * @return the renewals that are certain to have succeeded
 	 */
 	Set<Renewal> renew(Connection connection, List<Renewal> held) {
-		RecordStatements statements = new RecordStatements(connection, sql(connection));
+		RecordStatements statements = statements(connection);
 		Map<String, String> tokens = statements.lock(held.stream().map((one) -> one.key().digest()).toList());
 		Set<Renewal> renewed = held.stream()
 			.filter((one) -> one.token().equals(tokens.get(one.key().digest())))
@@ -184,7 +193,7 @@ final class IdempotencyRecords {
 	 * @return its unexpired row, or {@code null}
 	 */
 	@Nullable RecordRow find(Connection connection, IdempotencyKey key) {
-		RecordRow row = new RecordStatements(connection, sql(connection)).find(key);
+		RecordRow row = statements(connection).find(key);
 		return (row != null && !row.isExpired()) ? row : null;
 	}
 
@@ -193,16 +202,16 @@ final class IdempotencyRecords {
 	 * limited.
 	 */
 	int tokenLength(Connection connection) {
-		return new RecordStatements(connection, sql(connection)).tokenLength();
+		return statements(connection).tokenLength();
 	}
 
 	/**
 	 * Deletes a COMPLETED key that the token has completed.
 	 */
 	boolean forget(Connection connection, IdempotencyKey key, String token, Duration lockTimeout) {
-		RecordStatements statements = new RecordStatements(connection, sql(connection));
+		RecordStatements statements = statements(connection);
 		for (int i = 0; i < ATTEMPTS; i++) {
-			if (statements.change(sql(connection).forget(), lockTimeout, key.digest(), token)) {
+			if (statements.change(statements.sql().forget(), lockTimeout, key.digest(), token)) {
 				return true;
 			}
 			RecordRow row = statements.find(key);
@@ -220,7 +229,7 @@ final class IdempotencyRecords {
 	 * Counts unexpired rows, up to one more than the limit.
 	 */
 	KeyCount count(Connection connection, int atMost) {
-		return new RecordStatements(connection, sql(connection)).count(atMost);
+		return statements(connection).count(atMost);
 	}
 
 	/**
@@ -229,6 +238,20 @@ final class IdempotencyRecords {
 	 */
 	boolean limitsInOneStatement(Connection connection) {
 		return sql(connection).insert().limited() != null;
+	}
+
+	/**
+	 * Returns whether the database has told this epoch lately.
+	 */
+	boolean isCurrent(String other) {
+		return this.epoch.isCurrent(other);
+	}
+
+	/**
+	 * Creates the statements for one verb.
+	 */
+	RecordStatements statements(Connection connection) {
+		return new RecordStatements(connection, sql(connection), this.epoch);
 	}
 
 	private RecordSql sql(Connection connection) {

@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
+import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +49,10 @@ final class JdbcIdempotencyTransaction implements Transaction {
 
 	private Claim outcome = new Claim.Acquired();
 
+	private @Nullable String epoch;
+
+	private @Nullable RecordCompletion completion;
+
 	JdbcIdempotencyTransaction(PlatformTransactionManager manager, TransactionStatus status, DataSource dataSource,
 			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token,
 			boolean provisional) {
@@ -65,8 +70,13 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	 * Claims the key on the connection of the transaction.
 	 */
 	Claim claim(Duration lease, Duration lockTimeout) {
-		return run((connection) -> this.records.claim(connection, this.key, this.fingerprint, this.token, null, lease,
-				lockTimeout));
+		return run((connection) -> {
+			RecordStatements statements = this.records.statements(connection);
+			Claim claim = this.records.claim(statements, this.key, this.fingerprint, this.token, null, lease,
+					lockTimeout);
+			this.epoch = statements.epoch();
+			return claim;
+		});
 	}
 
 	/**
@@ -89,6 +99,11 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	}
 
 	@Override
+	public @Nullable String epoch() {
+		return this.epoch;
+	}
+
+	@Override
 	public boolean isProvisional() {
 		return this.provisional;
 	}
@@ -107,7 +122,8 @@ final class JdbcIdempotencyTransaction implements Transaction {
 				complete(response, retention);
 			}
 			else {
-				RecordCompletion.beforeCommit(() -> complete(response, retention));
+				this.completion = RecordCompletion.beforeCommit(() -> complete(response, retention),
+						() -> run(this::canCommit));
 			}
 			prepared = true;
 		}
@@ -117,6 +133,14 @@ final class JdbcIdempotencyTransaction implements Transaction {
 			}
 		}
 		this.manager.commit(this.status);
+		if (this.status.isNewTransaction() && !isConfirmed()) {
+			throw new IdempotencyClaimLostException(this.key);
+		}
+	}
+
+	@Override
+	public boolean isConfirmed() {
+		return this.provisional || (this.completion != null && this.completion.isConfirmed());
 	}
 
 	@Override
@@ -145,6 +169,11 @@ final class JdbcIdempotencyTransaction implements Transaction {
 	private void leaveToTest() {
 		boolean unused = run((connection) -> this.records.release(connection, this.key, this.token));
 		this.manager.commit(this.status);
+	}
+
+	private boolean canCommit(Connection connection) {
+		return this.records.statements(connection).sql().database() != Database.POSTGRESQL
+				|| PostgresTransactions.canCommit(connection);
 	}
 
 	private void complete(StoredResponse response, Duration retention) {

@@ -92,6 +92,11 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	}
 
 	@Override
+	public boolean isCurrent(@Nullable String epoch) {
+		return epoch != null && this.store.records().isCurrent(epoch);
+	}
+
+	@Override
 	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
 		JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);

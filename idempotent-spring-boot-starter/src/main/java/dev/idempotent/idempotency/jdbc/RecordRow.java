@@ -9,15 +9,17 @@ import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The row of a key.
  *
  * @param response undefined unless completed
  * @param remaining the time until its lease or retention ends; not positive afterwards
+ * @param epoch the epoch of the database that has the row, or {@code null}
  */
-record RecordRow(String token, Fingerprint fingerprint, boolean completed, StoredResponse response,
-		Duration remaining) {
+record RecordRow(String token, Fingerprint fingerprint, boolean completed, StoredResponse response, Duration remaining,
+		@Nullable String epoch) {
 
 	/**
 	 * Reads the columns of {@link RecordSql#find()}.
@@ -26,7 +28,7 @@ record RecordRow(String token, Fingerprint fingerprint, boolean completed, Store
 		byte[] response = columns.getBytes(5);
 		return new RecordRow(columns.getString(1), new Fingerprint(columns.getInt(2), columns.getString(3)),
 				columns.getBoolean(4), (response != null) ? StoredResponse.of(response) : StoredResponse.notKept(),
-				Duration.of(columns.getLong(6), ChronoUnit.MICROS));
+				Duration.of(columns.getLong(6), ChronoUnit.MICROS), columns.getString(7));
 	}
 
 	boolean isExpired() {

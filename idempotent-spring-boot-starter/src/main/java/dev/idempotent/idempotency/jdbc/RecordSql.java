@@ -44,7 +44,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ "expires_at = " + end + OWN_PENDING;
 		String release = "delete from " + table + OWN_PENDING;
 		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
-				+ database.microsUntil("expires_at") + " from " + table + " where key_digest = ?";
+				+ database.microsUntil("expires_at") + ", " + database.epoch() + " from " + table
+				+ " where key_digest = ?";
 		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
 				completeOwn(database, table), renew(database, update), lock(database, table),
 				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
@@ -152,8 +153,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
 				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), "
 				+ "changed as (" + change
-				+ " returning 1) select changes.n, set_config('lock_timeout', previous.bound, true) "
-				+ "from (select count(*) as n from changed) changes, previous";
+				+ " returning 1) select changes.n, set_config('lock_timeout', previous.bound, true), "
+				+ Database.POSTGRESQL.epoch() + " from (select count(*) as n from changed) changes, previous";
 	}
 
 	/**
@@ -161,7 +162,8 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	 *
 	 * @param plain waits for a lock up to the timeout of the session
 	 * @param limited waits for a lock up to its first parameter, in milliseconds, and
-	 * returns the number of rows; {@code null} if the database has no such statement
+	 * returns the number of rows, and third the epoch; {@code null} if the database has
+	 * no such statement
 	 */
 	record Change(String plain, @Nullable String limited) {
 	}

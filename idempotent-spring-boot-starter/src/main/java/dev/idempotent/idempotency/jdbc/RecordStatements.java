@@ -31,9 +31,26 @@ final class RecordStatements {
 
 	private final RecordSql sql;
 
-	RecordStatements(Connection connection, RecordSql sql) {
+	private final DatabaseEpoch known;
+
+	private @Nullable String epoch;
+
+	RecordStatements(Connection connection, RecordSql sql, DatabaseEpoch known) {
 		this.connection = connection;
 		this.sql = sql;
+		this.known = known;
+	}
+
+	RecordSql sql() {
+		return this.sql;
+	}
+
+	/**
+	 * The epoch of the database, as the last statement has returned it.
+	 * @return {@code null} if none has
+	 */
+	@Nullable String epoch() {
+		return this.epoch;
 	}
 
 	/**
@@ -100,11 +117,16 @@ final class RecordStatements {
 	}
 
 	@Nullable RecordRow find(IdempotencyKey key) {
-		return run(this.sql.find(), (statement) -> {
+		long start = System.nanoTime();
+		RecordRow row = run(this.sql.find(), (statement) -> {
 			try (ResultSet rows = statement.executeQuery()) {
 				return rows.next() ? RecordRow.of(rows) : null;
 			}
 		}, key.digest());
+		if (row != null) {
+			heard(row.epoch(), start);
+		}
+		return row;
 	}
 
 	/**
@@ -141,7 +163,14 @@ final class RecordStatements {
 		@Nullable Object[] parameters = new Object[values.length + 1];
 		parameters[0] = Long.toString(lockTimeout.toMillis());
 		System.arraycopy(values, 0, parameters, 1, values.length);
-		return changeCounted(sql, parameters);
+		long start = System.nanoTime();
+		return run(sql, (statement) -> {
+			try (ResultSet rows = statement.executeQuery()) {
+				boolean counted = rows.next();
+				heard(counted ? rows.getString(3) : null, start);
+				return counted && rows.getInt(1) == 1;
+			}
+		}, parameters);
 	}
 
 	private boolean changeCounted(String sql, @Nullable Object... values) {
@@ -150,6 +179,13 @@ final class RecordStatements {
 				return rows.next() && rows.getInt(1) == 1;
 			}
 		}, values);
+	}
+
+	private void heard(@Nullable String told, long start) {
+		this.epoch = told;
+		if (told != null) {
+			this.known.heard(told, start);
+		}
 	}
 
 	/**

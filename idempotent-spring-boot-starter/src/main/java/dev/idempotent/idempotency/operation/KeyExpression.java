@@ -63,6 +63,7 @@ public final class KeyExpression {
 	 * @return the canonical JSON of its value, or {@code null} if that is null or blank
 	 * @throws EvaluationException if the values lack a property
 	 * @throws JacksonException if its value cannot be written
+	 * @throws IllegalArgumentException if its value has half of a character
 	 */
 	public @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value = this.expression.evaluate(variables);
@@ -70,7 +71,7 @@ public final class KeyExpression {
 			return null;
 		}
 		return (value instanceof String text && isCanonical(text)) ? '"' + text + '"'
-				: CanonicalJson.of(json.writeValueAsBytes(value));
+				: requireComplete(CanonicalJson.of(json.writeValueAsBytes(value)));
 	}
 
 	/**
@@ -80,6 +81,21 @@ public final class KeyExpression {
 	 */
 	public static String textOf(String text) {
 		return Objects.requireNonNull(CanonicalJson.of(json.writeValueAsBytes(text)));
+	}
+
+	/**
+	 * Canonical JSON escapes unpaired surrogates only, in lower case.
+	 */
+	private static @Nullable String requireComplete(@Nullable String canonical) {
+		int escape = (canonical != null) ? canonical.indexOf('\\') : -1;
+		while (canonical != null && escape >= 0) {
+			if (canonical.startsWith("ud", escape + 1) && canonical.charAt(escape + 3) >= '8') {
+				throw new IllegalArgumentException("The value of the key expression contains half of a character (an "
+						+ "unpaired surrogate): do not cut a text within a character");
+			}
+			escape = canonical.indexOf('\\', escape + 2);
+		}
+		return canonical;
 	}
 
 	/**

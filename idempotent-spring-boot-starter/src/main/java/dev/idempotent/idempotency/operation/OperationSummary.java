@@ -10,10 +10,12 @@ import dev.idempotent.idempotency.Idempotent;
 /**
  * What the startup log tells about one annotated method.
  *
+ * @param method the class and the method
  * @param guarantee the guarantee, never {@link Guarantee#DEFAULT}
+ * @param byDefault whether the annotation does not specify the guarantee
  * @param description the method and its settings, in one line
  */
-public record OperationSummary(Guarantee guarantee, String description) {
+public record OperationSummary(String method, Guarantee guarantee, boolean byDefault, String description) {
 
 	/**
 	 * Summarizes an annotated method whose annotation is known to be valid.
@@ -29,8 +31,9 @@ public record OperationSummary(Guarantee guarantee, String description) {
 		String name = settings.name().equals(described) ? "" : " (" + settings.name() + ")";
 		String key = !annotation.key().isEmpty() ? annotation.key()
 				: "from the " + annotation.from().name().toLowerCase(Locale.ROOT);
-		return new OperationSummary(settings.guarantee(), "%s%s: %s, key %s, lease %s, retention %s"
-			.formatted(described, name, settings.guarantee(), key, settings.lease(), settings.retention()));
+		return new OperationSummary(described, settings.guarantee(), annotation.guarantee() == Guarantee.DEFAULT,
+				"%s%s: %s, key %s, lease %s, retention %s".formatted(described, name, settings.guarantee(), key,
+						settings.lease(), settings.retention()));
 	}
 
 }

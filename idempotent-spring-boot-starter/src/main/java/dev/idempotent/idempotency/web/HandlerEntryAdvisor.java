@@ -5,16 +5,23 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 
+import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.Idempotent;
-import jakarta.servlet.ServletRequest;
+import dev.idempotent.idempotency.web.OperationTable.Handler;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
-import org.springframework.core.Ordered;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.stereotype.Controller;
 import org.springframework.util.ReflectionUtils;
@@ -24,45 +31,58 @@ import org.springframework.web.bind.annotation.ModelAttribute;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
-import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.service.annotation.HttpExchange;
-import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * Records that an annotated handler method was entered, inside all other advice: if
- * binding, validation or method security rejects a request, its key is released for a
- * corrected request. Rejects a request that has bypassed the filter.
+ * Watches the calls of handler methods that Spring MVC makes in a {@link HandlerRun},
+ * from two places: the first one, outside all other advice, marks the call as that of its
+ * run; the second one, inside all other advice, records whether, where and how often the
+ * method itself was entered, and how it ended.
  */
 final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
-	private static final String PASSED = HandlerEntryAdvisor.class.getName() + ".PASSED";
+	private static final String RUN = HandlerEntryAdvisor.class.getName() + ".RUN";
+
+	private static final String VALIDATION = "org.springframework.validation.beanvalidation.MethodValidationInterceptor";
 
 	private static final List<Class<? extends Annotation>> CALLED_BY_MVC = List.of(RequestMapping.class,
 			HttpExchange.class, ExceptionHandler.class, ModelAttribute.class, InitBinder.class);
 
-	HandlerEntryAdvisor() {
-		setOrder(Ordered.LOWEST_PRECEDENCE);
+	private final boolean innermost;
+
+	private final BooleanSupplier unannotated;
+
+	private final Map<Handler, Boolean> matches = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates an advisor.
+	 * @param innermost whether it is inside all other advice, instead of outside
+	 * @param unannotated whether to watch handlers without annotation, too
+	 */
+	HandlerEntryAdvisor(boolean innermost, BooleanSupplier unannotated) {
+		this.innermost = innermost;
+		this.unannotated = unannotated;
 		// Spares the methods of all other beans.
 		setClassFilter(HandlerEntryAdvisor::isController);
-		setAdvice((MethodInterceptor) (invocation) -> {
-			HandlerRun run = enter(invocation.getMethod());
-			try {
-				Object value = invocation.proceed();
-				return (run != null) ? run.handlerReturned(invocation.getMethod(), value) : value;
-			}
-			finally {
-				if (run != null) {
-					run.handlerLeft();
-				}
-			}
-		});
+		MethodInterceptor advice = innermost ? HandlerEntryAdvisor::enter : HandlerEntryAdvisor::mark;
+		setAdvice(advice);
 	}
 
 	@Override
 	public boolean matches(Method method, Class<?> targetClass) {
-		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		return AnnotatedElementUtils.hasAnnotation(specific, Idempotent.class) && isHandler(targetClass, specific)
-				&& canBeProxied(targetClass);
+		Handler handler = new Handler(targetClass, AopUtils.getMostSpecificMethod(method, targetClass));
+		Boolean known = this.matches.get(handler);
+		if (known == null) {
+			// May create beans, which calls this method again for their methods.
+			known = isHandler(targetClass, handler.method())
+					&& (isAnnotated(handler.method()) || this.unannotated.getAsBoolean());
+			this.matches.put(handler, known);
+		}
+		return known;
+	}
+
+	private static boolean isAnnotated(Method method) {
+		return AnnotatedElementUtils.hasAnnotation(method, Idempotent.class);
 	}
 
 	/**
@@ -78,55 +98,93 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	}
 
 	/**
-	 * Records that the filter has found no operation for a request.
+	 * Advice may pass the call to another thread, which the request is not bound to.
 	 */
-	static void markPassed(ServletRequest request) {
-		request.setAttribute(PASSED, true);
+	private static @Nullable Object mark(MethodInvocation invocation) throws Throwable {
+		HandlerRun run = awaiting(invocation.getMethod());
+		if (run != null && invocation instanceof ProxyMethodInvocation call) {
+			call.setUserAttribute(RUN, run);
+		}
+		return invocation.proceed();
 	}
 
-	private static @Nullable HandlerRun enter(Method method) {
+	private static @Nullable Object enter(MethodInvocation invocation) throws Throwable {
+		HandlerRun run = runOf(invocation);
+		if (run == null) {
+			// Called by other code, perhaps by the handler itself.
+			return invocation.proceed();
+		}
+		run.handlerEntered();
+		try {
+			return run.handlerReturned(invocation.getMethod(), invocation.proceed());
+		}
+		catch (Throwable ex) {
+			run.handlerFailed(ex);
+			throw ex;
+		}
+		finally {
+			run.handlerLeft();
+		}
+	}
+
+	private static @Nullable HandlerRun runOf(MethodInvocation invocation) {
+		Object marked = (invocation instanceof ProxyMethodInvocation call) ? call.getUserAttribute(RUN) : null;
+		// Another proxy around this one has the mark on a call of its own.
+		return (marked != null) ? (HandlerRun) marked : awaiting(invocation.getMethod());
+	}
+
+	private static @Nullable HandlerRun awaiting(Method method) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
 		HandlerRun run = (request != null) ? HandlerRun.of(request) : null;
-		if (run != null) {
-			run.handlerEntered();
-		}
-		else if (request != null && request.getAttribute(PASSED, RequestAttributes.SCOPE_REQUEST) != null
-				&& isHandler(method, request)) {
-			throw bypassed(method);
-		}
-		return run;
+		return (run != null && run.awaitsEntryInto(method)) ? run : null;
 	}
 
 	/**
-	 * Creates the exception for a request that has bypassed the filter.
+	 * Returns whether calls of a handler method by Spring MVC pass through advice.
 	 */
-	static IllegalStateException bypassed(Method method) {
-		return new IllegalStateException("The @Idempotent method " + method + " was not run: the request had "
-				+ "another URL when it passed the idempotency filter, or the method was mapped after the start, so the "
-				+ "request has no key. Place filters that rewrite URLs before that filter, and do not forward to such "
-				+ "methods.");
+	static boolean isAdvised(Object bean, Method method) {
+		return AopUtils.isAopProxy(bean)
+				&& (AopUtils.isJdkDynamicProxy(bean) || (!Modifier.isPrivate(method.getModifiers())
+						&& isOverridable(AopUtils.getTargetClass(bean), method)));
 	}
 
 	/**
-	 * Other beans may call the method while they handle another request.
+	 * Returns whether the entry into a handler method is recorded, with no advice of the
+	 * application in between.
 	 */
-	private static boolean isHandler(Method method, RequestAttributes request) {
-		return request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE,
-				RequestAttributes.SCOPE_REQUEST) instanceof HandlerMethod handler && handler.getMethod().equals(method);
-	}
-
-	/**
-	 * Returns whether the entry into a handler's methods is recorded.
-	 */
-	static boolean advises(Object handler) {
-		if (handler instanceof Advised advised) {
+	static boolean isWatched(Object bean, Method method) {
+		boolean watched = false;
+		Object each = bean;
+		while (each instanceof Advised advised) {
 			for (Advisor advisor : advised.getAdvisors()) {
-				if (advisor instanceof HandlerEntryAdvisor) {
-					return true;
-				}
+				watched = isInnermostOf(advisor, method, each) || (watched && isTransparent(advisor));
 			}
+			each = AopProxyUtils.getSingletonTarget(each);
 		}
-		return false;
+		return watched;
+	}
+
+	private static boolean isInnermostOf(Advisor advisor, Method method, Object proxy) {
+		return advisor instanceof HandlerEntryAdvisor entry && entry.innermost
+				&& entry.matches(method, AopUtils.getTargetClass(proxy));
+	}
+
+	/**
+	 * Returns whether advice neither repeats a call nor hides its exception.
+	 */
+	private static boolean isTransparent(Advisor advisor) {
+		return advisor instanceof HandlerEntryAdvisor || advisor instanceof AnnotatedMethodAdvisor<?>
+				|| advisor.getAdvice().getClass().getName().equals(VALIDATION);
+	}
+
+	/**
+	 * Returns whether to create a proxy for a controller that has none.
+	 */
+	static boolean needsProxy(Class<?> type) {
+		return isController(type) && canBeProxied(type)
+				&& !MethodIntrospector
+					.selectMethods(type, (ReflectionUtils.MethodFilter) HandlerEntryAdvisor::isAnnotated)
+					.isEmpty();
 	}
 
 	/**

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.web.OperationTable.Handler;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
@@ -12,7 +14,9 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.util.DisconnectedClientHelper;
 import org.springframework.web.util.WebUtils;
 
@@ -29,20 +33,34 @@ abstract class HandlerRun {
 
 	private final IdempotencyContext context;
 
+	private final @Nullable Handler handler;
+
 	private volatile @Nullable BufferedResponse response;
 
+	private volatile boolean called;
+
+	private volatile boolean watched;
+
 	private volatile boolean entered;
+
+	private volatile boolean inHandler;
+
+	private volatile boolean handlerFailed;
+
+	private volatile boolean callReturned;
+
+	private volatile boolean handlingFailed;
 
 	private volatile @Nullable Exception disconnect;
 
 	/**
 	 * Creates a run.
 	 * @param context the context of the acquired claim
-	 * @param entryTracked whether {@link #handlerEntered()} will be called
+	 * @param handler the handler method, or {@code null} if it is not a method
 	 */
-	HandlerRun(IdempotencyContext context, boolean entryTracked) {
+	HandlerRun(IdempotencyContext context, @Nullable Handler handler) {
 		this.context = context;
-		this.entered = !entryTracked;
+		this.handler = handler;
 	}
 
 	/**
@@ -74,8 +92,7 @@ abstract class HandlerRun {
 	void beginWithoutHandler(HttpServletRequest request, HttpServletResponse response)
 			throws IOException, ServletException {
 		begin(request, response, (handled, buffered) -> {
-			handlerEntered();
-			handlerLeft();
+			answersWithoutHandler();
 			((HttpServletResponse) buffered).setStatus(HttpServletResponse.SC_NO_CONTENT);
 		});
 	}
@@ -97,6 +114,9 @@ abstract class HandlerRun {
 
 	private void runBuffered(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
+		if (request.getDispatcherType() == DispatcherType.FORWARD && !this.watched && isCallOpen()) {
+			this.entered = true;
+		}
 		BufferedResponse buffered = WebUtils.getNativeResponse(response, BufferedResponse.class);
 		if (buffered != null) {
 			run(request, response, buffered, chain);
@@ -114,16 +134,81 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Records that the handler method was entered.
+	 * Records that the library responds in place of the handler.
+	 */
+	void answersWithoutHandler() {
+		this.entered = true;
+		this.callReturned = true;
+	}
+
+	/**
+	 * Returns whether this is the run of a handler.
+	 */
+	boolean isOf(HandlerMethod method) {
+		return Handler.of(method).equals(this.handler);
+	}
+
+	/**
+	 * Records that Spring MVC is about to call the handler.
+	 */
+	void handlerCalled(HandlerMethod method) {
+		this.watched = isAdvised(method) && HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod());
+		this.callReturned = false;
+		this.called = true;
+	}
+
+	static boolean isAdvised(HandlerMethod method) {
+		return HandlerEntryAdvisor.isAdvised(method.getBean(), method.getMethod());
+	}
+
+	/**
+	 * Records that the call by Spring MVC has returned, possibly a value of advice.
+	 */
+	void callReturned() {
+		this.callReturned = true;
+		if (!this.watched) {
+			this.entered = true;
+		}
+	}
+
+	/**
+	 * Returns whether the handler has been called and has neither returned nor thrown.
+	 */
+	boolean isCallOpen() {
+		return this.watched ? this.inHandler : this.called && !this.callReturned && !this.handlingFailed;
+	}
+
+	/**
+	 * Returns whether a call of a method is that by Spring MVC.
+	 */
+	boolean awaitsEntryInto(Method method) {
+		Handler expected = this.handler;
+		return this.called && !this.inHandler && expected != null
+				&& expected.method().getName().equals(method.getName())
+				&& AopUtils.getMostSpecificMethod(method, expected.type())
+					.equals(AopUtils.getMostSpecificMethod(expected.method(), expected.type()));
+	}
+
+	/**
+	 * Records that the handler method is entered.
 	 */
 	void handlerEntered() {
 		this.entered = true;
+		this.inHandler = true;
+	}
+
+	/**
+	 * Records that the handler method has thrown an exception.
+	 */
+	void handlerFailed(Throwable failure) {
+		this.handlerFailed = true;
 	}
 
 	/**
 	 * Records that the handler method has returned or thrown.
 	 */
 	void handlerLeft() {
+		this.inHandler = false;
 	}
 
 	/**
@@ -139,9 +224,30 @@ abstract class HandlerRun {
 	 * response.
 	 */
 	void handlingFailed(Exception failure) {
+		this.handlingFailed = true;
+		if (!this.watched && isThrownByHandler(failure)) {
+			this.entered = true;
+		}
 		if (DisconnectedClientHelper.isClientDisconnectedException(failure)) {
 			this.disconnect = failure;
 		}
+	}
+
+	/**
+	 * Of a handler without a proxy, only the stack trace shows whether the exception is
+	 * its own or that of binding and validation.
+	 */
+	private boolean isThrownByHandler(Throwable failure) {
+		Handler known = this.handler;
+		for (Throwable each = failure; known != null && each != null; each = each.getCause()) {
+			for (StackTraceElement frame : each.getStackTrace()) {
+				if (frame.getMethodName().equals(known.method().getName())
+						&& frame.getClassName().equals(known.method().getDeclaringClass().getName())) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -150,7 +256,9 @@ abstract class HandlerRun {
 	 */
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
-		if (failure != null && !request.isAsyncStarted() && response.isUntouched()) {
+		// Resolved by a resolver that is asked instead of all.
+		boolean swallowed = this.handlerFailed && !this.callReturned && !this.handlingFailed;
+		if ((failure != null || swallowed) && !request.isAsyncStarted() && response.isUntouched()) {
 			logger.error("A handler has failed because a connection was lost", failure);
 			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
@@ -209,8 +317,21 @@ abstract class HandlerRun {
 		return this.response;
 	}
 
+	/**
+	 * Returns whether the handler method was entered. Only advice can record it at once;
+	 * a handler without advice was entered if its call has returned, has forwarded the
+	 * request, or has thrown an exception of its own.
+	 */
 	boolean isEntered() {
-		return this.entered;
+		return this.entered || this.handler == null;
+	}
+
+	/**
+	 * Returns whether the call by Spring MVC has returned normally, and nothing has
+	 * failed since.
+	 */
+	boolean hasReturned() {
+		return this.callReturned && !this.handlingFailed;
 	}
 
 	static boolean isOpen(ServletRequest request) {

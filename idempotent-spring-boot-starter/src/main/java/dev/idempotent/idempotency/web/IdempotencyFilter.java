@@ -95,10 +95,6 @@ public final class IdempotencyFilter implements Filter {
 			runReplayOrRefuse(target, http, (HttpServletResponse) response, chain);
 		}
 		else {
-			if (request.getDispatcherType() == DispatcherType.FORWARD) {
-				this.operations.rejectForward(http);
-			}
-			HandlerEntryAdvisor.markPassed(request);
 			chain.doFilter(request, response);
 		}
 	}
@@ -187,13 +183,13 @@ public final class IdempotencyFilter implements Filter {
 		if (transactions == null) {
 			Claimant claimant = this.guard.claimant(operation, key.key(), identity.fingerprint(), settings.lease(),
 					key.retention());
-			return new Attempt(claimant,
-					() -> new LeaseHandlerRun(claimant, target.entryTracked(), this.responsePolicy), claimant::release);
+			return new Attempt(claimant, () -> new LeaseHandlerRun(claimant, target.handler(), this.responsePolicy),
+					claimant::release);
 		}
 		TransactionalClaimant claimant = this.guard.claimant(operation, key.key(), identity.fingerprint(),
 				settings.lease(), key.retention(), transactions);
-		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.entryTracked(),
-				this.responsePolicy, this.commitFailures, target.cors()), () -> {
+		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.handler(), this.responsePolicy,
+				this.commitFailures, target.cors()), () -> {
 					claimant.rollback();
 					claimant.release();
 				});

@@ -1,8 +1,12 @@
 package dev.idempotent.idempotency.web;
 
+import java.util.function.BooleanSupplier;
+
+import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import jakarta.servlet.Filter;
-import org.springframework.aop.Advisor;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 
 /**
  * Creates the components that report the progress of a request to the
@@ -14,12 +18,37 @@ public final class IdempotencyWebComponents {
 	}
 
 	/**
-	 * Creates the advisor that records the entry into annotated handler methods, inside
-	 * all other advice.
+	 * Creates the post-processor that marks the calls of handler methods, outside all
+	 * other advice.
+	 * @param unannotated whether to watch handlers without annotation, too
+	 * @return an infrastructure bean, to be declared after {@link #handlerEntryAdvice}
+	 */
+	public static AdvisorBeanPostProcessor handlerCallAdvice(BooleanSupplier unannotated) {
+		return new AdvisorBeanPostProcessor(new HandlerEntryAdvisor(false, unannotated), Placement.OUTERMOST,
+				(type) -> false);
+	}
+
+	/**
+	 * Creates the post-processor that watches the entry into handler methods, inside all
+	 * other advice.
+	 * @param unannotated whether to watch handlers without annotation, too
 	 * @return an infrastructure bean
 	 */
-	public static Advisor handlerEntryAdvisor() {
-		return new HandlerEntryAdvisor();
+	public static AdvisorBeanPostProcessor handlerEntryAdvice(BooleanSupplier unannotated) {
+		AdvisorBeanPostProcessor processor = new AdvisorBeanPostProcessor(new HandlerEntryAdvisor(true, unannotated),
+				Placement.INSIDE_APPLICATION, HandlerEntryAdvisor::needsProxy);
+		// A controller may be declared with an interface that lacks its handlers.
+		processor.setProxyTargetClass(true);
+		return processor;
+	}
+
+	/**
+	 * Creates the interceptor that lets annotated handlers run only under a key.
+	 * @param operations the annotated handlers
+	 * @return an interceptor of all mappings
+	 */
+	public static MappedInterceptor handlerCallInterceptor(IdempotentOperations operations) {
+		return new MappedInterceptor(null, new HandlerCallInterceptor(operations));
 	}
 
 	/**

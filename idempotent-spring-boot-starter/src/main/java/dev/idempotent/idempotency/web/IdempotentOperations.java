@@ -10,11 +10,11 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSummary;
+import dev.idempotent.idempotency.web.OperationTable.Handler;
 import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
@@ -35,8 +35,8 @@ public final class IdempotentOperations {
 	private volatile boolean callersKnown;
 
 	/**
-	 * Reads the annotations of all handlers of a mapping.
-	 * @param mapping the mapping that requests are dispatched with
+	 * Reads the annotations of all handlers.
+	 * @param mappings the mappings that requests are dispatched with, in their order
 	 * @param settings the settings, with the requests that need a key
 	 * @param defaults the defaults of the annotation's attributes
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
@@ -45,9 +45,9 @@ public final class IdempotentOperations {
 	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
 	 * applied to its handler
 	 */
-	public List<OperationSummary> load(RequestMappingHandlerMapping mapping, IdempotencyWebSettings settings,
+	public List<OperationSummary> load(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings,
 			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
-		OperationTable loaded = OperationTable.load(mapping,
+		OperationTable loaded = OperationTable.load(mappings,
 				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
 				transactionSource, settings.responsePolicy());
 		this.table = loaded;
@@ -129,6 +129,15 @@ public final class IdempotentOperations {
 		return (loaded != null) ? loaded.find(handler, method, pattern) : null;
 	}
 
+	/**
+	 * Returns whether a handler is known and needs no transaction.
+	 */
+	boolean isLeased(HandlerMethod handler) {
+		OperationTable loaded = this.table;
+		IdempotentOperation operation = (loaded != null) ? loaded.annotated().get(Handler.of(handler)) : null;
+		return operation != null && operation.transactions() == null;
+	}
+
 	private static Idempotent annotationOf(Method handler) {
 		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(handler, Idempotent.class));
 	}
@@ -138,22 +147,6 @@ public final class IdempotentOperations {
 	 * pattern and method of no operation cost only that comparison.
 	 */
 	@Nullable Target find(HttpServletRequest request) {
-		return search(request, OperationTable::find);
-	}
-
-	/**
-	 * Rejects a forward to an annotated handler that cannot be advised: it would run
-	 * without a key. Other handlers reject it themselves when they are entered.
-	 * @throws IllegalStateException if the forward leads to such a handler
-	 */
-	void rejectForward(HttpServletRequest request) {
-		Method unadvised = search(request, OperationTable::findUnadvised);
-		if (unadvised != null) {
-			throw HandlerEntryAdvisor.bypassed(unadvised);
-		}
-	}
-
-	private <T> @Nullable T search(HttpServletRequest request, Search<T> search) {
 		OperationTable loaded = this.table;
 		if (loaded == null || !loaded.prefilter().mayMatch(request) || CorsUtils.isPreFlightRequest(request)) {
 			return null;
@@ -162,17 +155,11 @@ public final class IdempotentOperations {
 		// page will have another one.
 		Object parsedBefore = request.getAttribute(ServletRequestPathUtils.PATH_ATTRIBUTE);
 		try {
-			return search.in(loaded, request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
+			return loaded.find(request, ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
 		}
 		finally {
 			ServletRequestPathUtils.setParsedRequestPath((RequestPath) parsedBefore, request);
 		}
-	}
-
-	private interface Search<T> {
-
-		@Nullable T in(OperationTable table, HttpServletRequest request, PathContainer path);
-
 	}
 
 }

@@ -1,19 +1,32 @@
 package dev.idempotent.idempotency.web;
 
 import java.util.Enumeration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the header that carries the key: a string of
- * <a href="https://www.rfc-editor.org/rfc/rfc8941#section-3.3.3">RFC 8941</a> or the same
- * characters without quotes, 1 to 255 visible ASCII characters. An unquoted key has no
- * comma: with one, it could be two headers that a proxy has merged.
+ * Reads the header that carries the key: an item of
+ * <a href="https://www.rfc-editor.org/rfc/rfc8941#section-3.3">RFC 8941</a> that is a
+ * string, whose parameters are ignored, or the same characters without quotes. A key has
+ * 1 to 255 ASCII characters. An unquoted one has no space, and no comma: with one, it
+ * could be two headers that a proxy has merged.
  */
 final class KeyHeader {
 
 	static final int MAX_LENGTH = 255;
+
+	private static final String STRING = "\"((?:[ !#-\\[\\]-~]|\\\\[\"\\\\])*+)\"";
+
+	private static final String BARE_ITEM = STRING.replace("((", "(?:(")
+			+ "|-?[0-9]{1,15}+(?:\\.[0-9]{1,3})?+|[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*+|:[A-Za-z0-9+/=]*+:|\\?[01]";
+
+	private static final Pattern ITEM = Pattern
+		.compile(STRING + "(?:; *+[a-z*][a-z0-9_.*-]*+(?:=(?:" + BARE_ITEM + "))?+)*+ *+");
+
+	private static final Pattern ESCAPED = Pattern.compile("\\\\(.)");
 
 	private final String name;
 
@@ -48,8 +61,9 @@ final class KeyHeader {
 	 * @throws RefusedRequestException if it is malformed
 	 */
 	String parse(String value) {
-		String key = value.startsWith("\"") ? unquote(value) : bare(value);
-		if (key.isEmpty() || key.length() > MAX_LENGTH || !key.chars().allMatch(KeyHeader::isVisibleAscii)) {
+		boolean quoted = value.startsWith("\"");
+		String key = quoted ? unquote(value) : value;
+		if (key.isBlank() || key.length() > MAX_LENGTH || !(quoted || key.chars().allMatch(KeyHeader::isBare))) {
 			throw malformed();
 		}
 		return key;
@@ -60,41 +74,23 @@ final class KeyHeader {
 				+ ". Send one unique value per operation, and the same value when you retry it.");
 	}
 
-	private String bare(String value) {
-		if (value.indexOf(',') >= 0) {
-			throw malformed();
-		}
-		return value;
-	}
-
 	private String unquote(String value) {
-		StringBuilder key = new StringBuilder(value.length());
-		int last = value.length() - 1;
-		int i = 1;
-		for (; i < last && value.charAt(i) != '"'; i++) {
-			if (value.charAt(i) == '\\') {
-				i++;
-				if (i == last || (value.charAt(i) != '"' && value.charAt(i) != '\\')) {
-					throw malformed();
-				}
-			}
-			key.append(value.charAt(i));
-		}
-		if (i != last || value.charAt(last) != '"') {
+		Matcher item = ITEM.matcher(value);
+		if (!item.matches()) {
 			throw malformed();
 		}
-		return key.toString();
+		return ESCAPED.matcher(item.group(1)).replaceAll("$1");
 	}
 
 	private RefusedRequestException malformed() {
 		return new RefusedRequestException(Problem.KEY_MALFORMED,
 				"The value of the header " + this.name + " must be 1 to " + MAX_LENGTH
-						+ " visible ASCII characters: without quotes and without a comma, or as a quoted string."
+						+ " ASCII characters: without quotes, spaces and commas, or as a quoted string."
 						+ " Two headers that were merged into one have a comma between them.");
 	}
 
-	private static boolean isVisibleAscii(int character) {
-		return character > ' ' && character < 0x7f;
+	private static boolean isBare(int character) {
+		return character > ' ' && character < 0x7f && character != ',';
 	}
 
 }

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.web.OperationTable.Handler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -49,8 +50,8 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 
 	private boolean completing;
 
-	LeaseHandlerRun(Claimant claimant, boolean entryTracked, ResponsePolicy policy) {
-		super(claimant.context(), entryTracked);
+	LeaseHandlerRun(Claimant claimant, @Nullable Handler handler, ResponsePolicy policy) {
+		super(claimant.context(), handler);
 		this.claimant = claimant;
 		this.policy = policy;
 	}

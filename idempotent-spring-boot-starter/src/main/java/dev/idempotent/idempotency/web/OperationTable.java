@@ -29,32 +29,32 @@ import org.springframework.web.util.UriTemplate;
 import org.springframework.web.util.pattern.PathPattern;
 
 /**
- * The operations of a mapping: those of its annotated handlers, and those that need a key
- * by configuration.
+ * The operations of all mappings: those of its annotated handlers, and those that need a
+ * key by configuration.
  *
- * @param mapping the mapping that requests are dispatched with
+ * @param mappings the mappings that requests are dispatched with, in their order
  * @param patterns the mappings of the annotated handlers
  * @param annotated the operations of the annotated handlers
  * @param pairs the annotated handlers that cancel others
  * @param required the operations that need a key by configuration
  * @param prefilter rules out requests of no operation
  */
-record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingInfo> patterns,
+record OperationTable(List<RequestMappingHandlerMapping> mappings, List<RequestMappingInfo> patterns,
 		Map<Handler, IdempotentOperation> annotated, CancelPairs pairs, RequiredKeyOperations required,
 		OperationPrefilter prefilter) {
 
 	/**
-	 * Reads the annotations of all handlers of a mapping.
+	 * Reads the annotations of all handlers.
 	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
 	 * applied to its handler
 	 */
-	static OperationTable load(RequestMappingHandlerMapping mapping, RequiredKeyOperations required,
+	static OperationTable load(List<RequestMappingHandlerMapping> mappings, RequiredKeyOperations required,
 			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource,
 			ResponsePolicy policy) {
 		Map<Handler, IdempotentOperation> annotated = new HashMap<>();
 		Map<Handler, Set<String>> pathVariables = new HashMap<>();
 		List<RequestMappingInfo> patterns = new ArrayList<>();
-		mapping.getHandlerMethods().forEach((pattern, handler) -> {
+		mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, handler) -> {
 			Idempotent annotation = handler.getMethodAnnotation(Idempotent.class);
 			if (annotation != null) {
 				patterns.add(pattern);
@@ -63,12 +63,12 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 				pathVariables.computeIfAbsent(Handler.of(handler), (key) -> new TreeSet<>())
 					.addAll(pathVariablesOf(pattern));
 			}
-		});
+		}));
 		annotated.forEach((handler, operation) -> operation.requirePathVariables(
 				IdempotentConfigurationException.describe(handler.type(), handler.method()),
 				pathVariables.getOrDefault(handler, Set.of())));
-		required.check(mapping);
-		return new OperationTable(mapping, List.copyOf(patterns), Map.copyOf(annotated),
+		mappings.forEach(required::check);
+		return new OperationTable(mappings, List.copyOf(patterns), Map.copyOf(annotated),
 				CancelPairs.of(annotated, policy), required, new OperationPrefilter(patterns, required.rules()));
 	}
 
@@ -90,26 +90,15 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		}
 		HandlerExecutionChain chain = chainOf(request);
 		if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
-			return keyRequired ? Target.ofRule(this.required.ofOtherHandler(), null) : null;
+			return keyRequired ? Target.ofRule(this.required.ofOtherHandler(), null, null) : null;
 		}
 		Handler found = Handler.of(handler);
 		IdempotentOperation operation = this.annotated.get(found);
 		if (operation != null) {
-			return new Target(operation, HandlerEntryAdvisor.advises(handler.getBean()), cors(chain, request),
-					this.pairs.actions().get(found), this.pairs.members().contains(found));
+			return new Target(operation, found, cors(chain, request), this.pairs.actions().get(found),
+					this.pairs.members().contains(found));
 		}
-		return keyRequired ? Target.ofRule(this.required.of(handler), cors(chain, request)) : null;
-	}
-
-	/**
-	 * Finds the annotated handler of a request if entries into it are not recorded, else
-	 * {@code null}.
-	 */
-	@Nullable Method findUnadvised(HttpServletRequest request, PathContainer path) {
-		HandlerExecutionChain chain = mayBeAnnotated(request.getMethod(), path) ? chainOf(request) : null;
-		return (chain != null && chain.getHandler() instanceof HandlerMethod handler
-				&& this.annotated.containsKey(Handler.of(handler)) && !HandlerEntryAdvisor.advises(handler.getBean()))
-						? handler.getMethod() : null;
+		return keyRequired ? Target.ofRule(this.required.of(handler), found, cors(chain, request)) : null;
 	}
 
 	/**
@@ -122,13 +111,14 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 		Handler found = (handler != null) ? Handler.of(handler) : null;
 		IdempotentOperation operation = (found != null) ? this.annotated.get(found) : null;
 		if (found != null && operation != null) {
-			return new Target(operation, false, null, this.pairs.actions().get(found),
+			return new Target(operation, found, null, this.pairs.actions().get(found),
 					this.pairs.members().contains(found));
 		}
 		if (!this.required.mayRequireKey(Set.of(method), pattern)) {
 			return null;
 		}
-		return Target.ofRule((handler != null) ? this.required.of(handler) : this.required.ofOtherHandler(), null);
+		return Target.ofRule((handler != null) ? this.required.of(handler) : this.required.ofOtherHandler(), found,
+				null);
 	}
 
 	private boolean mayBeAnnotated(String method, PathContainer path) {
@@ -142,7 +132,13 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 
 	private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {
 		try {
-			return this.mapping.getHandler(request);
+			for (RequestMappingHandlerMapping mapping : this.mappings) {
+				HandlerExecutionChain chain = mapping.getHandler(request);
+				if (chain != null) {
+					return chain;
+				}
+			}
+			return null;
 		}
 		catch (Exception ex) {
 			// The dispatcher servlet will reject it (405, 415, ...).
@@ -185,16 +181,17 @@ record OperationTable(RequestMappingHandlerMapping mapping, List<RequestMappingI
 	 * The operation of a request.
 	 *
 	 * @param operation the operation
-	 * @param entryTracked whether the entry into the handler is reported to the run
+	 * @param handler the handler, or {@code null} if it is not a method
 	 * @param cors the CORS configuration of the handler, if any
 	 * @param cancelled the action that the operation cancels, if any
 	 * @param paired whether the operation cancels another one or can be cancelled
 	 */
-	record Target(IdempotentOperation operation, boolean entryTracked, @Nullable CorsConfiguration cors,
+	record Target(IdempotentOperation operation, @Nullable Handler handler, @Nullable CorsConfiguration cors,
 			@Nullable IdempotentOperation cancelled, boolean paired) {
 
-		static Target ofRule(IdempotentOperation operation, @Nullable CorsConfiguration cors) {
-			return new Target(operation, false, cors, null, false);
+		static Target ofRule(IdempotentOperation operation, @Nullable Handler handler,
+				@Nullable CorsConfiguration cors) {
+			return new Target(operation, handler, cors, null, false);
 		}
 
 	}

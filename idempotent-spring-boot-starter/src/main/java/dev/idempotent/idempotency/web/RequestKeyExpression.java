@@ -73,8 +73,8 @@ final class RequestKeyExpression {
 	 * Evaluates the expression.
 	 * @return the canonical JSON of its value, or {@code null} if it has no value for
 	 * this request
-	 * @throws RefusedRequestException if it reads a part of the request that is not
-	 * UTF-8, or a body that contains a number of extreme scale
+	 * @throws RefusedRequestException if it reads a part of the request that is not UTF-8
+	 * or has half of a character, or a body that contains a number of extreme scale
 	 */
 	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
 		requireUtf8(request);
@@ -89,6 +89,10 @@ final class RequestKeyExpression {
 		}
 		catch (EvaluationException | JacksonException ex) {
 			return null;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+					"This operation derives its idempotency key from a text of the request that has half of a character.");
 		}
 	}
 

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
+import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
@@ -9,6 +10,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.claim.WorkRolledBackException;
+import dev.idempotent.idempotency.web.OperationTable.Handler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -16,6 +18,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.method.HandlerMethod;
 
 /**
  * A run whose response commits with its work. The first dispatch runs the handler and
@@ -32,19 +35,27 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private final @Nullable CorsConfiguration cors;
 
-	private int handlersRunning;
+	private final Thread thread = Thread.currentThread();
 
-	private boolean started;
+	private boolean called;
 
-	private boolean failed;
+	private boolean advised;
+
+	private int entries;
+
+	private int returns;
+
+	private volatile boolean failed;
+
+	private @Nullable Throwable failure;
 
 	private boolean rolledBack;
 
 	private ResponseSnapshot start = ResponseSnapshot.empty();
 
-	TransactionalHandlerRun(TransactionalClaimant claimant, boolean entryTracked, ResponsePolicy policy,
+	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
 			CommitFailureResolver commitFailureResolver, @Nullable CorsConfiguration cors) {
-		super(claimant.context(), entryTracked);
+		super(claimant.context(), handler);
 		this.claimant = claimant;
 		this.policy = policy;
 		this.commitFailureResolver = commitFailureResolver;
@@ -52,24 +63,76 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	@Override
+	void answersWithoutHandler() {
+		super.answersWithoutHandler();
+		this.called = true;
+	}
+
+	/**
+	 * Each call has a transaction of its own.
+	 */
+	@Override
+	void handlerCalled(HandlerMethod method) {
+		if (this.called) {
+			throw refused(method + " was called a second time in one transaction, by a forward or an include.", null);
+		}
+		this.advised = isAdvised(method);
+		if (this.advised && !HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod())) {
+			throw refused(method + " has advice that could hide its failures: its proxy is frozen or opaque, or "
+					+ "other advice was added last.", null);
+		}
+		super.handlerCalled(method);
+		this.called = true;
+	}
+
+	/**
+	 * The work of an attempt that has failed cannot be undone without the transaction.
+	 */
+	@Override
 	void handlerEntered() {
+		if (Thread.currentThread() != this.thread) {
+			this.failed = true;
+			throw refused("The handler was called on another thread, which does not have its transaction.", null);
+		}
+		if (this.entries > 0) {
+			this.failed = true;
+			throw refused("The handler was called a second time in one transaction, by advice such as @Retryable.",
+					this.failure);
+		}
 		super.handlerEntered();
+		this.entries++;
 		BufferedResponse response = response();
-		if (response != null && !this.started) {
-			this.started = true;
+		if (response != null) {
 			this.start = ResponseSnapshot.of(response);
 		}
-		this.handlersRunning++;
+	}
+
+	private static IllegalStateException refused(String reason, @Nullable Throwable cause) {
+		return new IllegalStateException(reason + " Under Guarantee.TRANSACTION, it runs once in each transaction, on "
+				+ "the thread of its request. Let the client send a failed request again, or move the advice to "
+				+ "a service with transactions of its own, or use Guarantee.LEASE.", cause);
 	}
 
 	@Override
-	void handlerLeft() {
-		this.handlersRunning--;
+	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
+		this.returns++;
+		return super.handlerReturned(method, value);
+	}
+
+	@Override
+	void handlerFailed(Throwable failure) {
+		super.handlerFailed(failure);
+		fail();
+		this.failure = failure;
 	}
 
 	@Override
 	void handlingFailed(Exception failure) {
 		super.handlingFailed(failure);
+		fail();
+	}
+
+	private void fail() {
 		this.failed = true;
 		BufferedResponse response = response();
 		if (response != null) {
@@ -93,7 +156,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	void run(HttpServletRequest request, HttpServletResponse response, BufferedResponse buffered, FilterChain chain)
 			throws IOException, ServletException {
 		boolean forwarded = request.getDispatcherType() == DispatcherType.FORWARD;
-		if (forwarded && this.handlersRunning > 0) {
+		if (forwarded && isCallOpen()) {
 			// The container ends the response after a forward, before the commit.
 			throw new IllegalStateException("A handler under Guarantee.TRANSACTION forwarded its request before it "
 					+ "returned. Return the name of a view, such as \"forward:/path\", or use Guarantee.LEASE.");
@@ -116,8 +179,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void settle(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
-		boolean asHandlerReturned = !this.rolledBack && !this.failed && !buffered.isErrorSent();
-		if (asHandlerReturned && commits(buffered)) {
+		boolean returned = hasReturned() && !this.rolledBack && !buffered.isErrorSent();
+		if (returned && commits(buffered)) {
 			commit(request, buffered);
 			return;
 		}
@@ -127,7 +190,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			release(request);
 			respondInstead(request, buffered).refuseTooLong(this.policy.maxBuffered());
 		}
-		else if (asHandlerReturned && isEntered() && buffered.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
+		else if (returned && buffered.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
 			release(request);
 			respondInstead(request, buffered).refuseRolledBack();
 		}
@@ -136,8 +199,15 @@ final class TransactionalHandlerRun extends HandlerRun {
 		}
 	}
 
+	/**
+	 * Without advice, the call by Spring MVC is that of the handler.
+	 */
+	private boolean isDone() {
+		return this.called && !this.failed && (!this.advised || (this.entries == 1 && this.returns == 1));
+	}
+
 	private boolean commits(BufferedResponse buffered) {
-		return isEntered() && !buffered.isTooLong() && !this.claimant.isRollbackOnly()
+		return isDone() && !buffered.isTooLong() && !this.claimant.isRollbackOnly()
 				&& this.policy.isCommitted(buffered.getStatus());
 	}
 

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -15,12 +16,14 @@ import javax.sql.DataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.InsertedRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.util.Assert;
 
 /**
  * Stores events in tables of the application's database: PostgreSQL, MySQL, MariaDB or
@@ -59,7 +62,34 @@ public final class JdbcOutboxStore implements OutboxStore {
 
 	@Override
 	public boolean leasesAtAppend() {
-		return this.database.join((connection) -> this.database.kind(connection)) != Database.H2;
+		return kindInTransaction() != Database.H2;
+	}
+
+	/**
+	 * PostgreSQL rejects all further statements of a transaction that has failed.
+	 */
+	@Override
+	public @Nullable UUID mark() {
+		Database kind = kindInTransaction();
+		if (kind == Database.POSTGRESQL) {
+			return null;
+		}
+		UUID mark = UUID.randomUUID();
+		int inserted = inserting((connection) -> Statements.update(connection,
+				"insert into " + this.tables.transaction() + " (id) values (?)", kind.parameter(mark)));
+		Assert.state(inserted == 1, "A mark was not inserted");
+		return mark;
+	}
+
+	@Override
+	public boolean unmark(UUID mark) {
+		Database kind = kindInTransaction();
+		return this.database.join((connection) -> Statements.update(connection,
+				"delete from " + this.tables.transaction() + " where id = ?", kind.parameter(mark))) == 1;
+	}
+
+	private Database kindInTransaction() {
+		return this.database.join(this.database::kind);
 	}
 
 	@Override

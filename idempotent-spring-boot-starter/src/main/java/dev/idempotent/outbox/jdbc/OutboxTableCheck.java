@@ -81,7 +81,8 @@ public final class OutboxTableCheck {
 	 */
 	public boolean hasTables() {
 		try {
-			this.database.runOnce((connection) -> new TableProbe(this.tables).read(connection));
+			this.database
+				.runOnce((connection) -> new TableProbe(this.tables).read(this.database.kind(connection), connection));
 			return true;
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {

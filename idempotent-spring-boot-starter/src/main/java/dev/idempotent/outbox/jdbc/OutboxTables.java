@@ -46,6 +46,14 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
+	 * The table of marks of open transactions, not on PostgreSQL.
+	 * @return the table's name
+	 */
+	public String transaction() {
+		return this.prefix + "transaction";
+	}
+
+	/**
 	 * The table of waiting events, those that wait for their next attempt.
 	 * @return the table's name
 	 */
@@ -66,7 +74,8 @@ public record OutboxTables(String prefix) {
 	 */
 	String missing() {
 		return "the database lacks the tables of the outbox ("
-				+ String.join(", ", event(), ordered(), waiting(), dead(), control()) + "), or they have other columns";
+				+ String.join(", ", event(), ordered(), waiting(), dead(), control()) + ", and except on PostgreSQL "
+				+ transaction() + "), or they have other columns";
 	}
 
 	/**

@@ -4,8 +4,10 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashMap;
 import java.util.Map;
 
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 
 /**
@@ -25,11 +27,14 @@ final class TableProbe {
 	 * @throws org.springframework.dao.InvalidDataAccessResourceUsageException if one is
 	 * missing, or lacks a column
 	 */
-	int read(Connection connection) {
+	int read(Database database, Connection connection) {
 		String event = EventColumn.MOVED + ", attempts, last_error";
-		Map<String, String> all = Map.of(this.tables.event(), "id, " + event, this.tables.ordered(),
+		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), "id, " + event, this.tables.ordered(),
 				"id, key_hash, sequence, " + event, this.tables.waiting(), "id, " + event, this.tables.dead(),
-				"id, key_hash, sequence, " + event, this.tables.control(), "topic, paused_at");
+				"id, key_hash, sequence, " + event, this.tables.control(), "topic, paused_at"));
+		if (database != Database.POSTGRESQL) {
+			all.put(this.tables.transaction(), "id");
+		}
 		all.forEach((table, columns) -> {
 			String sql = "select " + columns + " from " + table + " where 1 = 0";
 			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {

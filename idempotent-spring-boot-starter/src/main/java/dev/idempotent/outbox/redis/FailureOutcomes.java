@@ -6,6 +6,7 @@ import dev.idempotent.lettuce.ErrorReply;
 import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Maps failed commands to outcomes: is the event at fault, or is Redis unavailable?
@@ -41,6 +42,14 @@ final class FailureOutcomes {
 					KEY_ERRORS.contains(code) ? Scope.DESTINATION : scope);
 		}
 		return new Outcome.Retry("Redis rejected the event (" + code + ")", null);
+	}
+
+	/**
+	 * The outcome of an event whose command has not failed: a client that queues commands
+	 * returns without a reply.
+	 */
+	static Outcome replied(@Nullable Object reply) {
+		return (reply != null) ? new Outcome.Delivered() : new Outcome.Retry("Redis did not confirm the event", null);
 	}
 
 	static Outcome unreachable(Throwable failure, Scope scope) {

@@ -119,8 +119,9 @@ final class PipelinedBatch {
 		if (failure != null) {
 			return FailureOutcomes.of(failure, this.scope);
 		}
-		this.command.confirmed(event, publication.join(), this.scope == Scope.DESTINATION);
-		return new Outcome.Delivered();
+		Object reply = publication.join();
+		this.command.confirmed(event, reply, this.scope == Scope.DESTINATION);
+		return FailureOutcomes.replied(reply);
 	}
 
 	private @Nullable Outcome unconfirmed(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {

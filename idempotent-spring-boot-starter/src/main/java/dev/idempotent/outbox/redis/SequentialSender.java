@@ -53,8 +53,9 @@ final class SequentialSender implements EventSender {
 		try (RedisConnection connection = this.application.getConnection()) {
 			boolean cluster = connection instanceof RedisClusterConnection;
 			scope = cluster ? Scope.DESTINATION : Scope.PUBLISHER;
-			this.command.confirmed(event, this.command.execute(connection, event), cluster);
-			return new Outcome.Delivered();
+			Object reply = this.command.execute(connection, event);
+			this.command.confirmed(event, reply, cluster);
+			return FailureOutcomes.replied(reply);
 		}
 		catch (DataAccessException ex) {
 			return FailureOutcomes.of(ex, scope);

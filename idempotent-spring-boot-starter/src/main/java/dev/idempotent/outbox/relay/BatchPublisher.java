@@ -25,6 +25,8 @@ final class BatchPublisher {
 
 	private static final Logger logger = LoggerFactory.getLogger(BatchPublisher.class);
 
+	private static final Outcome MISSING = new Outcome.Retry("The publisher returned no outcome for the event", null);
+
 	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
 
 	private final OutboxPublisher publisher;
@@ -116,7 +118,7 @@ final class BatchPublisher {
 		try {
 			List<Outcome> outcomes = this.publisher.publish(events);
 			if (outcomes.size() == events.size()) {
-				return outcomes;
+				return outcomes.stream().map((outcome) -> Objects.requireNonNullElse(outcome, MISSING)).toList();
 			}
 			throw new IllegalStateException("The publisher of %s returned %d outcomes for %d events"
 				.formatted(this.publisher.prefix(), outcomes.size(), events.size()));

@@ -9,14 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Protects the relay from a policy of the application that fails or returns a delay that
- * a database cannot store.
+ * Protects the relay from a policy of the application that fails.
  */
 final class GuardedDeadLetterPolicy implements DeadLetterPolicy {
 
 	private static final Logger logger = LoggerFactory.getLogger(GuardedDeadLetterPolicy.class);
-
-	private static final Duration MAX_DELAY = Duration.ofDays(36_500);
 
 	private final DeadLetterPolicy policy;
 
@@ -27,7 +24,7 @@ final class GuardedDeadLetterPolicy implements DeadLetterPolicy {
 	@Override
 	public Optional<Duration> beforeDeadLetter(SerializedEvent event, String reason) {
 		try {
-			return this.policy.beforeDeadLetter(event, reason).map(GuardedDeadLetterPolicy::storable);
+			return this.policy.beforeDeadLetter(event, reason);
 		}
 		// An error must not end the worker. A message could contain a part of the event.
 		catch (Throwable ex) {
@@ -36,10 +33,6 @@ final class GuardedDeadLetterPolicy implements DeadLetterPolicy {
 			logger.debug("The stack trace of the failure above", ex);
 			return Optional.empty();
 		}
-	}
-
-	private static Duration storable(Duration delay) {
-		return delay.isNegative() ? Duration.ZERO : (delay.compareTo(MAX_DELAY) > 0) ? MAX_DELAY : delay;
 	}
 
 }

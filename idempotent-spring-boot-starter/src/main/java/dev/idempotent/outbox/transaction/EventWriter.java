@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.HandOffs.HandOff;
@@ -47,6 +48,22 @@ final class EventWriter {
 	 */
 	Object transactionResource() {
 		return this.store.transactionResource();
+	}
+
+	/**
+	 * Marks the calling thread's transaction.
+	 * @return the mark, or {@code null} if it needs none
+	 */
+	@Nullable UUID mark() {
+		return this.store.mark();
+	}
+
+	/**
+	 * Removes a mark.
+	 * @return whether the transaction still had it
+	 */
+	boolean unmark(UUID mark) {
+		return this.store.unmark(mark);
 	}
 
 	/**

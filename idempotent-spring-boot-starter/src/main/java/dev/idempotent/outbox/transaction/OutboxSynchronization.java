@@ -3,6 +3,7 @@ package dev.idempotent.outbox.transaction;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.UUID;
 
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
@@ -15,8 +16,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * The events of one transaction. Registered when the transaction begins, so that its
  * phase is known when the first event is appended. Collects events until the commit
- * begins, then inserts them in one batch; a rollback to a savepoint drops those appended
- * since.
+ * begins, then inserts them in one batch, provided that the transaction has not been
+ * rolled back in the meantime; a rollback to a savepoint drops those appended since.
  */
 final class OutboxSynchronization implements TransactionSynchronization {
 
@@ -37,6 +38,12 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	private final IdentityHashMap<Object, Mark> savepoints = new IdentityHashMap<>();
 
 	private Phase phase;
+
+	/**
+	 * A row of the transaction since its first event, which is lost if the database rolls
+	 * its work back and goes on.
+	 */
+	private @Nullable UUID mark;
 
 	private boolean completing;
 
@@ -100,7 +107,19 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		return this.phase == Phase.ELSEWHERE;
 	}
 
+	/**
+	 * Watches the transaction from now on, on behalf of events that stand for work of its
+	 * next part. Events that are written at once need no mark: their rows share the fate
+	 * of the work.
+	 */
+	void watch() {
+		if (this.phase == Phase.OPEN && this.mark == null) {
+			this.mark = this.writer.mark();
+		}
+	}
+
 	void add(List<NewEvent> events) {
+		watch();
 		if (this.phase == Phase.OPEN) {
 			this.collected.addAll(events);
 		}
@@ -137,7 +156,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	@Override
 	public void savepoint(Object savepoint) {
-		this.savepoints.put(savepoint, new Mark(this.collected.size(), this.written.size()));
+		this.savepoints.put(savepoint, new Mark(this.collected.size(), this.written.size(), this.mark));
 	}
 
 	@Override
@@ -148,6 +167,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 					+ "savepoint have been written after it, and rolling back to it would lose them: "
 					+ "roll back the whole transaction, or to a savepoint of this phase");
 		}
+		this.mark = mark.mark();
 		dropFrom(this.collected, mark.collected());
 		dropFrom(this.written, mark.written()).forEach(Written::cancel);
 	}
@@ -196,10 +216,23 @@ final class OutboxSynchronization implements TransactionSynchronization {
 			// Still collects what callbacks of entities append.
 			this.changes.flush();
 		}
+		requireMark();
 		this.phase = Phase.WRITTEN;
 		List<NewEvent> events = List.copyOf(this.collected);
 		this.collected.clear();
 		write(events);
+	}
+
+	private void requireMark() {
+		boolean lost = this.mark != null && !this.writer.unmark(this.mark);
+		this.mark = null;
+		if (lost && !this.collected.isEmpty()) {
+			throw new OutboxTransactionException(
+					"The database has rolled back work of this transaction since its first "
+							+ "event, usually to break a deadlock whose exception was caught, or to a savepoint of the JDBC "
+							+ "connection. The rest is rolled back, too: repeat the whole transaction after a deadlock, and use "
+							+ "the savepoints of Spring");
+		}
 	}
 
 	private void write(List<NewEvent> events) {
@@ -215,9 +248,9 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	}
 
-	private record Mark(int collected, int written) {
+	private record Mark(int collected, int written, @Nullable UUID mark) {
 
-		static final Mark BEGINNING = new Mark(0, 0);
+		static final Mark BEGINNING = new Mark(0, 0, null);
 
 	}
 

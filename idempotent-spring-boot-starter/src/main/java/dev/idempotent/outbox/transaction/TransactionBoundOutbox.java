@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.transaction;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -82,7 +83,7 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	@Override
 	public void requireTransaction() {
-		requireSynchronization();
+		requireSynchronization().watch();
 	}
 
 	private OutboxSynchronization requireSynchronization() {
@@ -147,6 +148,11 @@ public final class TransactionBoundOutbox implements Outbox {
 			throw new IllegalArgumentException(
 					"The event's %s contains the character NUL (U+0000), which PostgreSQL cannot store: leave it out"
 						.formatted(what));
+		}
+		if (value != null && !StandardCharsets.UTF_8.newEncoder().canEncode(value)) {
+			throw new IllegalArgumentException(("The event's %s contains half of a character (an unpaired surrogate), "
+					+ "which databases and brokers replace: do not cut a text within a character")
+				.formatted(what));
 		}
 	}
 

@@ -1,10 +1,13 @@
 package dev.idempotent.saga.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 
+import dev.idempotent.saga.jdbc.TakeOvers.Taken;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -20,6 +23,12 @@ import dev.idempotent.saga.run.SagaStore;
 import dev.idempotent.saga.run.StoredSaga;
 import dev.idempotent.saga.run.StoredText;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DataRetrievalFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
 
 /**
  * Stores sagas in tables of the application's database: PostgreSQL, MySQL, MariaDB or H2.
@@ -27,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  * transaction of the calling thread.
  */
 public final class JdbcSagaStore implements SagaStore {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcSagaStore.class);
 
 	private static final String HAS_STATUS = "epoch = ? and " + SagaSql.UNINDEXED_STATUS + " = ?";
 
@@ -186,14 +197,46 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
-		return this.database
+		@Nullable Taken taken = this.database
 			.run((connection, kind) -> new TakeOvers(connection, kind, this.tables).takeOver(id, process, lease));
+		return (taken != null) ? read(taken) : null;
 	}
 
 	@Override
 	public List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
-		return names.isEmpty() ? List.of() : this.database.runInTransaction((connection,
+		List<Taken> due = names.isEmpty() ? List.of() : this.database.runInTransaction((connection,
 				kind) -> new TakeOvers(connection, kind, this.tables).takeOverDue(names, process, lease, limit));
+		List<StoredSaga> read = new ArrayList<>();
+		for (Taken taken : due) {
+			StoredSaga saga = read(taken);
+			if (saga != null) {
+				read.add(saga);
+			}
+		}
+		return read;
+	}
+
+	/**
+	 * Reads a saga that was taken over.
+	 * @return {@code null} if another process has taken it over since, or the database is
+	 * not reachable: then its lease ends
+	 */
+	private @Nullable StoredSaga read(Taken taken) {
+		try {
+			StoredSaga saga = find(taken.owner().id());
+			return (saga != null && saga.owner().equals(taken.owner())) ? saga : null;
+		}
+		catch (TransientDataAccessException | RecoverableDataAccessException | DataAccessResourceFailureException ex) {
+			logger.debug("Saga {} could not be read after it was taken over", taken.owner().id(), ex);
+			return null;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} cannot be read", taken.owner().id(), ex);
+			String why = (ex instanceof DataRetrievalFailureException) ? Objects.toString(ex.getMessage())
+					: "The stored saga cannot be read: " + ex.getClass().getName();
+			return StoredSaga.unreadable(taken.owner(), taken.name(), taken.status(), taken.attempts(), taken.unfit(),
+					why);
+		}
 	}
 
 	@Override

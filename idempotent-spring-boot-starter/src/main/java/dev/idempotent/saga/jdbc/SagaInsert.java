@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.JournalEntry;
 import dev.idempotent.saga.run.NewSaga;
 import org.jspecify.annotations.Nullable;
@@ -116,7 +117,7 @@ final class SagaInsert {
 	}
 
 	private static List<@Nullable Object> parameters(NewSaga saga, int number) {
-		long lease = saga.lease().toMillis();
+		long lease = (saga.status() == SagaStatus.STARTED) ? 0 : saga.lease().toMillis();
 		long timeout = saga.timeout().toMillis();
 		return Arrays.<@Nullable Object>asList(saga.id().digest(), saga.name(), saga.status().name(),
 				saga.owner().epoch(), number, saga.process(), saga.fingerprint().version(), saga.fingerprint().digest(),

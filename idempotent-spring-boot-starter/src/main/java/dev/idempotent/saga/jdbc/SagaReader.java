@@ -10,10 +10,9 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -27,9 +26,10 @@ import dev.idempotent.saga.run.StepKind;
 import dev.idempotent.saga.run.StoredSaga;
 import dev.idempotent.saga.run.StoredStep;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataRetrievalFailureException;
 
 /**
- * Reads sagas with their steps, in one statement and so at one moment.
+ * Reads a saga with its steps, in one statement and so at one moment.
  */
 final class SagaReader {
 
@@ -52,18 +52,11 @@ final class SagaReader {
 	}
 
 	@Nullable StoredSaga find(Connection connection, IdempotencyKey id) {
-		return find(connection, List.of(id.digest())).get(id.digest());
-	}
-
-	/**
-	 * Finds sagas by their ids.
-	 */
-	Map<String, StoredSaga> find(Connection connection, List<String> ids) {
-		String sql = this.select + SagaTables.in(ids.size()) + " order by s.id, t.seq";
-		Map<String, StoredSaga> found = new LinkedHashMap<>();
-		SagaStatements.query(connection, sql, ids, (row, number) -> saga(row))
-			.forEach((row) -> found.merge(row.owner().id().digest(), row, SagaReader::withJournalOf));
-		return found;
+		return SagaStatements
+			.query(connection, this.select + " = ? order by t.seq", List.of(id.digest()), (row, number) -> saga(row))
+			.stream()
+			.reduce(SagaReader::withJournalOf)
+			.orElse(null);
 	}
 
 	private static StoredSaga withJournalOf(StoredSaga saga, StoredSaga next) {
@@ -71,7 +64,7 @@ final class SagaReader {
 		journal.addAll(next.journal());
 		return new StoredSaga(saga.owner(), saga.name(), saga.status(), saga.steps(), saga.attempts(), saga.unfit(),
 				saga.fingerprint(), saga.arguments(), saga.result(), saga.reason(), saga.due(), saga.age(),
-				saga.createdAt(), saga.deadline(), journal);
+				saga.createdAt(), saga.deadline(), journal, null);
 	}
 
 	private StoredSaga saga(ResultSet row) throws SQLException {
@@ -81,7 +74,7 @@ final class SagaReader {
 				new Fingerprint(row.getInt("fingerprint_version"), row.getString("fingerprint_digest")),
 				row.getBytes("arguments"), row.getBytes("result"), row.getString("reason"),
 				Duration.of(row.getLong("due"), ChronoUnit.MICROS), millis(row, "age"),
-				instant(row, this.database, "created_at"), instant(row, this.database, "deadline"), steps(row));
+				instant(row, this.database, "created_at"), instant(row, this.database, "deadline"), steps(row), null);
 	}
 
 	private static List<StoredStep> steps(ResultSet row) throws SQLException {
@@ -89,11 +82,24 @@ final class SagaReader {
 		if (name == null) {
 			return List.of();
 		}
-		JournalEntry entry = new JournalEntry(name, row.getInt("seq"), StepKind.valueOf(row.getString("kind")),
-				StepState.valueOf(row.getString("state")), row.getBytes("step_result"), row.getString("step_reason"),
+		JournalEntry entry = new JournalEntry(name, row.getInt("seq"), known(StepKind.class, name, "kind", row),
+				known(StepState.class, name, "state", row), row.getBytes("step_result"), row.getString("step_reason"),
 				row.getInt("refused_undos"));
 		return List
 			.of(new StoredStep(entry, millis(row, "step_age"), millis(row, "compensating"), row.getString("note")));
+	}
+
+	/**
+	 * Reads a constant, which a later version of the application may have written.
+	 */
+	private static <E extends Enum<E>> E known(Class<E> type, String step, String column, ResultSet row)
+			throws SQLException {
+		String value = String.valueOf(row.getString(column));
+		return Stream.of(type.getEnumConstants())
+			.filter((constant) -> constant.name().equals(value))
+			.findFirst()
+			.orElseThrow(() -> new DataRetrievalFailureException("The step '" + step + "' has the " + column + " '"
+					+ value + "', which is unknown in this version of the application"));
 	}
 
 	private static Duration millis(ResultSet row, String column) throws SQLException {

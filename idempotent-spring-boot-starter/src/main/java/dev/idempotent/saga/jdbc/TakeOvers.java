@@ -1,19 +1,19 @@
 package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.SagaOwner;
-import dev.idempotent.saga.run.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,77 +23,114 @@ final class TakeOvers {
 
 	private static final int MOST_IDS = 500;
 
+	private static final String TAKEN = "id, name, epoch, status, attempts, unfit";
+
 	private final Connection connection;
 
 	private final Database database;
 
 	private final String table;
 
-	private final SagaReader reader;
-
 	TakeOvers(Connection connection, Database database, SagaTables tables) {
 		this.connection = connection;
 		this.database = database;
 		this.table = tables.instance();
-		this.reader = new SagaReader(database, tables);
 	}
 
 	/**
-	 * Takes a saga over, and then reads its journal: on PostgreSQL with two statements
-	 * that commit one by one, elsewhere within the transaction of the caller.
+	 * Takes a saga over: on PostgreSQL with one statement, elsewhere within the
+	 * transaction of the caller.
 	 * @return the saga, or {@code null}
 	 */
-	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
-		String condition = " from " + this.table + " where id = ? and ((" + SagaSql.IS_OPEN + " and due_at <= "
-				+ this.database.now() + ") or (" + SagaSql.UNINDEXED_STATUS
-				+ " = 'STARTED' and owner = ?)) for update skip locked";
+	@Nullable Taken takeOver(IdempotencyKey id, String process, Duration lease) {
+		String condition = " from " + this.table + " where id = ? and " + SagaSql.IS_OPEN + " and due_at <= "
+				+ this.database.now() + " for update skip locked";
 		if (this.database != Database.POSTGRESQL) {
-			return SagaStatements.exists(this.connection, "select 1" + condition, id.digest(), process)
-					&& own(id.digest(), process, lease) ? this.reader.find(this.connection, id) : null;
+			return SagaStatements.exists(this.connection, "select 1" + condition, id.digest())
+					&& own(id.digest(), process, lease) ? taken(id.digest()) : null;
 		}
-		List<Long> epoch = SagaStatements.query(this.connection,
-				own() + " where id = (select id" + condition + ") returning epoch",
-				List.<Object>of(lease.toMillis(), process, id.digest(), process), (row, number) -> row.getLong(1));
-		StoredSaga taken = epoch.isEmpty() ? null : this.reader.find(this.connection, id);
-		// Another process may have taken it over since.
-		return (taken != null && epoch.contains(taken.owner().epoch())) ? taken : null;
+		return SagaStatements
+			.query(this.connection, own() + " where id = (select id" + condition + ") returning " + TAKEN,
+					List.<Object>of(lease.toMillis(), process, id.digest()), TakeOvers::taken)
+			.stream()
+			.findFirst()
+			.orElse(null);
 	}
 
 	/**
 	 * Takes over due sagas within the transaction of the caller.
 	 */
-	List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
+	List<Taken> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
 		List<Due> due = new ArrayList<>();
-		for (SagaStatus status : SagaSql.OPEN) {
-			due.addAll(lockDue(status, names, limit));
+		for (Queue queue : withDueSagas(names)) {
+			due.addAll(lockDue(queue, limit));
 		}
 		List<String> ids = due.stream()
 			.sorted(Comparator.comparingLong(Due::micros))
 			.limit(limit)
 			.map(Due::id)
 			.toList();
-		if (ids.isEmpty()) {
-			return List.of();
-		}
 		ids.forEach((id) -> own(id, process, lease));
-		Map<String, StoredSaga> taken = this.reader.find(this.connection, ids);
-		return ids.stream().map((id) -> Objects.requireNonNull(taken.get(id))).toList();
+		return ids.stream().map(this::taken).toList();
 	}
 
 	/**
-	 * Locks the first due sagas of a status. The index begins with the status, so that
-	 * those that have ended or are halted are not read.
+	 * Finds the statuses and names of due sagas. The index begins with both, so that
+	 * neither those that have ended or are halted are read, nor those with names that
+	 * this process does not serve.
 	 */
-	private List<Due> lockDue(SagaStatus status, Collection<String> names, int limit) {
-		List<Object> parameters = new ArrayList<>();
-		parameters.add(status.name());
-		parameters.addAll(names);
-		parameters.add(limit);
-		return SagaStatements.query(this.connection,
-				"select id, " + this.database.microsUntil("due_at") + " from " + this.table
-						+ " where status = ? and due_at <= " + this.database.nowForIndexes() + " and name"
-						+ SagaTables.in(names.size()) + " order by due_at limit ? for update skip locked",
-				parameters, (row, number) -> new Due(row.getString(1), row.getLong(2)));
+	private List<Queue> withDueSagas(Collection<String> names) {
+		List<Queue> all = new ArrayList<>();
+		SagaSql.OPEN.forEach((status) -> names.forEach((name) -> all.add(new Queue(status, name))));
+		List<Queue> due = new ArrayList<>();
+		for (int from = 0; from < all.size(); from += MOST_IDS) {
+			List<Queue> some = all.subList(from, Math.min(all.size(), from + MOST_IDS));
+			String sql = "select "
+					+ String.join(", ", Collections.nCopies(some.size(), "exists (select 1" + fromQueue() + ")"));
+			List<Object> parameters = new ArrayList<>();
+			some.forEach((queue) -> parameters.addAll(List.of(queue.status().name(), queue.name())));
+			List<List<Queue>> found = SagaStatements.query(this.connection, sql, parameters, (row, number) -> {
+				List<Queue> filled = new ArrayList<>();
+				for (int i = 0; i < some.size(); i++) {
+					if (row.getBoolean(i + 1)) {
+						filled.add(some.get(i));
+					}
+				}
+				return filled;
+			});
+			due.addAll(found.get(0));
+		}
+		return due;
+	}
+
+	/**
+	 * Locks the first due sagas of a status and a name, which the database may compare
+	 * without regard to case or trailing blanks.
+	 */
+	private List<Due> lockDue(Queue queue, int limit) {
+		List<Due> locked = SagaStatements.query(this.connection,
+				"select id, name, " + this.database.microsUntil("due_at") + fromQueue()
+						+ " order by due_at limit ? for update skip locked",
+				List.<Object>of(queue.status().name(), queue.name(), limit),
+				(row, number) -> new Due(row.getString(1), row.getString(2), row.getLong(3)));
+		return locked.stream().filter((due) -> due.name().equals(queue.name())).toList();
+	}
+
+	private String fromQueue() {
+		return " from " + this.table + " where status = ? and name = ? and due_at <= " + this.database.nowForIndexes();
+	}
+
+	private Taken taken(String id) {
+		return SagaStatements
+			.query(this.connection, "select " + TAKEN + " from " + this.table + " where id = ?", List.of(id),
+					TakeOvers::taken)
+			.get(0);
+	}
+
+	private static Taken taken(ResultSet row, int number) throws SQLException {
+		return new Taken(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
+				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("attempts"),
+				row.getInt("unfit"));
 	}
 
 	private boolean own(String id, String process, Duration lease) {
@@ -128,7 +165,16 @@ final class TakeOvers {
 		}
 	}
 
-	private record Due(String id, long micros) {
+	/**
+	 * A saga that was taken over, without its journal.
+	 */
+	record Taken(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
+	}
+
+	private record Queue(SagaStatus status, String name) {
+	}
+
+	private record Due(String id, String name, long micros) {
 	}
 
 }

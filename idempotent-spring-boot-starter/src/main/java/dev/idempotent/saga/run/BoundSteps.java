@@ -33,8 +33,11 @@ final class BoundSteps implements SagaSteps {
 		}
 	}
 
-	static boolean isBound() {
-		return bound.get() != null;
+	/**
+	 * Returns the body that is bound to the calling thread, or {@code null}.
+	 */
+	static @Nullable SagaBody current() {
+		return bound.get();
 	}
 
 	@Override
@@ -64,7 +67,7 @@ final class BoundSteps implements SagaSteps {
 					+ "without control characters, incomplete ones, and white space at its ends: '"
 					+ StoredText.of(name) + "'");
 		}
-		StepCall<R> call = new StepCall<>(body::step, name, type);
+		StepCall<R> call = new StepCall<>(body, name, type);
 		body.add(call);
 		return call;
 	}

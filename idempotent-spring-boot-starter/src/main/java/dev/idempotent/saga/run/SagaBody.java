@@ -27,7 +27,11 @@ final class SagaBody {
 
 	private final Map<String, StepCall<?>> reached = new HashMap<>();
 
-	private boolean inStep;
+	private volatile @Nullable StepKind acting;
+
+	private volatile boolean ended;
+
+	private volatile @Nullable String misuse;
 
 	private @Nullable LeaveBody left;
 
@@ -45,6 +49,7 @@ final class SagaBody {
 	 * Adds a step that has not been run yet.
 	 */
 	void add(StepCall<?> call) {
+		requireNoStep("The step '" + call.name() + "' is used");
 		if (!this.created.add(call.name())) {
 			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + call.name()
 					+ "'. Names identify steps: in a loop, add what distinguishes them");
@@ -57,6 +62,7 @@ final class SagaBody {
 	 * @throws StepRefusedException if the action was refused
 	 */
 	@Nullable Object step(StepCall<?> call, StepKind kind) {
+		requireNoStep("The step '" + call.name() + "' is used");
 		if (this.thread != Thread.currentThread()) {
 			throw new IllegalStateException("The step '" + call.name() + "' runs on another thread than its saga");
 		}
@@ -64,7 +70,7 @@ final class SagaBody {
 			throw this.left;
 		}
 		requireUsable(call);
-		this.inStep = true;
+		this.acting = kind;
 		try {
 			JournalEntry recorded = recorded(call);
 			this.reached.put(call.name(), call);
@@ -79,8 +85,44 @@ final class SagaBody {
 			throw ex;
 		}
 		finally {
-			this.inStep = false;
+			this.acting = null;
+			this.misuse = null;
 		}
+	}
+
+	/**
+	 * Records that the method has ended. What follows are undo actions.
+	 */
+	void end() {
+		this.ended = true;
+	}
+
+	/**
+	 * Requires that neither an action nor an undo is running, which would use the saga in
+	 * each attempt.
+	 */
+	void requireNoStep(String use) {
+		if (this.acting != null || this.ended) {
+			this.misuse = use + (this.ended ? " in an undo" : " within another step");
+			requireNoMisuse();
+		}
+	}
+
+	/**
+	 * Requires that the running action or undo has not used the saga, whatever exceptions
+	 * it has caught.
+	 * @throws IllegalStateException in a transaction, which is rolled back
+	 * @throws LeaveBody otherwise, because no attempt can settle what it has done
+	 */
+	void requireNoMisuse() {
+		if (this.misuse == null) {
+			return;
+		}
+		String reason = this.misuse + ": use steps and sagas one after another";
+		if (this.acting != null && this.acting.isTransactional()) {
+			throw new IllegalStateException(reason);
+		}
+		throw LeaveBody.because(Cause.HALT, reason, null);
 	}
 
 	/**
@@ -187,9 +229,6 @@ final class SagaBody {
 	}
 
 	private void requireUsable(StepCall<?> call) {
-		if (this.inStep) {
-			throw new IllegalStateException("The step '" + call.name() + "' runs within another step");
-		}
 		if (this.reached.containsKey(call.name())) {
 			throw new IllegalStateException("The step '" + call.name() + "' was run before");
 		}

@@ -38,6 +38,10 @@ final class SagaDriver {
 	 * Runs a saga until it ends or cannot continue.
 	 */
 	RunEnd drive(SagaRun run) {
+		String flaw = run.flaw();
+		if (flaw != null) {
+			return unfit(run, LeaveBody.because(Cause.UNFIT, flaw, null));
+		}
 		SagaBody body = new SagaBody(run, this.stopping);
 		Object result = null;
 		Throwable failure = null;
@@ -73,6 +77,7 @@ final class SagaDriver {
 			return run.definition().run(arguments);
 		}
 		finally {
+			body.end();
 			BoundSteps.bind(null);
 			IdempotencyContext.bind(outer);
 		}
@@ -201,7 +206,8 @@ final class SagaDriver {
 			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return compensate(run, body, SagaRun.DEADLINE);
+			return stored.isLate() ? compensate(run, body, SagaRun.DEADLINE)
+					: this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
 		}
 		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return this.transitions.releaseAfter(run, Duration.ZERO, null);

@@ -109,7 +109,9 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
 			byte[] arguments) throws Throwable {
-		if (BoundSteps.isBound()) {
+		SagaBody outer = BoundSteps.current();
+		if (outer != null) {
+			outer.requireNoStep("The saga " + definition.name() + " is called");
 			throw new IllegalStateException("The saga " + definition.name()
 					+ " is called in another saga. Call it outside, or start it with Sagas.start in a step");
 		}

@@ -32,6 +32,8 @@ final class SagaRun {
 
 	private final @Nullable NewSaga fresh;
 
+	private final @Nullable String flaw;
+
 	private final Journal journal;
 
 	private final long startedAt;
@@ -59,6 +61,7 @@ final class SagaRun {
 		this.owner = saga.owner();
 		this.arguments = saga.arguments();
 		this.fresh = saga;
+		this.flaw = null;
 		this.journal = new Journal(0, List.of());
 		this.startedAt = System.nanoTime();
 		this.status = SagaStatus.EXECUTING;
@@ -72,8 +75,9 @@ final class SagaRun {
 		this.resources = resources;
 		this.definition = definition;
 		this.owner = saga.owner();
-		this.arguments = Objects.requireNonNull(saga.arguments(), "An open saga has arguments");
+		this.arguments = Objects.requireNonNullElse(saga.arguments(), new byte[0]);
 		this.fresh = null;
+		this.flaw = saga.flaw();
 		this.journal = new Journal(saga.steps(), saga.journal());
 		this.startedAt = System.nanoTime() - saga.age().toNanos();
 		this.status = saga.status();
@@ -162,6 +166,13 @@ final class SagaRun {
 	 */
 	byte[] arguments() {
 		return this.arguments;
+	}
+
+	/**
+	 * Why this instance cannot run the saga, or {@code null}.
+	 */
+	@Nullable String flaw() {
+		return this.flaw;
 	}
 
 	/**

@@ -23,6 +23,7 @@ public interface SagaStore {
 	/**
 	 * Inserts a saga with its first entries, unless its id exists. Waits for another
 	 * transaction that inserts it. Its number of steps is the largest number of an entry.
+	 * One that is {@link SagaStatus#STARTED} has no lease: it is due at once.
 	 * @param saga the saga
 	 * @param entries its entries
 	 * @return {@code false} if the id exists, also after a lost reply
@@ -32,7 +33,8 @@ public interface SagaStore {
 	/**
 	 * Inserts a saga without entries, unless its id exists. Waits for another transaction
 	 * that inserts it. Its number of steps is 1 if it is {@link SagaStatus#EXECUTING},
-	 * for the step that the transaction contains.
+	 * for the step that the transaction contains. One that is {@link SagaStatus#STARTED}
+	 * is due at once.
 	 * @param saga the saga
 	 * @return {@code false} if the id exists
 	 */
@@ -112,21 +114,22 @@ public interface SagaStore {
 	boolean releaseUnfit(SagaOwner owner, Duration delay);
 
 	/**
-	 * Takes over a saga that is open and due, or was started by this process and not run.
-	 * Raises its epoch and its attempts, turns {@link SagaStatus#STARTED} into
-	 * {@link SagaStatus#EXECUTING}, or both into {@link SagaStatus#COMPENSATING} after
-	 * the deadline, which resets the attempts to 1, and then reads its journal. Skips it
-	 * if it is locked.
+	 * Takes over a saga that is open and due. Raises its epoch and its attempts, turns
+	 * {@link SagaStatus#STARTED} into {@link SagaStatus#EXECUTING}, or both into
+	 * {@link SagaStatus#COMPENSATING} after the deadline, which resets the attempts to 1,
+	 * commits, and then reads it. Skips it if it is locked.
 	 * @param id the id
 	 * @param process the id of this process
 	 * @param lease the lease
-	 * @return the saga, or {@code null} if it cannot be taken over
+	 * @return the saga, also if it {@linkplain StoredSaga#unreadable() cannot be read},
+	 * or {@code null} if it cannot be taken over
 	 */
 	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease);
 
 	/**
-	 * Takes over sagas that are open and due, as {@link #takeOver} does. Skips those that
-	 * are locked.
+	 * Takes over sagas that are open and due, as {@link #takeOver} does, and reads each
+	 * by itself: one that cannot be read does not affect the others. Skips those that are
+	 * locked.
 	 * @param names the names that this process serves
 	 * @param process the id of this process
 	 * @param lease the lease

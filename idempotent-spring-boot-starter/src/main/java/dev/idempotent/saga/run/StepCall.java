@@ -20,7 +20,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private static final int LAST_CLIENT_ERROR = 499;
 
-	private final Runner runner;
+	private final SagaBody body;
 
 	private final String name;
 
@@ -38,8 +38,8 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private boolean actionTakesKey;
 
-	StepCall(Runner runner, String name, Type type) {
-		this.runner = runner;
+	StepCall(SagaBody body, String name, Type type) {
+		this.body = body;
 		this.name = name;
 		this.type = type;
 	}
@@ -150,7 +150,9 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 * Calls the action.
 	 */
 	@Nullable Object act(String key) {
-		return Objects.requireNonNull(this.action, "The step was not run").apply(key);
+		Object result = Objects.requireNonNull(this.action, "The step was not run").apply(key);
+		this.body.requireNoMisuse();
+		return result;
 	}
 
 	/**
@@ -159,6 +161,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@SuppressWarnings("unchecked")
 	void compensateResult(@Nullable Object result) {
 		((Consumer<@Nullable Object>) Objects.requireNonNull(this.compensation)).accept(result);
+		this.body.requireNoMisuse();
 	}
 
 	/**
@@ -166,6 +169,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	 */
 	void cancelAction(String key) {
 		Objects.requireNonNull(this.cancellation).accept(key);
+		this.body.requireNoMisuse();
 	}
 
 	private StepKind callKind() {
@@ -178,7 +182,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	private R run(Function<String, ? extends @Nullable Object> work, StepKind kind) {
 		this.action = work;
-		return (R) this.runner.run(this, kind);
+		return (R) this.body.step(this, kind);
 	}
 
 	@SuppressWarnings("NullAway")
@@ -190,16 +194,6 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		if (this.compensation != null || this.cancellation != null) {
 			throw new IllegalStateException("The step '" + this.name + "' already has an undo action");
 		}
-	}
-
-	/**
-	 * Runs steps.
-	 */
-	@FunctionalInterface
-	interface Runner {
-
-		@Nullable Object run(StepCall<?> call, StepKind kind);
-
 	}
 
 }

@@ -2,7 +2,9 @@ package dev.idempotent.saga.run;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
@@ -30,17 +32,63 @@ import org.jspecify.annotations.Nullable;
  * @param createdAt when it was created
  * @param deadline its deadline
  * @param journal the entries, in the order of their numbers
+ * @param unreadable why it cannot be read here, or {@code null}
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int unfit,
 		Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
-		Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal) {
+		Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal,
+		@Nullable String unreadable) {
+
+	/**
+	 * Creates a saga that was taken over and then could not be read.
+	 * @param owner the new owner
+	 * @param name the name
+	 * @param status the status
+	 * @param attempts how often it was taken over without progress
+	 * @param unfit how often it did not fit an instance
+	 * @param why why it could not be read
+	 * @return the saga without what is unknown
+	 */
+	public static StoredSaga unreadable(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit,
+			String why) {
+		return new StoredSaga(owner, name, status, 0, attempts, unfit, new Fingerprint(0, ""), null, null, null,
+				Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, List.of(), why);
+	}
+
+	/**
+	 * Returns why an open saga cannot be run, or {@code null} if it is complete: it has
+	 * its arguments and all entries from the first on, each with a name of its own.
+	 */
+	@Nullable String flaw() {
+		if (this.unreadable != null) {
+			return this.unreadable;
+		}
+		if (this.arguments == null) {
+			return "The stored saga has no arguments";
+		}
+		Set<String> names = new HashSet<>();
+		for (StoredStep step : this.journal) {
+			if (!names.add(step.entry().name()) || step.entry().number() != names.size()) {
+				return "The stored step '" + step.entry().name() + "' does not follow those before it";
+			}
+		}
+		return null;
+	}
 
 	/**
 	 * Returns whether it is open and has no owner.
 	 */
 	boolean isDue() {
 		return this.status.isOpen() && (this.due.isNegative() || this.due.isZero());
+	}
+
+	/**
+	 * Returns whether its deadline has passed, by the clock of the database. Its age is
+	 * in whole milliseconds.
+	 */
+	boolean isLate() {
+		return !this.createdAt.plus(this.age).plusMillis(1).isBefore(this.deadline);
 	}
 
 	/**

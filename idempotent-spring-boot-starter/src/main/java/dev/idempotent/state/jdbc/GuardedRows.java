@@ -62,7 +62,7 @@ final class GuardedRows<S extends Enum<S>> {
 		if (updated == 0) {
 			return null;
 		}
-		if (updated > 1) {
+		if (updated != 1) {
 			throw new IncorrectResultSizeDataAccessException("%s has %d rows with one %s, which needs a unique index"
 				.formatted(this.table.table(), updated, this.table.id()), 1, updated);
 		}

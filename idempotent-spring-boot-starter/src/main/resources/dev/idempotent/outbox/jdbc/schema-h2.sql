@@ -75,3 +75,7 @@ create table if not exists outbox_control (
 	topic varchar(255) not null primary key,
 	paused_at timestamp(6) with time zone not null default current_timestamp(6)
 );
+
+create table if not exists outbox_transaction (
+	id uuid not null primary key
+);

@@ -74,3 +74,7 @@ create table if not exists outbox_control (
 	topic varchar(255) not null primary key,
 	paused_at datetime(6) not null default (utc_timestamp(6))
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
+
+create table if not exists outbox_transaction (
+	id char(36) character set ascii collate ascii_bin not null primary key
+) engine = InnoDB;

@@ -21,6 +21,8 @@ create table if not exists saga_instance (
 
 create index if not exists saga_instance_due_at on saga_instance (status, due_at);
 
+create index if not exists saga_instance_due_at_by_name on saga_instance (status, name, due_at);
+
 create table if not exists saga_step (
 	saga_id varchar(64) not null,
 	seq integer not null,

@@ -17,7 +17,8 @@ create table if not exists saga_instance (
 	reason varchar(1000),
 	halt_reason varchar(1000),
 	created_at datetime(6) not null,
-	index saga_instance_due_at (status, due_at)
+	index saga_instance_due_at (status, due_at),
+	index saga_instance_due_at_by_name (status, name, due_at)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
 create table if not exists saga_step (

@@ -7,9 +7,12 @@ import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -28,6 +31,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class IdempotencyStartupTests {
+
+	private static final String[] DATABASE = { "spring.datasource.url=jdbc:h2:mem:startup",
+			"idempotent.jdbc.initialize-schema=always", "idempotent.store=redis" };
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()
 		.withPropertyValues("spring.application.name=shop")
@@ -92,6 +98,42 @@ class IdempotencyStartupTests {
 			.run((context) -> assertThat(output)
 				.containsOnlyOnce("Idempotency: 1 method under TRANSACTION (records in the database), "
 						+ "1 handler and 1 method under LEASE (keys in Database)\n"));
+	}
+
+	@Test
+	void namesWhatRunsUnderLeaseByDefaultAlthoughTransactionsAreThere(CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class, Vouchers.class)
+			.withPropertyValues(DATABASE)
+			.withPropertyValues("idempotent.web.required-for=PUT /api/**")
+			.run((context) -> assertThat(output)
+				.containsOnlyOnce("under Guarantee.LEASE by default, although transactions are available: "
+						+ Orders.class.getName() + ".cancel(), " + Orders.class.getName()
+						+ ".place(), 'PUT /api/**' (idempotent.web.required-for). "));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "transaction" })
+	void isSilentOnceTheApplicationHasChosen(String guarantee, CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class)
+			.withPropertyValues(DATABASE)
+			.withPropertyValues("idempotent.guarantee=" + guarantee)
+			.run((context) -> assertThat(output).contains("Idempotency: 2 handlers under ")
+				.doesNotContain("LEASE by default"));
+	}
+
+	@Test
+	void isSilentIfEachAnnotationHasChosen(CapturedOutput output) {
+		this.application.withUserConfiguration(Vouchers.class)
+			.withPropertyValues(DATABASE)
+			.run((context) -> assertThat(output).contains("Idempotency: 1 method under ")
+				.doesNotContain("LEASE by default"));
+	}
+
+	@Test
+	void isSilentWithoutADatabase(CapturedOutput output) {
+		this.application.withUserConfiguration(Orders.class)
+			.withPropertyValues("spring.autoconfigure.exclude=" + DataSourceAutoConfiguration.class.getName())
+			.run((context) -> assertThat(output).contains("2 handlers under LEASE").doesNotContain("LEASE by default"));
 	}
 
 	@Test

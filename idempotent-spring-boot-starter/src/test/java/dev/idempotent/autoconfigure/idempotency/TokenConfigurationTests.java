@@ -102,6 +102,15 @@ class TokenConfigurationTests {
 					.doesNotContain("c2VjcmV0")));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "k1:${TOKEN_SECRET_THAT_IS_NOT_SET}", "${TOKENS_THAT_ARE_NOT_SET}" })
+	void namesAnUnresolvedPlaceholder(String secrets) {
+		this.application.withPropertyValues("idempotent.token.secrets[0]=" + secrets)
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("idempotent.token.secrets[0] has a placeholder for a property or environment "
+						+ "variable that is not set"));
+	}
+
 	@Test
 	void showsNoSecretOfItsProperties() {
 		assertThat(new TokenProperties(List.of("k1:" + SECRET), Duration.ofHours(2))).asString().doesNotContain(SECRET);

@@ -28,6 +28,12 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	Claim answer = new Claim.Acquired();
 
+	String epoch = "1";
+
+	boolean confirms = true;
+
+	@Nullable Claim onRecord;
+
 	@Override
 	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,
 			boolean contended) {
@@ -41,7 +47,15 @@ final class PresetTransactions implements IdempotencyTransactions {
 
 	@Override
 	public @Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint) {
-		return null;
+		if (this.unreachable) {
+			throw new IdempotencyStoreUnavailableException("Preset to be unreachable", null);
+		}
+		return this.onRecord;
+	}
+
+	@Override
+	public boolean isCurrent(@Nullable String other) {
+		return this.epoch.equals(other);
 	}
 
 	@Override
@@ -69,6 +83,11 @@ final class PresetTransactions implements IdempotencyTransactions {
 		}
 
 		@Override
+		public String epoch() {
+			return PresetTransactions.this.epoch;
+		}
+
+		@Override
 		public boolean isRollbackOnly() {
 			return false;
 		}
@@ -82,6 +101,11 @@ final class PresetTransactions implements IdempotencyTransactions {
 			if (PresetTransactions.this.failsToCommit) {
 				throw new IllegalStateException("Preset to fail");
 			}
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return PresetTransactions.this.confirms;
 		}
 
 		@Override

@@ -62,6 +62,20 @@ class ResponseEnvelopeTests {
 	}
 
 	@Test
+	void keepsTheEpochInFrontOfADatabase() {
+		for (ResponseEnvelope envelope : new ResponseEnvelope[] { this.plain, this.encrypted }) {
+			StoredResponse inDatabase = envelope.close(this.request, RESPONSE);
+			StoredResponse inFront = ResponseEnvelope.committed(inDatabase, "epoch");
+			assertThat(ResponseEnvelope.commit(this.request.key(), inFront).epoch()).isEqualTo("epoch");
+			assertThat(envelope.open(this.request.key(), inFront).response()).isEqualTo(RESPONSE);
+			assertThat(ResponseEnvelope.commit(this.request.key(), ResponseEnvelope.committed(inDatabase, null)))
+				.isEqualTo(new ResponseEnvelope.Commit(null, this.request.origin().guarantee()));
+		}
+		assertThat(ResponseEnvelope.commit(this.request.key(), StoredResponse.notKept()))
+			.isEqualTo(new ResponseEnvelope.Commit(null, null));
+	}
+
+	@Test
 	void opensAResponseWithoutAnOrigin() {
 		assertThat(this.plain.open(this.request.key(), RESPONSE))
 			.isEqualTo(new ResponseEnvelope.Content(RESPONSE, null));

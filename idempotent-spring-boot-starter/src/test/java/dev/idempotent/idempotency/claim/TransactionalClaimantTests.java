@@ -5,7 +5,9 @@ import java.time.Duration;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.claim.FaultyStore.Fault;
 import dev.idempotent.idempotency.claim.FaultyStore.Verb;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
@@ -29,6 +31,8 @@ import static org.awaitility.Awaitility.await;
 class TransactionalClaimantTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(1);
+
+	private static final Operation OPERATION = new Operation(Operation.Kind.METHOD, "sample", Guarantee.TRANSACTION);
 
 	private static final StoredResponse RESPONSE = Samples.response("response");
 
@@ -174,9 +178,96 @@ class TransactionalClaimantTests {
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 	}
 
+	@Test
+	void releasesTheKeyInTheStoreIfTheCommitIsNotConfirmed() {
+		TransactionalClaimant claimant = claimant(this.key);
+		claimant.claim();
+		claimant.commit(RESPONSE);
+		this.database.confirms = false;
+		claimant.complete(RESPONSE);
+		assertThat(claimant(this.key).claim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void replaysTheRecordOfADatabaseThatMayHaveLostCommits() {
+		run(RESPONSE);
+		this.database.epoch = "2";
+		StoredResponse onRecord = Samples.response("on record");
+		this.database.onRecord = new Claim.Completed(onRecord, LEASE);
+		assertThat(claimant(this.key).claim()).is(Samples.completed(onRecord));
+		assertThat(this.database.begun).isOne();
+	}
+
+	@Test
+	void runsAgainWhatTheDatabaseHasLost() {
+		run(RESPONSE);
+		this.database.epoch = "2";
+		TransactionalClaimant again = claimant(this.key);
+		assertThat(again.claim()).isEqualTo(new Claim.Acquired());
+		assertThat(this.database.contended).isTrue();
+		assertThat(this.guard.running()).isOne();
+		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
+		again.commitAndComplete(Samples.response("again"));
+		assertThat(this.guard.running()).isZero();
+		this.database.onRecord = new Claim.Completed(Samples.response("again"), LEASE);
+		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
+		assertThat(this.database.begun).isEqualTo(2);
+	}
+
+	@Test
+	void freesTheKeyOfARunThatIsDoneAgainAndRolledBack() {
+		run(RESPONSE);
+		this.database.epoch = "2";
+		for (int i = 0; i < 2; i++) {
+			TransactionalClaimant again = claimant(this.key);
+			assertThat(again.claim()).isEqualTo(new Claim.Acquired());
+			again.rollback();
+			again.release();
+		}
+		assertThat(this.guard.running()).isZero();
+	}
+
+	@Test
+	void replaysNothingWhileNoDatabaseIsThere() {
+		run(RESPONSE);
+		this.database.epoch = "2";
+		this.database.unreachable = true;
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(() -> claimant(this.key).claim());
+	}
+
+	@Test
+	void asksTheDatabaseForAResponseWhoseCommitFailed() {
+		TransactionalClaimant claimant = claimant(this.key);
+		claimant.claim();
+		this.database.losesReplyToCommit = true;
+		claimant.commitAndComplete(RESPONSE);
+		this.database.onRecord = this.database.answer;
+		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
+		this.database.unreachable = true;
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(() -> claimant(this.key).claim());
+	}
+
+	@Test
+	void replaysWhatTheStoreAloneHasDecidedBefore() {
+		Claimant leased = this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+				LEASE);
+		leased.claim();
+		leased.complete(RESPONSE);
+		this.database.unreachable = true;
+		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
+	}
+
+	private void run(StoredResponse response) {
+		TransactionalClaimant claimant = claimant(this.key);
+		claimant.claim();
+		claimant.commitAndComplete(response);
+		assertThat(claimant(this.key).claim()).is(Samples.completed(response));
+	}
+
 	private TransactionalClaimant claimant(IdempotencyKey claimed) {
-		return this.guard.claimant(Samples.operation(), claimed, Samples.fingerprint("request"), LEASE, LEASE,
-				this.database);
+		return this.guard.claimant(OPERATION, claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
 	}
 
 }

@@ -42,6 +42,21 @@ class IdempotencyTemplateTests {
 	}
 
 	@Test
+	void refusesHalfOfACharacterInAKey() {
+		this.application.run((context) -> {
+			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);
+			Effects effects = context.getBean(Effects.class);
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.execute("import", "a\ud83d", Integer.class, () -> effects.add("a")))
+				.withMessageContaining("half of a character");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.execute("a\ud83d", "k", Integer.class, () -> effects.add("a")))
+				.withMessageContaining("half of a character");
+			assertThat(template.execute("import", "k", Integer.class, () -> effects.add("b"))).isEqualTo(1);
+		});
+	}
+
+	@Test
 	void readsResultsOfGenericTypes() {
 		this.application.run((context) -> {
 			IdempotencyTemplate template = context.getBean(IdempotencyTemplate.class);

@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 import dev.idempotent.testing.ForkedApplication;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@link OutOfMemoryError}. The system property {@code hostile.requests} says how many
  * requests it has to stand.
  */
+@Tag("long")
 class BoundedMemoryIntegrationTests {
 
 	private static final int CLIENTS = 50;

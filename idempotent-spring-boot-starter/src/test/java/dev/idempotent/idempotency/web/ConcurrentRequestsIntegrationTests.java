@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -40,6 +41,7 @@ class ConcurrentRequestsIntegrationTests {
 	 * A duplicate that starts while the first run ends must meet either its claim or its
 	 * answer: a gap between the two would let it run again.
 	 */
+	@Tag("long")
 	@Test
 	void runsOneOf200RequestsThatStartWhileAShortRunEnds() throws Exception {
 		assertOneRunPerKey(30, (random) -> random.nextInt(8_000_000));

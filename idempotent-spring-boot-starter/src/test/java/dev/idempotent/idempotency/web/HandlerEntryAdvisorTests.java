@@ -1,5 +1,7 @@
 package dev.idempotent.idempotency.web;
 
+import java.lang.reflect.Method;
+
 import dev.idempotent.idempotency.web.ProxiedControllers.Feedback;
 import dev.idempotent.idempotency.web.ProxiedControllers.FinalOrders;
 import dev.idempotent.idempotency.web.ProxiedControllers.MoreOrders;
@@ -23,7 +25,6 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.SimpleTraceInterceptor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.Ordered;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HandlerEntryAdvisorTests {
 
-	private final HandlerEntryAdvisor advisor = new HandlerEntryAdvisor();
+	private final HandlerEntryAdvisor advisor = new HandlerEntryAdvisor(true, () -> false);
 
 	@ParameterizedTest
 	@ValueSource(classes = { Orders.class, MoreOrders.class, OrdersOfAnInterface.class, OrdersWithFinalPrivates.class })
@@ -63,18 +64,37 @@ class HandlerEntryAdvisorTests {
 	}
 
 	@Test
-	void comesAfterAllOtherAdvice() {
-		assertThat(this.advisor.getOrder()).isEqualTo(Ordered.LOWEST_PRECEDENCE);
+	void watchesHandlersWithoutAnnotationIfTheyNeedAKey() throws NoSuchMethodException {
+		Method unannotated = OrdersWithAPrivateHandler.class.getDeclaredMethod("placePrivately");
+		assertThat(this.advisor.matches(unannotated, OrdersWithAPrivateHandler.class)).isFalse();
+		assertThat(new HandlerEntryAdvisor(true, () -> true).matches(unannotated, OrdersWithAPrivateHandler.class))
+			.isTrue();
 	}
 
 	@Test
-	void recognisesAdvisedControllers() {
+	void watchesAHandlerIfItsAdviceIsTheLast() throws NoSuchMethodException {
 		Orders orders = new Orders();
 		ProxyFactory others = new ProxyFactory(orders);
+		others.setProxyTargetClass(true);
 		others.addAdvice(new SimpleTraceInterceptor());
-		assertThat(HandlerEntryAdvisor.advises(advised(orders))).isTrue();
-		assertThat(HandlerEntryAdvisor.advises(others.getProxy())).isFalse();
-		assertThat(HandlerEntryAdvisor.advises(orders)).isFalse();
+		assertThat(isWatched(advised(orders))).isTrue();
+		assertThat(isWatched(advised((Orders) others.getProxy()))).isFalse();
+		assertThat(isWatched(orders)).isFalse();
+		others.addAdvisor(this.advisor);
+		assertThat(HandlerEntryAdvisor.isWatched(others.getProxy(), Orders.class.getDeclaredMethod("list"))).isFalse();
+		assertThat(isWatched(others.getProxy())).isTrue();
+		others.addAdvice(new SimpleTraceInterceptor());
+		assertThat(isWatched(others.getProxy())).isFalse();
+	}
+
+	@Test
+	void cannotWatchAMethodThatAProxyCannotOverride() throws NoSuchMethodException {
+		OrdersWithAPrivateHandler proxy = (OrdersWithAPrivateHandler) advised(new OrdersWithAPrivateHandler());
+		assertThat(HandlerEntryAdvisor.isAdvised(proxy, Orders.class.getDeclaredMethod("place"))).isTrue();
+		assertThat(HandlerEntryAdvisor.isAdvised(proxy,
+				OrdersWithAPrivateHandler.class.getDeclaredMethod("placePrivately")))
+			.isFalse();
+		assertThat(HandlerEntryAdvisor.isAdvised(new Orders(), Orders.class.getDeclaredMethod("place"))).isFalse();
 	}
 
 	@Test
@@ -82,12 +102,17 @@ class HandlerEntryAdvisorTests {
 		assertThat(advised(new Orders()).place()).isEqualTo("placed");
 	}
 
+	private static boolean isWatched(Object bean) throws NoSuchMethodException {
+		return HandlerEntryAdvisor.isWatched(bean, Orders.class.getDeclaredMethod("place"));
+	}
+
 	private boolean isAdvised(Class<?> handler) {
-		return AopUtils.canApply((Advisor) this.advisor, handler);
+		return AopUtils.canApply((Advisor) this.advisor, handler) && HandlerEntryAdvisor.needsProxy(handler);
 	}
 
 	private Orders advised(Orders orders) {
 		ProxyFactory factory = new ProxyFactory(orders);
+		factory.setProxyTargetClass(true);
 		factory.addAdvisor(this.advisor);
 		return (Orders) factory.getProxy();
 	}

@@ -215,7 +215,7 @@ class IdempotentOperationsTests {
 
 	private static IdempotentOperations load(RequestMappingHandlerMapping mapping, List<String> requiredFor) {
 		IdempotentOperations operations = new IdempotentOperations();
-		operations.load(mapping,
+		operations.load(List.of(mapping),
 				new IdempotencyWebSettings("test", "Idempotency-Key", requiredFor, 1, 1, 1, List.of("200"), List.of(),
 						List.of(), List.of(), OnError.RELEASE, Duration.ofSeconds(1), "urn:test:"),
 				OperationSettings.defaults(Guarantee.LEASE, Duration.ofSeconds(1), Duration.ofDays(1)), null);

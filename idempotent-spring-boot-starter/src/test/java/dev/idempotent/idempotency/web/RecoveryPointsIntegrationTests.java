@@ -28,6 +28,7 @@ import dev.idempotent.testing.WebApplication;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,6 +73,7 @@ class RecoveryPointsIntegrationTests {
 		instances.values().forEach((some) -> some.forEach(WebApplication::close));
 	}
 
+	@Tag("long")
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "jdbc" })
 	void continueInAnotherProcessAfterTheirOwnDied(String store) throws Exception {

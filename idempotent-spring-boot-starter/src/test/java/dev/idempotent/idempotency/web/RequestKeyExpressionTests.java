@@ -49,6 +49,16 @@ class RequestKeyExpressionTests {
 	}
 
 	@Test
+	void refusesHalfOfACharacterAndNoEscapeThatLooksLikeIt() {
+		RequestKeyExpression id = RequestKeyExpression.parse("{#body.id}");
+		assertThatExceptionOfType(RefusedRequestException.class)
+			.isThrownBy(() -> id.evaluate(request(), bytes("{\"id\":\"a\\n\\ud83d\"}")))
+			.satisfies((ex) -> assertThat(ex.problem()).isEqualTo(Problem.REQUEST_MALFORMED));
+		assertThat(id.evaluate(request(), bytes("{\"id\":\"\\ud83d\\ude00\"}"))).isEqualTo("[\"\ud83d\ude00\"]");
+		assertThat(id.evaluate(request(), bytes("{\"id\":\"\\\\ud83d\"}"))).isEqualTo("[\"\\\\ud83d\"]");
+	}
+
+	@Test
 	void yieldsNullForAnUnreadableBody() {
 		assertThat(RequestKeyExpression.parse("#body.id").evaluate(request(), bytes("{\"id\":"))).isNull();
 	}

@@ -6,6 +6,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.StallingProxy;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * The crash run on PostgreSQL.
  */
+@Tag("long")
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
 class OrderCrashRunIntegrationTests extends OrderCrashRules {
 

@@ -12,6 +12,7 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the database has new statistics. By then, the driver has prepared each statement on the
  * server, which has planned it for an empty table.
  */
+@Tag("long")
 class PostgresBurstIntegrationTests extends OutboxStoreSteps {
 
 	@RegisterExtension

@@ -26,6 +26,7 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -193,6 +194,7 @@ class PostgresLowWaterMarkIntegrationTests extends OutboxStoreSteps {
 		assertThat(seldom.advance()).hasValue(first);
 	}
 
+	@Tag("long")
 	@Test
 	void neverPassesAnEventOfConcurrentTransactions() throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);

@@ -16,6 +16,7 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * before the database has new statistics. By then, the driver has prepared each statement
  * on the server, which has planned it for an empty table.
  */
+@Tag("long")
 class PostgresOrderedBurstIntegrationTests extends OrderedStoreSteps {
 
 	@RegisterExtension

@@ -14,6 +14,7 @@ import dev.idempotent.outbox.OutboxStoreSteps;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The cost of an event on PostgreSQL. With one connection, so that a step that needs a
  * second one fails, and the statistics are those of the test.
  */
+@Tag("long")
 class PostgresOutboxCostIntegrationTests extends OutboxStoreSteps {
 
 	@RegisterExtension

@@ -72,8 +72,8 @@ class KafkaOutboxPublisherIntegrationTests {
 		assertThat(record.value()).isEqualTo(payload);
 		assertThat(KafkaRecords.headers(record)).containsExactlyInAnyOrderEntriesOf(
 				Map.of("ce_specversion", "1.0", "ce_id", event.id().toString(), "ce_type", "order.created",
-						"ce_subject", "schlüssel", "ce_partitionkey", "schlüssel", "ce_sequence", "42", "ce_source",
-						"/shop", "content-type", "application/octet-stream", "traceparent", "00-1-2-01"));
+						"ce_subject", "schlüssel", "ce_partitionkey", "schlüssel", "ce_sequence", "0000000000000000042",
+						"ce_source", "/shop", "content-type", "application/octet-stream", "traceparent", "00-1-2-01"));
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.kafka.KafkaCluster;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.awaitility.Awaitility.await;
@@ -18,6 +19,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link KafkaOutboxPublisher} on servers that are killed. The system property
  * {@code kafka.kills} says how often.
  */
+@Tag("long")
 class KafkaServerOutageIntegrationTests {
 
 	private static final int KILLS = Integer.getInteger("kafka.kills", 1);

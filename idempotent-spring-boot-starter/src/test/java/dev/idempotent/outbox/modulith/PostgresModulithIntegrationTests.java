@@ -1,12 +1,14 @@
 package dev.idempotent.outbox.modulith;
 
 import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
  * Events of Spring Modulith in an outbox on PostgreSQL.
  */
+@Tag("long")
 class PostgresModulithIntegrationTests extends ModulithRules {
 
 	@RegisterExtension

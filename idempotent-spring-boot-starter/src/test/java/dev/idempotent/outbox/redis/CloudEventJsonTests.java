@@ -34,7 +34,7 @@ class CloudEventJsonTests {
 		SerializedEvent event = Events.toChannel("orders", utf8("{ \"id\" : 1.50,\n\"name\":\"gr\\u00fcn \u20ac\" }"),
 				headers);
 		assertThat(write(event)).isEqualTo("{\"specversion\":\"1.0\",\"id\":\"" + event.id()
-				+ "\",\"type\":\"order.created\",\"subject\":\"key\",\"partitionkey\":\"key\",\"sequence\":\"1\","
+				+ "\",\"type\":\"order.created\",\"subject\":\"key\",\"partitionkey\":\"key\",\"sequence\":\"0000000000000000001\","
 				+ "\"source\":\"/shop\",\"time\":\"2026-11-22T10:15:30.123Z\",\"datacontenttype\":\"application/json\","
 				+ "\"traceparent\":\"" + TRACE + "\",\"data\":{ \"id\" : 1.50,\n\"name\":\"gr\\u00fcn \u20ac\" }}");
 	}

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.redis;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -78,10 +81,10 @@ class RedisStreamPublisherIntegrationTests {
 		assertThat(Streams.field(entry, "payload")).isEqualTo(payload);
 		Map<String, String> fields = Streams.fields(entry);
 		fields.remove("payload");
-		assertThat(fields)
-			.containsExactlyInAnyOrderEntriesOf(Map.of("ce_specversion", "1.0", "ce_id", event.id().toString(),
-					"ce_type", "order.created", "ce_subject", "key", "ce_partitionkey", "key", "ce_sequence", "42",
-					"ce_source", "/shop", "content-type", "application/octet-stream", "farbe", "grün\r\n$1"));
+		assertThat(fields).containsExactlyInAnyOrderEntriesOf(
+				Map.of("ce_specversion", "1.0", "ce_id", event.id().toString(), "ce_type", "order.created",
+						"ce_subject", "key", "ce_partitionkey", "key", "ce_sequence", "0000000000000000042",
+						"ce_source", "/shop", "content-type", "application/octet-stream", "farbe", "grün\r\n$1"));
 	}
 
 	@Test
@@ -167,6 +170,23 @@ class RedisStreamPublisherIntegrationTests {
 				.containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the event (WRONGTYPE)", null), DELIVERED);
 		}
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
+	}
+
+	@Test
+	void deliversNothingThatAClientOnlyQueues() {
+		RedisConnectionFactory queueing = (RedisConnectionFactory) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RedisConnectionFactory.class }, (proxy, method, arguments) -> {
+					Object result = method.invoke(this.application, arguments);
+					if (result instanceof RedisConnection connection) {
+						connection.multi();
+					}
+					return result;
+				});
+		try (RedisStreamPublisher plain = RedisStreamPublisher.sequential(queueing, null)) {
+			assertThat(plain.publish(List.of(Events.to("orders", "0"))))
+				.containsExactly(new Outcome.Retry("Redis did not confirm the event", null));
+		}
+		assertThat(this.streams.payloads("orders")).isEmpty();
 	}
 
 	private RedisStreamPublisher publisher(@Nullable Long maxLength, int waitReplicas, Duration waitTimeout) {

@@ -8,6 +8,7 @@ import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -17,6 +18,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The cost of a backlog that cannot be delivered.
  */
+@Tag("long")
 class PostgresBacklogCostIntegrationTests {
 
 	private static final int BACKLOG = 20_000;

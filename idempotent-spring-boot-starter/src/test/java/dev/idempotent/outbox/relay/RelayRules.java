@@ -1,8 +1,12 @@
 package dev.idempotent.outbox.relay;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -90,6 +94,28 @@ abstract class RelayRules {
 		assertThat(tried).extracting(SerializedEvent::id).containsOnly(tried.get(0).id());
 		assertThat(tried).extracting((event) -> event.headers().get("ce_sequence"))
 			.containsOnly(tried.get(0).headers().get("ce_sequence"));
+	}
+
+	/**
+	 * An application need not check for null.
+	 */
+	@Test
+	@SuppressWarnings("NullAway")
+	void settlesABatchWithOutcomesThatCannotBeStored() {
+		Shop shop = open(Shop.OFTEN);
+		Set<String> tried = ConcurrentHashMap.newKeySet();
+		Map<String, Outcome.Retry> first = Map.of("fine", new Outcome.Retry("not yet", null), "past",
+				new Outcome.Retry("not yet", Duration.ofSeconds(Long.MIN_VALUE)), "silent",
+				new Outcome.Retry(new IllegalStateException().getMessage(), null));
+		shop.broker()
+			.answer((event) -> event.type().equals("never")
+					? new Outcome.Retry("never", Duration.ofSeconds(Long.MAX_VALUE))
+					: tried.add(event.type()) ? first.get(event.type()) : new Outcome.Delivered());
+		shop.append("never", "fine", "past", "silent", "missing");
+		await().untilAsserted(
+				() -> assertThat(shop.broker().types()).containsExactlyInAnyOrder("fine", "past", "silent", "missing"));
+		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
+		assertThat(shop.waiting()).isOne();
 	}
 
 	@Test

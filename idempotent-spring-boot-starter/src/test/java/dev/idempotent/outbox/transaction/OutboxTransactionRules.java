@@ -167,13 +167,22 @@ abstract class OutboxTransactionRules {
 			refuses("topic", event.toTopic("test:\0"));
 			refuses("content-type", event.withHeader("content-type", "\0"));
 			outbox.append(event.withHeader("nul", "\0"));
+			for (String half : List.of("k\ud83d", "\ude00")) {
+				refuses("key", event.withKey(half), "half of a character");
+				refuses("type", OutboxEvent.of(half, 1), "half of a character");
+				refuses("topic", event.toTopic("test:" + half), "half of a character");
+			}
 		});
 		assertThat(events()).containsExactly("fine");
 	}
 
 	private void refuses(String what, OutboxEvent event) {
+		refuses(what, event, "NUL");
+	}
+
+	private void refuses(String what, OutboxEvent event, String reason) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.context.getBean(Outbox.class).append(event))
-			.withMessageContainingAll("event's " + what, "NUL");
+			.withMessageContainingAll("event's " + what, reason);
 	}
 
 	@Test

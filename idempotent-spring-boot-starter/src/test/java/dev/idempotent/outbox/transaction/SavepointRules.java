@@ -31,6 +31,22 @@ abstract class SavepointRules extends LateEventRules {
 	}
 
 	@Test
+	void keepsTheEventsBehindANestedTransactionWithTheFirstOne() {
+		inTransaction((outbox) -> {
+			template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> append("nested"));
+			append("after");
+		});
+		inTransaction((outbox) -> {
+			template(TransactionDefinition.PROPAGATION_NESTED).executeWithoutResult((nested) -> {
+				append("lost");
+				nested.setRollbackOnly();
+			});
+			append("only");
+		});
+		assertThat(events()).containsExactly("nested", "after", "only");
+	}
+
+	@Test
 	void dropsTheEventsAfterASavepoint() {
 		template(TransactionDefinition.PROPAGATION_REQUIRED).executeWithoutResult((status) -> {
 			append("before");

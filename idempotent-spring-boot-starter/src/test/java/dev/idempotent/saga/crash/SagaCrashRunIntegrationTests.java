@@ -10,6 +10,7 @@ import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.Tally;
 import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Explained in {@code docs/crash-tests.md}.
  */
+@Tag("long")
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "its processes know no signals")
 class SagaCrashRunIntegrationTests {
 

@@ -2,16 +2,19 @@ package dev.idempotent.saga.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.run.NewSaga;
 import dev.idempotent.saga.run.SagaAdministration;
 import dev.idempotent.saga.run.SagaStore;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import dev.idempotent.saga.run.SagaSamples;
 import dev.idempotent.saga.run.SagaStoreContract;
+import dev.idempotent.saga.run.StoredSaga;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
@@ -109,6 +112,29 @@ abstract class JdbcSagaStoreContract extends SagaStoreContract {
 			status.setRollbackOnly();
 		});
 		assertThat(find().journal()).isEmpty();
+	}
+
+	@Test
+	void takesOverTheOthersIfASagaCannotBeRead() {
+		this.store.insert(this.saga, List.of(SagaSamples.acting("hold", 1)));
+		pass(LEASE);
+		NewSaga next = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+		this.store.insert(next, List.of(SagaSamples.acting("hold", 1)));
+		pass(LEASE);
+		rows().template()
+			.update("update " + rows().tables().step() + " set kind = 'LATER' where saga_id = ?",
+					this.saga.id().digest());
+		List<StoredSaga> taken = this.store.takeOverDue(List.of("checkout"), "second", LEASE, 10);
+		assertThat(taken).extracting((one) -> one.owner().id()).containsExactly(this.saga.id(), next.id());
+		assertThat(taken.get(0).unreadable()).contains("The step 'hold' has the kind 'LATER'");
+		assertThat(taken.get(0).owner().epoch()).isEqualTo(2);
+		assertThat(taken.get(0).attempts()).isOne();
+		assertThat(taken.get(0).status()).isEqualTo(SagaStatus.EXECUTING);
+		assertThat(taken.get(1).unreadable()).isNull();
+		assertThat(taken.get(1).journal()).hasSize(1);
+		pass(LEASE);
+		assertThat(Objects.requireNonNull(this.store.takeOver(this.saga.id(), "third", LEASE)).unreadable())
+			.isNotNull();
 	}
 
 	@Test

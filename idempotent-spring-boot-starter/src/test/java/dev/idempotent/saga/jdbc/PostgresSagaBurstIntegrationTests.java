@@ -17,6 +17,7 @@ import dev.idempotent.saga.run.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the driver has prepared each statement on the server, which has planned it for an empty
  * table.
  */
+@Tag("long")
 class PostgresSagaBurstIntegrationTests {
 
 	@RegisterExtension
@@ -77,6 +79,20 @@ class PostgresSagaBurstIntegrationTests {
 	@Test
 	void readsOnlyTheGivenSagas() {
 		useEveryVerb(FEW);
+	}
+
+	@Test
+	void readsNoDueSagasThatAreNotServed() {
+		this.rows.unserved(BURST);
+		List<StoredSaga> taken = read(FEW, "idle take-over beside unserved sagas",
+				() -> this.store.takeOverDue(SERVED, "second", LEASE, 10));
+		assertThat(taken).isEmpty();
+		NewSaga saga = SagaSamples.saga("checkout", SagaStatus.EXECUTING);
+		this.store.insert(saga, List.of(SagaSamples.acting("hold", 1)));
+		this.store.release(owner(saga), List.of(), Duration.ZERO);
+		assertThat(
+				read(FEW, "take-over behind unserved sagas", () -> this.store.takeOverDue(SERVED, "second", LEASE, 10)))
+			.hasSize(1);
 	}
 
 	private void useEveryVerb(long most) {

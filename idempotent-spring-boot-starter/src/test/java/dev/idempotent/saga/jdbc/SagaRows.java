@@ -96,6 +96,17 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 				+ ", generate_series(1, 2) n");
 	}
 
+	/**
+	 * Inserts due sagas whose name is not served, on PostgreSQL.
+	 */
+	void unserved(int count) {
+		template().update("insert into " + this.tables.instance()
+				+ " (id, name, status, epoch, steps, due_at, deadline, "
+				+ "attempts, fingerprint_version, fingerprint_digest, created_at) "
+				+ "select md5('u' || i) || md5('u' || i), 'unserved', 'EXECUTING', 1, 0, now() - interval '1 hour', "
+				+ "now() + interval '2 days', 0, 1, '', now() from generate_series(1, ?) i", count);
+	}
+
 	long steps() {
 		return Objects
 			.requireNonNull(template().queryForObject("select count(*) from " + this.tables.step(), Long.class));

@@ -38,6 +38,9 @@ class SagaMethodsTests {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> checkout.place(new Command(" ", BigDecimal.ONE, null)))
 				.withMessageContainingAll("Checkout.place", "yields nothing");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> checkout.place(new Command("\ud83d", BigDecimal.ONE, null)))
+				.withMessageContaining("half of a character");
 		});
 	}
 

@@ -38,7 +38,8 @@ enum Invariant {
 	REVERSE_ORDER((scenario, state) -> state.get(Row.DISORDER) == 0),
 
 	/**
-	 * Halted only with a step whose outcome cannot be proved, or whose undo is refused.
+	 * Halted only with a step whose outcome cannot be proved, whose undo is refused, or
+	 * which the body does not reach.
 	 */
 	HALTED_WITH_CAUSE((scenario, state) -> !state.is(Row.STATUS, Status.HALTED)
 			|| steps(scenario).anyMatch((step) -> Invariant.unresolved(scenario, state, step))),
@@ -68,7 +69,7 @@ enum Invariant {
 		Journal journal = state.journal(step);
 		boolean old = state.get(Step.ACTION_OLD, step) == 1 || state.get(Step.UNDO_OLD, step) == 1;
 		return switch (state.cause()) {
-			case NONE -> false;
+			case NONE -> scenario.has(Option.OTHER_BODY) && journal != Journal.ABSENT;
 			case AGE -> old && (journal == Journal.ACTING || journal.isUndoing()
 					|| (journal == Journal.REFUSED && scenario.kind(step) == StepKind.CANCEL));
 			case ATTEMPTS ->

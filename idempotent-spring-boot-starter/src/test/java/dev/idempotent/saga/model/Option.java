@@ -53,6 +53,12 @@ enum Option {
 	/**
 	 * The deadline may pass.
 	 */
-	DEADLINE
+	DEADLINE,
+
+	/**
+	 * A body may reach another step first than the recorded one, because it is another
+	 * version or names differ in each run.
+	 */
+	OTHER_BODY
 
 }

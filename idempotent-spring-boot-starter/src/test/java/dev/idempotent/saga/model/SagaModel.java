@@ -2,6 +2,7 @@ package dev.idempotent.saga.model;
 
 import dev.idempotent.saga.model.State.Owner;
 import dev.idempotent.saga.model.State.Row;
+import dev.idempotent.saga.model.State.Step;
 
 /**
  * The protocol of a saga: which states follow a state.
@@ -67,6 +68,7 @@ final class SagaModel {
 			to.add(Event.FENCED, owner, Successors.NONE, state.copy().clear(owner));
 			return;
 		}
+		doesNotFit(state, owner, to);
 		State next = state.copy();
 		this.environment.copyJournal(next, owner);
 		to.add(Event.READS_JOURNAL, owner, Successors.NONE, enter(next, owner));
@@ -77,6 +79,31 @@ final class SagaModel {
 			this.backward.retreat(less, owner, reached);
 			to.add(Event.BODY_ENDS_EARLY, owner, reached, less);
 		}
+	}
+
+	/**
+	 * Runs a body that does not reach the first recorded step: it is released, or halted
+	 * in the end. As a defect, its own step takes effect first, under a key of its own.
+	 */
+	private void doesNotFit(State state, int owner, Successors to) {
+		boolean forward = state.is(Row.STATUS, Status.EXECUTING);
+		boolean open = forward || state.is(Row.STATUS, Status.COMPENSATING);
+		int faults = state.get(Row.FAULTS);
+		if (!this.scenario.has(Option.OTHER_BODY) || faults == 0 || !open
+				|| state.is(Step.JOURNAL, 0, Journal.ABSENT)) {
+			return;
+		}
+		State next = state.copy().set(Row.FAULTS, faults - 1);
+		if (forward && this.scenario.has(Defect.STEP_BEGUN_BEFORE_RECORDED_ONES)) {
+			this.environment.copyJournal(next, owner);
+			next.add(Step.DONE, 0).view(owner, 0, Journal.DONE).set(Owner.UNWRITTEN, owner, 1);
+			this.forward.advance(next, owner, 1);
+			to.add(Event.DOES_NOT_FIT, owner, 0, next);
+			return;
+		}
+		to.add(Event.DOES_NOT_FIT, owner, 0, next.copy().clear(owner));
+		next.set(Owner.BACKWARD, owner, forward ? 0 : 1);
+		to.add(Event.DOES_NOT_FIT, owner, 0, Backward.halting(next, owner, Cause.NONE));
 	}
 
 	/** Runs the body with what the journal has recorded. */

@@ -24,6 +24,7 @@ import static dev.idempotent.saga.model.Option.CATCHES_REFUSALS;
 import static dev.idempotent.saga.model.Option.DEADLINE;
 import static dev.idempotent.saga.model.Option.DELAYS_BEYOND_RETENTION;
 import static dev.idempotent.saga.model.Option.OPERATOR;
+import static dev.idempotent.saga.model.Option.OTHER_BODY;
 import static dev.idempotent.saga.model.Option.REFUSED_UNDO;
 import static dev.idempotent.saga.model.Option.RESENDS;
 import static dev.idempotent.saga.model.Option.SECOND_CALLER;
@@ -68,7 +69,9 @@ class SagaModelTests {
 				of(4, CANCEL, TRANSACTION).with(UNSTORED_REFUSALS, RESENDS, AGE),
 				of(4, COMPENSATE, TRANSACTION).with(UNSTORED_REFUSALS, CATCHES_REFUSALS, AGE),
 				of(3, CANCEL, TRANSACTION).with(REFUSED_UNDO, OPERATOR, AGE), of(4, COMPENSATE).with(most),
-				of(3, CANCEL).with(most).with(RESENDS));
+				of(3, CANCEL).with(most).with(RESENDS),
+				of(4, COMPENSATE, TRANSACTION).with(OTHER_BODY, OPERATOR, STORED_REFUSALS),
+				of(3, CANCEL, PLAIN).with(OTHER_BODY, DEADLINE, AGE));
 	}
 
 	private static Scenario of(int faults, StepKind... steps) {
@@ -134,6 +137,10 @@ class SagaModelTests {
 				arguments(Defect.COMPENSATED_BEFORE_UNDO, COMPENSATED_IS_NET_ZERO, cancel),
 				arguments(Defect.UNDO_REGISTERED_AFTER_ACTION, COMPENSATED_IS_NET_ZERO, cancel),
 				arguments(Defect.UNREACHED_STEPS_NOT_UNDONE, COMPENSATED_IS_NET_ZERO, Scenario.of(1, TRANSACTION)),
+				arguments(Defect.STEP_BEGUN_BEFORE_RECORDED_ONES, COMPLETED_IS_ONCE,
+						Scenario.of(2, PLAIN).with(OTHER_BODY)),
+				arguments(Defect.STEP_BEGUN_BEFORE_RECORDED_ONES, COMPENSATED_IS_NET_ZERO,
+						Scenario.of(2, COMPENSATE).with(OTHER_BODY)),
 				arguments(Defect.OUTCOME_FORGOTTEN, COMPENSATED_IS_NET_ZERO, cancel.with(AGE)),
 				arguments(Defect.UNREPLAYED_REFUSAL_TAKEN_AS_DEFINITE, COMPENSATED_IS_NET_ZERO,
 						compensate.with(UNSTORED_REFUSALS)));

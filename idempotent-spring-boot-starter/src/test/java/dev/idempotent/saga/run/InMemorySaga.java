@@ -64,7 +64,7 @@ final class InMemorySaga {
 		this.status = saga.status();
 		this.process = saga.process();
 		this.arguments = saga.arguments();
-		lease(saga.lease(), now);
+		lease((saga.status() == SagaStatus.STARTED) ? Duration.ZERO : saga.lease(), now);
 	}
 
 	InMemorySaga(InMemorySaga other) {
@@ -143,7 +143,7 @@ final class InMemorySaga {
 		return new StoredSaga(new SagaOwner(this.id, this.epoch), this.name, this.status, this.steps, this.attempts,
 				this.unfit, this.fingerprint, this.arguments, this.result, why,
 				(this.due != null) ? Duration.between(now, this.due) : Duration.ZERO,
-				Duration.between(this.createdAt, now), this.createdAt, this.deadline, steps);
+				Duration.between(this.createdAt, now), this.createdAt, this.deadline, steps, null);
 	}
 
 	static @Nullable String cut(@Nullable String text) {

@@ -174,10 +174,7 @@ public final class InMemorySagaStore implements SagaStore, SagaAdministration {
 
 	@Override
 	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
-		List<StoredSaga> taken = takeOver(
-				(row) -> row.id.equals(id)
-						&& (row.isDue(now()) || (row.status == SagaStatus.STARTED && process.equals(row.process))),
-				process, lease, 1);
+		List<StoredSaga> taken = takeOver((row) -> row.id.equals(id) && row.isDue(now()), process, lease, 1);
 		return taken.isEmpty() ? null : taken.get(0);
 	}
 

@@ -115,11 +115,14 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 	}
 
 	@Test
-	void letsTheProcessThatStartedASagaRunItAtOnce() {
+	void letsAnyProcessRunAStartedSagaAtOnce() {
 		NewSaga started = SagaSamples.saga("checkout", SagaStatus.STARTED);
+		NewSaga other = SagaSamples.saga("refund", SagaStatus.STARTED);
 		this.store.insert(started, List.of());
-		assertThat(this.store.takeOver(started.id(), "second", LEASE)).isNull();
+		this.store.insert(other, List.of());
 		StoredSaga taken = Objects.requireNonNull(this.store.takeOver(started.id(), "first", LEASE));
+		assertThat(this.store.takeOverDue(SERVED, "second", LEASE, 10)).extracting((one) -> one.owner().id())
+			.containsExactly(other.id());
 		assertThat(taken.status()).isEqualTo(SagaStatus.EXECUTING);
 		assertThat(taken.owner().epoch()).isEqualTo(2);
 		assertThat(this.store.takeOver(started.id(), "first", LEASE)).isNull();
@@ -163,10 +166,9 @@ abstract class SagaOwnershipContract extends SagaJournalContract {
 		pass(SECOND);
 		this.store.insert(this.saga, List.of());
 		this.store.change(this.owner, compensate("declined"), List.of());
-		pass(SECOND);
+		pass(LEASE);
 		NewSaga second = SagaSamples.saga("refund", SagaStatus.STARTED);
 		this.store.insert(second, List.of());
-		pass(SECOND);
 		NewSaga third = SagaSamples.saga("refund", SagaStatus.EXECUTING);
 		this.store.insert(third, List.of());
 		pass(LEASE);

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.run;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +15,8 @@ import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -271,6 +274,100 @@ class SagaUndoTests extends SagaEngineBench {
 				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10));
 		assertThat(this.store.insert(started, List.of())).isTrue();
 		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> call(body));
+		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void haltsAtOnceIfAnActionUsesAnotherStep(boolean caught) {
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(() -> {
+			SagaStep<Void> inner = this.saga.step("inner");
+			this.saga.step("outer").run(() -> {
+				this.log.add("outer");
+				use(caught, () -> inner.run(() -> this.log.add("inner")));
+			});
+			return "";
+		}));
+		assertThat(this.log).containsExactly("outer");
+		assertThat(find().reason()).contains("The step 'inner' is used within another step");
+		assertThat(find().steps()).extracting("state").containsExactly(StepState.ACTING);
+	}
+
+	@Test
+	void haltsAtOnceIfAnActionCreatesAStepOrCallsASaga() {
+		for (Supplier<?> use : List.<Supplier<?>>of(() -> this.saga.step("inner"), this::callAnother)) {
+			assertThatExceptionOfType(SagaHaltedException.class)
+				.isThrownBy(() -> this.process.engine().call(LambdaSaga.of(() -> {
+					this.saga.step("outer").run(() -> {
+						Object unused = use.get();
+					});
+					return "";
+				}), Samples.key(), Samples.fingerprint("order"), new byte[] { 1 }));
+		}
+	}
+
+	private Object callAnother() {
+		try {
+			return String.valueOf(this.process.engine()
+				.call(LambdaSaga.of(() -> ""), Samples.key(), Samples.fingerprint("other"), new byte[] { 1 }));
+		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void undoesASagaWhoseTransactionUsesAnotherStep(boolean caught) {
+		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
+			this.saga.step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			this.saga.step("outer").runInTransaction(() -> use(caught, () -> this.saga.step("inner").run(() -> {
+			})));
+			return "";
+		}));
+		assertThat(this.log).containsExactly("a", "undo a");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void haltsAtOnceIfAnUndoUsesAStep(boolean caught) {
+		assertThatExceptionOfType(SagaHaltedException.class).isThrownBy(() -> call(() -> {
+			SagaStep<Void> created = this.saga.step("notify");
+			this.saga.step("a")
+				.compensate(() -> use(caught, () -> created.run(() -> this.log.add("notify"))))
+				.run(() -> this.log.add("a"));
+			throw new StepRefusedException("no");
+		}));
+		assertThat(this.log).containsExactly("a");
+		assertThat(find().reason()).contains("The step 'notify' is used in an undo");
+	}
+
+	private static void use(boolean caught, Runnable step) {
+		try {
+			step.run();
+		}
+		catch (Throwable ex) {
+			if (!caught) {
+				throw ex;
+			}
+		}
+	}
+
+	@Test
+	void doesNotTakeARefusedWriteForTheDeadline() {
+		SagaStore refusing = (SagaStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { SagaStore.class }, (proxy, method, arguments) -> method.getName().equals("write")
+						? (Object) false : method.invoke(this.store, arguments));
+		SagaEngine engine = new SimulatedProcess(refusing, 0, 2).engine();
+		assertThatExceptionOfType(IdempotencyPendingException.class).isThrownBy(() -> engine.call(LambdaSaga.of(() -> {
+			engine.steps().step("a").compensate(() -> this.log.add("undo a")).run(() -> this.log.add("a"));
+			engine.steps().step("b").run(() -> this.log.add("b"));
+			return "";
+		}), this.id, Samples.fingerprint("order"), new byte[] { 1 }));
+		assertThat(this.log).containsExactly("a");
 		assertThat(find().status()).isEqualTo(SagaStatus.EXECUTING);
 	}
 

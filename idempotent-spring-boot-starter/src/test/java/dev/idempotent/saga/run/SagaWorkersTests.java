@@ -3,10 +3,12 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +27,11 @@ class SagaWorkersTests {
 	 * time.
 	 */
 	private static final int MANY = 500;
+
+	/**
+	 * More than wait in memory.
+	 */
+	private static final int BURST = 1_500;
 
 	private final InMemorySagaStore store = new InMemorySagaStore(InstantSource.system(), Duration.ZERO);
 
@@ -64,6 +71,42 @@ class SagaWorkersTests {
 		awaitEnd(due);
 	}
 
+	@Test
+	void runMoreStartedSagasThanWaitInMemoryBeforeTheirLeasesEnd() {
+		InMemorySagaStore frozen = new InMemorySagaStore(new ManualClock(), Duration.ZERO);
+		SimulatedProcess stopped = new SimulatedProcess(frozen, 0, Integer.MAX_VALUE);
+		CountDownLatch all = new CountDownLatch(1);
+		stopped.engine().open(List.of(saga("first", () -> pass(all)), saga("next", () -> {
+		})));
+		try {
+			IdempotencyKey first = start(stopped, saga("first", () -> {
+			}));
+			await().until(() -> frozen.find(first), (saga) -> saga.status() == SagaStatus.EXECUTING);
+			List<IdempotencyKey> burst = IntStream.range(0, BURST).mapToObj((i) -> start(stopped, saga("next", () -> {
+			}))).toList();
+			all.countDown();
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> burst.stream().map(frozen::find).noneMatch((saga) -> saga.status().isOpen()));
+		}
+		finally {
+			all.countDown();
+			stopped.engine().close();
+		}
+	}
+
+	private static IdempotencyKey start(SimulatedProcess process, SagaDefinition saga) {
+		return process.engine().start(saga, Samples.key(), Samples.fingerprint("order"), new byte[] { 1 });
+	}
+
+	private static void pass(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	private void awaitEnd(List<IdempotencyKey> sagas) {
 		await().atMost(Duration.ofMinutes(2))
 			.until(() -> sagas.stream()
@@ -71,7 +114,7 @@ class SagaWorkersTests {
 	}
 
 	private IdempotencyKey start(SagaDefinition saga) {
-		return this.process.engine().start(saga, Samples.key(), Samples.fingerprint("order"), new byte[] { 1 });
+		return start(this.process, saga);
 	}
 
 	private static SagaDefinition saga(String name, Runnable body) {

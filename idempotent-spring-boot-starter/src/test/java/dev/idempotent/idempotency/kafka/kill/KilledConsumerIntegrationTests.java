@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealKafka;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * acknowledgement. The system property {@code consumer.kills} says how many; stated, the
  * other stores and guarantees have their turn too.
  */
+@Tag("long")
 class KilledConsumerIntegrationTests {
 
 	private static final String KILLS = "consumer.kills";

@@ -6,6 +6,7 @@ import java.util.UUID;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -23,6 +24,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * is that of the same application without this library, and a retry gets what
  * docs/responses.md says.
  */
+@Tag("long")
 @ParameterizedClass
 @EnumSource(Flavour.class)
 class HandlerMatrixIntegrationTests {

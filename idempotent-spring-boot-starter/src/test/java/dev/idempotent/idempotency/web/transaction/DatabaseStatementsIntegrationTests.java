@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The cost of the guarantee in the database: two statements, and no extra commit.
  */
+@Tag("long")
 class DatabaseStatementsIntegrationTests {
 
 	private static final String WORK = "insert into work";

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.web.transaction;
 
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -12,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Cancels on PostgreSQL alone, with encrypted responses.
  */
+@Tag("long")
 class EncryptedCancelsIntegrationTests extends CancelRules {
 
 	@RegisterExtension

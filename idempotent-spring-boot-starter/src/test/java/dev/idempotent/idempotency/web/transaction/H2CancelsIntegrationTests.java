@@ -1,10 +1,12 @@
 package dev.idempotent.idempotency.web.transaction;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 
 /**
  * Cancels on H2.
  */
+@Tag("long")
 class H2CancelsIntegrationTests extends CancelRules {
 
 	@BeforeParameterizedClassInvocation

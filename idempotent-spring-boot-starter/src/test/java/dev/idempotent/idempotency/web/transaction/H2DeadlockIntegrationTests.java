@@ -2,6 +2,9 @@ package dev.idempotent.idempotency.web.transaction;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("long")
 class H2DeadlockIntegrationTests extends DeadlockRules.GoingOn {
 
 	@Override

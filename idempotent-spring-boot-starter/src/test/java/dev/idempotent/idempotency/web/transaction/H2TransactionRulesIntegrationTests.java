@@ -1,7 +1,9 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 
+@Tag("long")
 class H2TransactionRulesIntegrationTests extends TransactionRules {
 
 	H2TransactionRulesIntegrationTests() {

@@ -1,10 +1,12 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The rules on another servlet container.
  */
+@Tag("long")
 class JettyTransactionRulesIntegrationTests extends TransactionRules {
 
 	JettyTransactionRulesIntegrationTests() {

@@ -1,0 +1,232 @@
+package dev.idempotent.idempotency.web;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.Idempotent;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.method.HandlerTypePredicate;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Ways to an annotated handler other than a request to the first mapping: each needs a
+ * key, or does not run the handler.
+ */
+class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
+
+	@BeforeParameterizedClassInvocation
+	static void start(String container) {
+		startWithDatabase(Application.class, container);
+		RequestMappingHandlerMapping mapping = application.bean(Mappings.class).first();
+		register(mapping, "/late/object", new Late());
+		register(mapping, "/late/record", new LateRecord());
+	}
+
+	private static void register(RequestMappingHandlerMapping mapping, String path, Object handler) {
+		Method method = handler.getClass().getDeclaredMethods()[0];
+		mapping.registerMapping(RequestMappingInfo.paths(path)
+			.methods(RequestMethod.POST)
+			.options(mapping.getBuilderConfiguration())
+			.build(), handler, method);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/second/proxied", "/second/record", "/second/in-transaction", "/other/proxied",
+			"/other/record", "/proxied", "/record", "/in-transaction" })
+	void runOncePerKey(String path) {
+		int before = runs();
+		assertThat(application.post(path, "{}").statusCode()).isEqualTo(400);
+		assertThat(runs()).isEqualTo(before);
+		assertThat(post(path).statusCode()).isEqualTo(200);
+		assertThat(isReplay(post(path))).isTrue();
+		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/late/object", "/late/record", "/forward/proxied", "/forward/record", "/include/proxied",
+			"/include/record", "/async/proxied", "/async/record", "/forward/in-transaction" })
+	void doNotRunWithoutAKey(String path) {
+		int before = runs();
+		HttpResponse<byte[]> response = post(path);
+		assertThat(runs()).isEqualTo(before);
+		assertThat(response.statusCode()).isEqualTo(500);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/lease/forward/proxied", "/lease/forward/record", "/lease/include/proxied",
+			"/lease/include/record", "/lease/async/record" })
+	void runUnderTheKeyOfTheHandlerThatDispatches(String path) {
+		int before = runs();
+		assertThat(post(path).statusCode()).isEqualTo(200);
+		assertThat(isReplay(post(path))).isTrue();
+		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/lease/forward/in-transaction", "/lease/include/in-transaction",
+			"/lease/async/in-transaction" })
+	void doNotRunWithoutTheirTransaction(String path) {
+		int before = runs();
+		HttpResponse<byte[]> response = post(path);
+		assertThat(runs()).isEqualTo(before);
+		assertThat(response.statusCode()).isEqualTo(500);
+		assertThat(isReplay(post(path))).isFalse();
+	}
+
+	@Test
+	void letOtherBeansCallThem() {
+		assertThat(post("/called").statusCode()).isEqualTo(200);
+	}
+
+	private static int runs() {
+		return Proxied.runs.get();
+	}
+
+	@RestController
+	static class Proxied {
+
+		static final AtomicInteger runs = new AtomicInteger();
+
+		@Idempotent
+		@PostMapping("/proxied")
+		int run() {
+			return runs.incrementAndGet();
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/in-transaction")
+		int runInTransaction() {
+			return runs.incrementAndGet();
+		}
+
+	}
+
+	@RestController
+	record Unproxied() {
+
+		@Idempotent
+		@PostMapping("/record")
+		int run() {
+			return Proxied.runs.incrementAndGet();
+		}
+
+	}
+
+	static class Late {
+
+		@Idempotent
+		@ResponseBody
+		public int run() {
+			return Proxied.runs.incrementAndGet();
+		}
+
+	}
+
+	record LateRecord() {
+
+		@Idempotent
+		@ResponseBody
+		public int run() {
+			return Proxied.runs.incrementAndGet();
+		}
+
+	}
+
+	@Controller
+	static class Dispatchers {
+
+		private final Proxied proxied;
+
+		Dispatchers(Proxied proxied) {
+			this.proxied = proxied;
+		}
+
+		@PostMapping("/{way:forward|include|async}/{name}")
+		void dispatch(@PathVariable String way, @PathVariable String name, HttpServletRequest request,
+				HttpServletResponse response) throws ServletException, IOException {
+			String path = "/" + name;
+			switch (way) {
+				case "forward" -> request.getRequestDispatcher(path).forward(request, response);
+				case "include" -> request.getRequestDispatcher(path).include(request, response);
+				default -> request.startAsync().dispatch(path);
+			}
+		}
+
+		@Idempotent
+		@PostMapping("/lease/{way}/{name}")
+		void dispatchUnderLease(@PathVariable String way, @PathVariable String name, HttpServletRequest request,
+				HttpServletResponse response) throws ServletException, IOException {
+			dispatch(way, name, request, response);
+		}
+
+		@Idempotent(guarantee = Guarantee.TRANSACTION)
+		@PostMapping("/called")
+		@ResponseBody
+		int call() {
+			return this.proxied.run() + this.proxied.runInTransaction();
+		}
+
+	}
+
+	/**
+	 * The mappings by their order.
+	 */
+	record Mappings(RequestMappingHandlerMapping first) {
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ Proxied.class, Unproxied.class, Dispatchers.class })
+	static class Application {
+
+		@Bean
+		Mappings mappings(RequestMappingHandlerMapping requestMappingHandlerMapping) {
+			return new Mappings(requestMappingHandlerMapping);
+		}
+
+		@Bean(defaultCandidate = false)
+		RequestMappingHandlerMapping secondMapping() {
+			RequestMappingHandlerMapping mapping = new RequestMappingHandlerMapping();
+			mapping.setOrder(1);
+			mapping.setPathPrefixes(Map.of("/second", HandlerTypePredicate.forAnyHandlerType()));
+			return mapping;
+		}
+
+		@Bean
+		ServletRegistrationBean<DispatcherServlet> otherServlet(WebApplicationContext context) {
+			ServletRegistrationBean<DispatcherServlet> registration = new ServletRegistrationBean<>(
+					new DispatcherServlet(context), "/other/*");
+			registration.setName("other-" + UUID.randomUUID());
+			return registration;
+		}
+
+	}
+
+}

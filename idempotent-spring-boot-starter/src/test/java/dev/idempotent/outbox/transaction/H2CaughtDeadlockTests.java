@@ -1,0 +1,20 @@
+package dev.idempotent.outbox.transaction;
+
+import java.util.List;
+
+/**
+ * The rules with a {@code JdbcTransactionManager} on H2.
+ */
+class H2CaughtDeadlockTests extends CaughtDeadlockRules {
+
+	@Override
+	List<String> database() {
+		return List.of("spring.datasource.url=jdbc:h2:mem:caught-deadlocks;LOCK_TIMEOUT=20000");
+	}
+
+	@Override
+	String waiting() {
+		return "select count(*) from information_schema.sessions where blocker_id is not null";
+	}
+
+}
