@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.engine;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -30,8 +31,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * An instance of the crash run: it appends events of some keys, each in a transaction that
- * locks the counter of its key, and delivers what all instances have appended.
+ * An instance of the crash run: it appends events of some keys, each in a transaction
+ * that locks the counter of its key, and delivers what all instances have appended.
  */
 @Configuration(proxyBeanMethods = false)
 class EngineNode {
@@ -137,7 +138,7 @@ class EngineNode {
 			}
 			int first = lock(connection, "key-" + key, count);
 			rows.addAll(rows(key, first, count));
-			if (random.nextInt(4) == 0) {
+			if (early.isEmpty() && random.nextInt(4) == 0) {
 				rows.add(row(null, 0));
 			}
 			for (NewRow row : rows) {
@@ -147,7 +148,7 @@ class EngineNode {
 				Thread.sleep(random.nextInt(50));
 			}
 			List<Long> ids = early.isEmpty() ? this.table.append(connection, rows) : renumber(connection, early, rows);
-			if (random.nextInt(20) == 0) {
+			if (random.nextInt(this.colliding ? 4 : 20) == 0) {
 				Thread.sleep(random.nextInt(30));
 			}
 			if (random.nextInt(10) == 0) {
@@ -182,7 +183,7 @@ class EngineNode {
 
 		private static void record(Connection connection, NewRow row) throws SQLException {
 			try (PreparedStatement insert = connection.prepareStatement("insert into crash_event values (?)")) {
-				insert.setString(1, new String(row.payload(), java.nio.charset.StandardCharsets.UTF_8));
+				insert.setString(1, new String(row.event().payload(), StandardCharsets.UTF_8));
 				insert.executeUpdate();
 			}
 		}
@@ -192,7 +193,7 @@ class EngineNode {
 			try (PreparedStatement update = connection
 				.prepareStatement("update outbox_event set payload = ? where lane = ? and id = ?")) {
 				for (int i = 0; i < ids.size(); i++) {
-					update.setBytes(1, rows.get(i).payload());
+					update.setBytes(1, rows.get(i).event().payload());
 					update.setLong(2, rows.get(i).lane());
 					update.setLong(3, ids.get(i));
 					update.executeUpdate();
@@ -207,12 +208,9 @@ class EngineNode {
 
 		private NewRow row(@Nullable String key, int number) {
 			UUID id = UUID.randomUUID();
-			NewRow row = NewRow.of(RedisRuns.TOPIC, key, id, id + " " + ((key != null) ? key : "none") + " " + number);
-			if (!this.colliding) {
-				return row;
-			}
-			return new NewRow(row.lane() & ~0xFF_FFFF_FFFFL | row.lane() & 3, id, row.topic(), key, row.type(),
-					row.payload());
+			String payload = id + " " + ((key != null) ? key : "none") + " " + number;
+			long lane = Lanes.of(RedisRuns.TOPIC, key);
+			return NewRow.in(this.colliding ? lane & ~0xFF_FFFF_FFFEL : lane, RedisRuns.TOPIC, key, id, payload);
 		}
 
 	}

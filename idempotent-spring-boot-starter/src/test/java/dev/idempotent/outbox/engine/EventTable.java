@@ -19,9 +19,9 @@ import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of events and all statements on it. A row is its own lease:
- * {@code attempts} is the fencing token, and {@code due_at} the end of the lease or of a
- * backoff. Rows are always locked in the order of the primary key.
+ * The table of events and all statements on it. A row is its own lease: {@code attempts}
+ * is the fencing token, and {@code due_at} the end of the lease or of a backoff. Rows are
+ * always locked in the order of the primary key.
  */
 class EventTable {
 
@@ -64,8 +64,9 @@ class EventTable {
 		List<Long> rows = new ArrayList<>();
 		try (PreparedStatement statement = connection.prepareStatement(sql, new String[] { "id" })) {
 			int index = 1;
-			for (NewRow event : events) {
-				statement.setLong(index++, event.lane());
+			for (NewRow row : events) {
+				SerializedEvent event = row.event();
+				statement.setLong(index++, row.lane());
 				statement.setObject(index++, this.dialect.uuid(event.id()));
 				statement.setString(index++, event.topic());
 				statement.setString(index++, event.key());
@@ -141,8 +142,8 @@ class EventTable {
 	}
 
 	/**
-	 * Claims rows that are as they were read, and still due: counts an attempt, and leases
-	 * them. Commits.
+	 * Claims rows that are as they were read, and still due: counts an attempt, and
+	 * leases them. Commits.
 	 * @param heads in the order of the primary key
 	 * @return the claimed rows in the same order; the others are gone, or belong to
 	 * another claim
@@ -165,8 +166,7 @@ class EventTable {
 			.formatted(this.dialect.in(lease), due()))) {
 			statement.setArray(1, longs(connection, heads.stream().map(Head::lane).toArray()));
 			statement.setArray(2, longs(connection, heads.stream().map(Head::id).toArray()));
-			statement.setArray(3,
-					connection.createArrayOf("integer", heads.stream().map(Head::attempts).toArray()));
+			statement.setArray(3, connection.createArrayOf("integer", heads.stream().map(Head::attempts).toArray()));
 			return readClaims(statement);
 		}
 	}
@@ -255,11 +255,11 @@ class EventTable {
 		try (PreparedStatement statement = connection.prepareStatement(change + " " + """
 				where ctid = any (array(select l.ctid from unnest(?::bigint[], ?::bigint[], ?::int[])
 					c(lane, id, attempts) cross join lateral (select e.ctid from outbox_event e
-						where e.lane = c.lane and e.id = c.id and %s for update) l))""".formatted(token("c.attempts")))) {
+						where e.lane = c.lane and e.id = c.id and %s for update) l))"""
+			.formatted(token("c.attempts")))) {
 			statement.setArray(1, longs(connection, claims.stream().map(Claim::lane).toArray()));
 			statement.setArray(2, longs(connection, claims.stream().map(Claim::id).toArray()));
-			statement.setArray(3,
-					connection.createArrayOf("integer", claims.stream().map(Claim::token).toArray()));
+			statement.setArray(3, connection.createArrayOf("integer", claims.stream().map(Claim::token).toArray()));
 			return statement.executeUpdate();
 		}
 	}
@@ -406,11 +406,15 @@ class EventTable {
 	/**
 	 * An event to be inserted.
 	 */
-	record NewRow(long lane, UUID id, String topic, @Nullable String key, String type, byte[] payload) {
+	record NewRow(long lane, SerializedEvent event) {
 
 		static NewRow of(String topic, @Nullable String key, UUID id, String payload) {
-			return new NewRow(Lanes.of(topic, key), id, topic, key, "test",
-					payload.getBytes(StandardCharsets.UTF_8));
+			return in(Lanes.of(topic, key), topic, key, id, payload);
+		}
+
+		static NewRow in(long lane, String topic, @Nullable String key, UUID id, String payload) {
+			return new NewRow(lane, new SerializedEvent(id, 0, topic, key, "test",
+					payload.getBytes(StandardCharsets.UTF_8), Map.of(), 0));
 		}
 
 	}

@@ -123,10 +123,15 @@ class OutboxEngine implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws InterruptedException {
+	public void close() {
 		this.running = false;
-		for (Thread thread : this.threads) {
-			thread.join();
+		try {
+			for (Thread thread : this.threads) {
+				thread.join();
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -194,8 +199,8 @@ class OutboxEngine implements AutoCloseable {
 	}
 
 	/**
-	 * The delivered events behind which to look, because a search from the first row would
-	 * read deleted rows that an old snapshot keeps.
+	 * The delivered events behind which to look, because a search from the first row
+	 * would read deleted rows that an old snapshot keeps.
 	 */
 	Map<Long, SerializedEvent> behind(Map<Long, Long> lanes) {
 		Map<Long, SerializedEvent> behind = new LinkedHashMap<>();
@@ -504,12 +509,15 @@ class OutboxEngine implements AutoCloseable {
 		}
 
 		private void disconnect() {
-			try (Connection closed = this.connection) {
-				this.connection = null;
+			try {
+				if (this.connection != null) {
+					this.connection.close();
+				}
 			}
 			catch (SQLException ex) {
 				logger.debug("A connection could not be closed", ex);
 			}
+			this.connection = null;
 		}
 
 	}

@@ -47,6 +47,7 @@ enum PlantedFault {
 					return super.heads(connection, looks, limit);
 				}
 				List<Head> heads = new ArrayList<>(super.heads(connection, looks, 1));
+				widen();
 				List<Look> rest = heads.stream().map((head) -> new Look(head.lane(), head.id())).toList();
 				heads.addAll(super.heads(connection, rest, limit - 1));
 				heads.sort(Head.ORDER);
@@ -70,6 +71,16 @@ enum PlantedFault {
 			}
 
 		};
+	}
+
+	/** Makes a window wider that is there anyway. */
+	private static void widen() {
+		try {
+			Thread.sleep(20);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	OutboxEngine engine(Dialect dialect, Connector connector, OutboxPublisher publisher, Settings settings) {
