@@ -294,7 +294,7 @@ class EventTable {
 		DueLane last = null;
 		boolean end = true;
 		try (PreparedStatement statement = connection.prepareStatement("""
-				select lane, topic, due, position_in_lane, position, total from (select c.*,
+				select lane, id, topic, due, position_in_lane, total from (select c.*,
 						row_number() over (partition by lane order by id) as position_in_lane,
 						row_number() over (order by lane, id) as position, count(*) over () as total from (
 					select e.lane, e.id, e.topic, case when %s then 1 else 0 end as due
@@ -304,8 +304,8 @@ class EventTable {
 			statement.setInt(2, limit);
 			try (ResultSet rows = statement.executeQuery()) {
 				while (rows.next()) {
-					last = new DueLane(rows.getLong(1), rows.getString(2));
-					if (rows.getInt(3) == 1 && rows.getLong(4) == 1) {
+					last = new DueLane(rows.getLong(1), rows.getLong(2), rows.getString(3));
+					if (rows.getInt(4) == 1 && rows.getLong(5) == 1) {
 						due.add(last);
 					}
 					end = rows.getLong(6) < limit;
@@ -452,9 +452,9 @@ class EventTable {
 	}
 
 	/**
-	 * A lane and the topic of its first row.
+	 * A lane, its first row, and the topic of that row.
 	 */
-	record DueLane(long lane, String topic) {
+	record DueLane(long lane, long id, String topic) {
 	}
 
 	/**

@@ -432,7 +432,7 @@ class OutboxEngine implements AutoCloseable {
 					behind = Math.max(behind, Lanes.lastOfTopic(lane.lane()));
 				}
 				else {
-					engine.wakes.add(lane.lane(), 0);
+					engine.wakes.add(lane.lane(), lane.id());
 					woken++;
 				}
 			}

@@ -76,7 +76,7 @@ enum PlantedFault {
 	/** Makes a window wider that is there anyway. */
 	private static void widen() {
 		try {
-			Thread.sleep(20);
+			Thread.sleep(60);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -91,7 +91,7 @@ enum PlantedFault {
 				if (PlantedFault.this == LOOK_BEHIND_ANY_KEY) {
 					lanes.replaceAll((lane, row) -> Long.MAX_VALUE);
 				}
-				return super.behind(lanes);
+				return (PlantedFault.this == RUN_BEHIND_HEAD) ? Map.of() : super.behind(lanes);
 			}
 
 			@Override
