@@ -53,7 +53,7 @@ final class RequiredKeyOperations {
 	}
 
 	/**
-	 * Returns the same operations for paths that are matched as a mapping matches them,
+	 * Returns the same operations for paths that are matched as any of the mappings does,
 	 * such as without regard to case.
 	 */
 	RequiredKeyOperations matchedAs(List<RequestMappingHandlerMapping> mappings) {
