@@ -19,6 +19,9 @@ final class StepAction {
 
 	private static final Logger logger = LoggerFactory.getLogger(StepAction.class);
 
+	private static final String WITHOUT_KEY = ". No call carried the key of the step: if it called its service, list that "
+			+ "in idempotent.client.targets";
+
 	private final SagaRun run;
 
 	StepAction(SagaRun run) {
@@ -75,7 +78,7 @@ final class StepAction {
 			}
 			catch (Throwable ex) {
 				requireOneCall(single, context, entry.name(), 0);
-				outcome = refused(entry, ex, new Attempt(context, first, call.refusals()));
+				outcome = refused(entry, ex, new Attempt(context, first, call.refusals()), single);
 			}
 			this.run.journal().keep(outcome);
 			called.endedAs(outcome.state());
@@ -87,7 +90,7 @@ final class StepAction {
 	 * Returns the entry of a refused action.
 	 * @throws LeaveBody if the exception does not prove a refusal
 	 */
-	private JournalEntry refused(JournalEntry entry, Throwable failure, Attempt attempt) {
+	private JournalEntry refused(JournalEntry entry, Throwable failure, Attempt attempt, boolean single) {
 		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), failure);
 		FailureClassifier failures = this.run.resources().failures();
 		String reason = failures.describe(failure);
@@ -95,9 +98,13 @@ final class StepAction {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw LeaveBody.because(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case UNKNOWN -> throw LeaveBody.because(Cause.UNKNOWN,
-					"The outcome of the step '" + entry.name() + "' is unknown: " + reason, failure);
+			case UNKNOWN -> throw LeaveBody.because(Cause.UNKNOWN, "The outcome of the step '" + entry.name()
+					+ "' is unknown: " + reason + (isWithoutKey(single, attempt.context()) ? WITHOUT_KEY : ""), failure);
 		};
+	}
+
+	private static boolean isWithoutKey(boolean single, IdempotencyContext context) {
+		return single && context.calls().keyed() == 0;
 	}
 
 	/**

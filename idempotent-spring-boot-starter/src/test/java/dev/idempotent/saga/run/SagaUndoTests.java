@@ -164,6 +164,16 @@ class SagaUndoTests extends SagaEngineBench {
 	}
 
 	@Test
+	void logsThatAFailedActionMadeNoCallUnderTheKeyThatItsCancellationNames(CapturedOutput output) {
+		assertThatExceptionOfType(IdempotencyPendingException.class)
+			.isThrownBy(() -> call(() -> this.saga.step("a").cancel(() -> this.log.add("cancel")).run(() -> {
+				throw new IllegalStateException("400");
+			})));
+		assertThat(output).contains("The outcome of the step 'a' is unknown: ",
+				"No call carried the key of the step: if it called its service, list that in idempotent.client.targets");
+	}
+
+	@Test
 	void rollsBackAStepWhoseResultCannotBeReadBack() {
 		assertThatExceptionOfType(SagaCompensatedException.class).isThrownBy(() -> call(() -> {
 			this.saga.step("a").compensate(() -> this.log.add("undo a")).runInTransaction(() -> this.log.add("a"));
