@@ -20,6 +20,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.engine.EventTable.Chunk;
+import dev.idempotent.outbox.engine.EventTable.Claim;
 import dev.idempotent.outbox.engine.EventTable.Dialect;
 import dev.idempotent.outbox.engine.EventTable.Head;
 import dev.idempotent.outbox.engine.EventTable.Look;
@@ -239,6 +240,36 @@ class EngineMeasurements {
 				}
 			}
 			scanOnce("of 100,000 dead rows");
+		}
+	}
+
+	@Test
+	void stepsOfOneEvent() throws Exception {
+		long[][] times = new long[4][1_000];
+		try (Connection appender = connect(); Connection connection = connect();
+				RedisRuns publisher = new RedisRuns(redis.host(), redis.port(), Duration.ofSeconds(1))) {
+			this.table.prepare(connection);
+			for (int i = 0; i < 2_000; i++) {
+				NewRow row = NewRow.of(RedisRuns.TOPIC, "key-" + i, UUID.randomUUID(), "x");
+				this.table.append(appender, List.of(row));
+				long begin = System.nanoTime();
+				List<Head> heads = this.table.heads(connection, List.of(new Look(row.lane(), 0)), 1);
+				long read = System.nanoTime();
+				var claims = this.table.claim(connection, heads, Duration.ofSeconds(10));
+				long claimed = System.nanoTime();
+				publisher.publish(claims.stream().map(Claim::event).toList());
+				long published = System.nanoTime();
+				this.table.delete(connection, claims);
+				long deleted = System.nanoTime();
+				times[0][i % 1_000] = read - begin;
+				times[1][i % 1_000] = claimed - read;
+				times[2][i % 1_000] = published - claimed;
+				times[3][i % 1_000] = deleted - published;
+			}
+		}
+		for (int step = 0; step < 4; step++) {
+			Arrays.sort(times[step]);
+			report(List.of("read", "claim", "publish", "delete").get(step), times[step]);
 		}
 	}
 

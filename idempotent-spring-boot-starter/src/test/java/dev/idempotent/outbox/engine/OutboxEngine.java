@@ -174,16 +174,17 @@ class OutboxEngine implements AutoCloseable {
 		Map<Long, SerializedEvent> behind = behind(lanes);
 		List<Look> looks = lanes.keySet().stream().map((lane) -> {
 			SerializedEvent delivered = behind.get(lane);
-			return new Look(lane, (delivered != null) ? delivered.sequence() : 0);
+			return new Look(lane, (delivered != null) ? Math.min(lanes.get(lane) - 1, delivered.sequence()) : 0);
 		}).toList();
 		Map<Long, List<Head>> first = byLane(this.table.heads(connection, looks, this.settings.run()));
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
 			List<Head> rows = first.get(lane);
 			if (rows != null) {
-				// Another key of the lane may have an earlier row that committed later.
-				rows.removeIf((row) -> !isSameKey(row, delivered));
-				if (rows.isEmpty()) {
+				if (follows(rows.get(0), delivered)) {
+					rows.removeIf((row) -> !follows(row, delivered));
+				}
+				else {
 					first.remove(lane);
 					again.add(new Look(lane, 0));
 				}
@@ -207,7 +208,7 @@ class OutboxEngine implements AutoCloseable {
 		synchronized (this.lastDelivered) {
 			lanes.forEach((lane, row) -> {
 				SerializedEvent delivered = this.lastDelivered.get(lane);
-				if (delivered != null && delivered.sequence() < row) {
+				if (delivered != null && row > 0) {
 					behind.put(lane, delivered);
 				}
 			});
@@ -215,8 +216,13 @@ class OutboxEngine implements AutoCloseable {
 		return behind;
 	}
 
-	boolean isSameKey(Head row, SerializedEvent delivered) {
-		return row.topic().equals(delivered.topic()) && Objects.equals(row.key(), delivered.key());
+	/**
+	 * Whether no row can be between a row that a search behind a delivered one has found
+	 * and that one. Another key of the lane may have an earlier row that committed later.
+	 */
+	boolean follows(Head row, SerializedEvent delivered) {
+		return row.id() > delivered.sequence() && row.topic().equals(delivered.topic())
+				&& Objects.equals(row.key(), delivered.key());
 	}
 
 	private static Map<Long, List<Head>> byLane(List<Head> heads) {
@@ -371,9 +377,10 @@ class OutboxEngine implements AutoCloseable {
 		 */
 		private void lookAgain() {
 			OutboxEngine engine = OutboxEngine.this;
-			this.delivered.stream()
-				.filter((claim) -> !hasStopped(claim.lane()))
-				.forEach((claim) -> engine.wakes.add(claim.lane(), claim.id() + 1));
+			Map<Long, Long> last = new HashMap<>();
+			this.delivered.forEach((claim) -> last.put(claim.lane(), claim.id()));
+			last.keySet().removeIf(this::hasStopped);
+			last.forEach((lane, row) -> engine.wakes.add(lane, row + 1));
 			this.released.forEach((claim) -> engine.wakes.add(claim.lane(), claim.id()));
 			if (this.outage) {
 				engine.outages++;
@@ -414,7 +421,7 @@ class OutboxEngine implements AutoCloseable {
 
 		private long position = Long.MIN_VALUE;
 
-		private double share = LEAST;
+		private double lastBusy = Double.MAX_VALUE;
 
 		private long busy;
 
@@ -444,14 +451,22 @@ class OutboxEngine implements AutoCloseable {
 				endPass();
 			}
 			else if (woken < CHUNK / 50) {
-				pauseOf((long) (took / 1_000_000 * (1 / this.share - 1)));
+				pauseOf((long) (took / 1_000_000 * (1 / share() - 1)));
 			}
+		}
+
+		/**
+		 * The share of time that lets a pass end within five intervals.
+		 */
+		private double share() {
+			double target = 5.0 * OutboxEngine.this.settings.scanInterval().toNanos();
+			return Math.max(LEAST, Math.min(MOST, Math.max(this.lastBusy, this.busy) / target));
 		}
 
 		private void endPass() {
 			OutboxEngine engine = OutboxEngine.this;
 			Duration interval = engine.settings.scanInterval();
-			this.share = Math.max(LEAST, Math.min(MOST, this.busy / (5.0 * interval.toNanos())));
+			this.lastBusy = this.busy;
 			this.busy = 0;
 			this.position = Long.MIN_VALUE;
 			engine.passes.increment();
