@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -83,7 +84,7 @@ class EngineMeasurements {
 	private long[] latency(boolean engine, int events) throws Exception {
 		RedisClient client = RedisClient.create(RedisURI.create(redis.host(), redis.port()));
 		RedisRuns publisher = new RedisRuns(redis.host(), redis.port(), Duration.ofSeconds(1));
-		Map<String, Long> committed = new ConcurrentHashMap<>();
+		Map<String, Long> committed = new HashMap<>();
 		Map<String, Long> consumed = new ConcurrentHashMap<>();
 		RedisCommands<String, String> reader = client.connect().sync();
 		var newest = reader.xrevrange(RedisRuns.STREAM, Range.unbounded(), Limit.from(1));
@@ -131,7 +132,7 @@ class EngineMeasurements {
 		client.shutdown();
 		return committed.entrySet()
 			.stream()
-			.mapToLong((entry) -> consumed.get(entry.getKey()) - entry.getValue())
+			.mapToLong((entry) -> consumed.getOrDefault(entry.getKey(), Long.MAX_VALUE) - entry.getValue())
 			.sorted()
 			.toArray();
 	}
@@ -195,8 +196,8 @@ class EngineMeasurements {
 			this.jdbc.execute("select pg_stat_reset()");
 			long passes = engine.passes.sum();
 			Thread.sleep(10_000);
-			print("paused: %d passes in 10 s read %s rows", engine.passes.sum() - passes, this.jdbc.queryForObject(
-					"select idx_tup_fetch from pg_stat_user_tables where relname = 'outbox_event'", Long.class));
+			print("paused: %d passes in 10 s read %s rows", engine.passes.sum() - passes, this.jdbc
+				.queryForList("select idx_tup_fetch from pg_stat_user_tables where relname = 'outbox_event'", Long.class));
 			long begin = System.nanoTime();
 			engine.resume("memory:paused");
 			awaitEmpty("true");
@@ -246,7 +247,8 @@ class EngineMeasurements {
 	@Test
 	void stepsOfOneEvent() throws Exception {
 		long[][] times = new long[4][1_000];
-		try (Connection appender = connect(); Connection connection = connect();
+		try (Connection appender = connect();
+				Connection connection = connect();
 				RedisRuns publisher = new RedisRuns(redis.host(), redis.port(), Duration.ofSeconds(1))) {
 			this.table.prepare(connection);
 			for (int i = 0; i < 2_000; i++) {

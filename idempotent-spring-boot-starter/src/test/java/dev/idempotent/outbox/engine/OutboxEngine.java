@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 import dev.idempotent.outbox.OutboxPublisher;
@@ -78,7 +79,7 @@ class OutboxEngine implements AutoCloseable {
 
 	private volatile boolean running = true;
 
-	private volatile int outages;
+	private final AtomicInteger outages = new AtomicInteger();
 
 	private volatile boolean rescan;
 
@@ -136,7 +137,7 @@ class OutboxEngine implements AutoCloseable {
 	}
 
 	private void deliverWoken(Connection connection) throws SQLException, InterruptedException {
-		NavigableMap<Long, Long> lanes = this.wakes.take((this.outages > 0) ? 1 : this.settings.batch(), IDLE);
+		NavigableMap<Long, Long> lanes = this.wakes.take((this.outages.get() > 0) ? 1 : this.settings.batch(), IDLE);
 		try {
 			if (!lanes.isEmpty()) {
 				deliver(connection, lanes);
@@ -172,10 +173,11 @@ class OutboxEngine implements AutoCloseable {
 	 */
 	private Collection<List<Head>> first(Connection connection, NavigableMap<Long, Long> lanes) throws SQLException {
 		Map<Long, SerializedEvent> behind = behind(lanes);
-		List<Look> looks = lanes.keySet().stream().map((lane) -> {
+		List<Look> looks = new ArrayList<>();
+		lanes.forEach((lane, row) -> {
 			SerializedEvent delivered = behind.get(lane);
-			return new Look(lane, (delivered != null) ? Math.min(lanes.get(lane) - 1, delivered.sequence()) : 0);
-		}).toList();
+			looks.add(new Look(lane, (delivered != null) ? Math.min(row - 1, delivered.sequence()) : 0));
+		});
 		Map<Long, List<Head>> first = byLane(this.table.heads(connection, looks, this.settings.run()));
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
@@ -383,11 +385,10 @@ class OutboxEngine implements AutoCloseable {
 			last.forEach((lane, row) -> engine.wakes.add(lane, row + 1));
 			this.released.forEach((claim) -> engine.wakes.add(claim.lane(), claim.id()));
 			if (this.outage) {
-				engine.outages++;
-				pauseOf(Math.min(1_000, 25L << Math.min(engine.outages, 6)));
+				pauseOf(Math.min(1_000, 25L << Math.min(engine.outages.incrementAndGet(), 6)));
 			}
 			else if (!this.delivered.isEmpty()) {
-				engine.outages = 0;
+				engine.outages.set(0);
 			}
 		}
 
@@ -423,7 +424,7 @@ class OutboxEngine implements AutoCloseable {
 
 		private double lastBusy = Double.MAX_VALUE;
 
-		private long busy;
+		private double busy;
 
 		void next(Connection connection) throws SQLException, InterruptedException {
 			OutboxEngine engine = OutboxEngine.this;
@@ -451,7 +452,7 @@ class OutboxEngine implements AutoCloseable {
 				endPass();
 			}
 			else if (woken < CHUNK / 50) {
-				pauseOf((long) (took / 1_000_000 * (1 / share() - 1)));
+				pauseOf((long) (took / 1e6 * (1 / share() - 1)));
 			}
 		}
 
