@@ -196,8 +196,8 @@ class EngineMeasurements {
 			this.jdbc.execute("select pg_stat_reset()");
 			long passes = engine.passes.sum();
 			Thread.sleep(10_000);
-			print("paused: %d passes in 10 s read %s rows", engine.passes.sum() - passes, this.jdbc
-				.queryForList("select idx_tup_fetch from pg_stat_user_tables where relname = 'outbox_event'", Long.class));
+			print("paused: %d passes in 10 s read %s rows", engine.passes.sum() - passes, this.jdbc.queryForList(
+					"select idx_tup_fetch from pg_stat_user_tables where relname = 'outbox_event'", Long.class));
 			long begin = System.nanoTime();
 			engine.resume("memory:paused");
 			awaitEmpty("true");
