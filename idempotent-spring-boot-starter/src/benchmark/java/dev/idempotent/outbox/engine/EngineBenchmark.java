@@ -41,10 +41,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the engine costs, and the states that made the previous one slow. Not part of the
- * build: run it by its name.
+ * What the engine costs, and the states that make the outbox's present one slow. Prints
+ * its figures; {@code docs/adr/0023-the-row-is-the-lease.md} has those of one run.
  */
-class EngineMeasurements {
+class EngineBenchmark {
 
 	private static final int RATE = 200;
 
@@ -388,7 +388,7 @@ class EngineMeasurements {
 	}
 
 	private OutboxEngine engine(OutboxPublisher publisher, Settings settings) {
-		return new OutboxEngine(this.table, EngineMeasurements::connect, publisher, settings);
+		return new OutboxEngine(this.table, EngineBenchmark::connect, publisher, settings);
 	}
 
 	private static Connection connect() throws SQLException {
