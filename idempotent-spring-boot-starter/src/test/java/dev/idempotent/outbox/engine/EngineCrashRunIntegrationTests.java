@@ -40,8 +40,8 @@ import static org.awaitility.Awaitility.await;
 /**
  * Three instances that are killed and stopped, a PostgreSQL that is killed, and a Redis
  * that is killed and disturbed. The system properties {@code engine.duration},
- * {@code engine.fault}, {@code engine.run}, {@code engine.colliding},
- * {@code engine.calm} and {@code engine.seed} vary it.
+ * {@code engine.fault}, {@code engine.run}, {@code engine.colliding}, {@code engine.calm}
+ * and {@code engine.seed} vary it.
  */
 @Tag("long")
 class EngineCrashRunIntegrationTests {
