@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Simulates outages of the gateway's refunds.
+ * Lets the gateway refuse refunds.
  */
 @RestController
 @RequestMapping("/api/chaos/gateway")
@@ -35,7 +35,7 @@ class GatewayChaosController {
 	/**
 	 * The state of the gateway.
 	 *
-	 * @param refunds whether it takes refunds; otherwise they get 503
+	 * @param refunds whether it takes refunds; otherwise they get 422
 	 */
 	record GatewayState(boolean refunds) {
 

@@ -30,13 +30,13 @@ class GatewayController {
 	}
 
 	/**
-	 * Refunds a charge, unless the gateway's refunds are out of order.
+	 * Refunds a charge, unless the gateway refuses refunds.
 	 */
 	@PostMapping("/gateway/refunds")
 	@Idempotent(guarantee = Guarantee.LEASE)
 	Refund refund(@RequestBody RefundOrder command) {
 		if (!this.refunds.isOpen()) {
-			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE);
+			throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT);
 		}
 		return this.book.refund(command.chargeId());
 	}

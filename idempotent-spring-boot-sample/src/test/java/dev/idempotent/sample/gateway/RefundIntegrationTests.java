@@ -47,13 +47,14 @@ class RefundIntegrationTests {
 	}
 
 	@Test
-	void areMadeByARetryAfterAnOutage() {
+	void areMadeUnderAnotherKeyAfterARefusal() {
 		String key = ShopClient.newKey();
 		assertThat(switchRefunds(false)).contains("\"refunds\":false");
-		assertThat(refund(key).statusCode()).isEqualTo(503);
+		assertThat(refund(key).statusCode()).isEqualTo(422);
 		assertThat(refunds()).isZero();
 		assertThat(switchRefunds(true)).contains("\"refunds\":true");
-		assertThat(refund(key).statusCode()).isEqualTo(200);
+		assertThat(refund(key).statusCode()).as("a replay").isEqualTo(422);
+		assertThat(refund(ShopClient.newKey()).statusCode()).isEqualTo(200);
 		assertThat(refunds()).isOne();
 	}
 

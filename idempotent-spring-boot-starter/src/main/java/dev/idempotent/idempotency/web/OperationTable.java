@@ -67,9 +67,10 @@ record OperationTable(List<RequestMappingHandlerMapping> mappings, List<RequestM
 		annotated.forEach((handler, operation) -> operation.requirePathVariables(
 				IdempotentConfigurationException.describe(handler.type(), handler.method()),
 				pathVariables.getOrDefault(handler, Set.of())));
-		mappings.forEach(required::check);
+		RequiredKeyOperations matching = required.matchedAs(mappings);
+		mappings.forEach(matching::check);
 		return new OperationTable(mappings, List.copyOf(patterns), Map.copyOf(annotated),
-				CancelPairs.of(annotated, policy), required, new OperationPrefilter(patterns, required.rules()));
+				CancelPairs.of(annotated, policy), matching, new OperationPrefilter(patterns, matching.rules()));
 	}
 
 	private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {

@@ -41,10 +41,27 @@ final class RequiredKeyOperations {
 
 	RequiredKeyOperations(List<String> requests, OperationSettings defaults,
 			@Nullable IdempotencyTransactionSource transactionSource) {
-		this.rules = requests.stream().map(Rule::parse).toList();
+		this(requests.stream().map(Rule::parse).toList(), transactionSource, defaults);
+	}
+
+	private RequiredKeyOperations(List<Rule> rules, @Nullable IdempotencyTransactionSource transactionSource,
+			OperationSettings defaults) {
+		this.rules = rules;
 		this.defaults = defaults;
 		this.transactionSource = transactionSource;
 		this.underLease = IdempotentOperation.ofRule(defaults, null);
+	}
+
+	/**
+	 * Returns the same operations for paths that are matched as any of the mappings does,
+	 * such as without regard to case.
+	 */
+	RequiredKeyOperations matchedAs(List<RequestMappingHandlerMapping> mappings) {
+		List<Rule> parsed = mappings.stream().flatMap((mapping) -> {
+			PathPatternParser parser = mapping.getPatternParser();
+			return this.rules.stream().map((rule) -> (parser != null) ? rule.parsedBy(parser) : rule);
+		}).distinct().toList();
+		return new RequiredKeyOperations(parsed, this.transactionSource, this.defaults);
 	}
 
 	List<Rule> rules() {
@@ -129,6 +146,10 @@ final class RequiredKeyOperations {
 			catch (PatternParseException ex) {
 				throw malformed(ex.getMessage(), ex);
 			}
+		}
+
+		private Rule parsedBy(PathPatternParser parser) {
+			return new Rule(this.method, parser.parse(this.path.getPatternString()));
 		}
 
 		private static IdempotentConfigurationException malformed(String mistake, @Nullable Throwable cause) {

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.net.http.HttpResponse;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -92,8 +93,8 @@ class HandlersWithoutProxyIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	private int rows() {
-		return application.bean(JdbcTemplate.class)
-			.queryForObject("select count(*) from done where name = ?", Integer.class, this.key);
+		return Objects.requireNonNull(application.bean(JdbcTemplate.class)
+			.queryForObject("select count(*) from done where name = ?", Integer.class, this.key));
 	}
 
 	static final class Runs {

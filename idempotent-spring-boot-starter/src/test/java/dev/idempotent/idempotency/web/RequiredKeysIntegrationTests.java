@@ -13,6 +13,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.web.servlet.config.annotation.PathMatchConfigurer;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 import static dev.idempotent.testing.WebApplication.text;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,12 +50,36 @@ class RequiredKeysIntegrationTests {
 		}
 	}
 
+	@Test
+	void matchPathsAsTheMappingsOfTheApplicationDo() {
+		try (WebApplication application = WebApplication.start(AnyCaseApplication.class, redis,
+				"idempotent.web.required-for=POST /plain/**")) {
+			assertThat(application.post("/PLAIN/1", "{}").statusCode()).isEqualTo(400);
+			assertThat(application.post("/plain/1", "{}").statusCode()).isEqualTo(400);
+			assertThat(application.bean(Operations.class).runs()).isZero();
+			assertThat(text(application.post("/Plain/1", "{}", KEY, UUID.randomUUID().toString()))).startsWith("run 1");
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
 			.isThrownBy(() -> RequiredKeyOperations.Rule.parse(rule))
 			.withMessageStartingWith("idempotent.web.required-for: ");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class AnyCaseApplication implements WebMvcConfigurer {
+
+		@Override
+		public void configurePathMatch(PathMatchConfigurer configurer) {
+			PathPatternParser parser = new PathPatternParser();
+			parser.setCaseSensitive(false);
+			configurer.setPatternParser(parser);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
