@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 import dev.idempotent.stream.ConsumerGroup;
-import dev.idempotent.stream.GroupBacklog;
+import dev.idempotent.stream.StreamInspector.GroupBacklog;
 import dev.idempotent.stream.StreamObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;

@@ -1,9 +1,13 @@
 package dev.idempotent.stream;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -21,6 +25,7 @@ import io.lettuce.core.XReadArgs;
 import io.lettuce.core.XReadArgs.StreamOffset;
 import io.lettuce.core.cluster.SlotHash;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.ClassPathResource;
 
 /**
  * The Redis commands of one consumer of a group, on one connection. Each method throws a
@@ -97,7 +102,7 @@ final class ConsumerOperations {
 	@Nullable Entry claim(Duration idle, @Nullable String after) {
 		byte[] from = Entry.bytes((after != null) ? "(" + after : "-");
 		List<Object> reply = await(this.connection.commands()
-			.eval(LuaScript.CLAIM.text(), ScriptOutputType.MULTI, new byte[][] { this.stream },
+			.eval(Script.CLAIM.text(), ScriptOutputType.MULTI, new byte[][] { this.stream },
 					withGroup(this.name, millis(idle), from)));
 		return reply.isEmpty() ? null : entry(reply);
 	}
@@ -111,14 +116,14 @@ final class ConsumerOperations {
 	 * still owns it. It can be claimed once it reaches the minimum idle time.
 	 */
 	void release(String id, Duration idle, long deliveries) {
-		run(LuaScript.RELEASE, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
+		run(Script.RELEASE, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
 	}
 
 	/**
 	 * Resets the idle time of the entry, if this consumer still owns it.
 	 */
 	void renew(String id) {
-		run(LuaScript.RENEW, this.name, Entry.bytes(id));
+		run(Script.RENEW, this.name, Entry.bytes(id));
 	}
 
 	/**
@@ -141,7 +146,7 @@ final class ConsumerOperations {
 		byte[][] arguments = Stream.concat(Stream.of(this.group, this.name, Entry.bytes(entry.id())), Stream.of(fields))
 			.toArray(byte[][]::new);
 		Long moved = await(this.connection.commands()
-			.eval(LuaScript.DEAD_LETTER.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead },
+			.eval(Script.DEAD_LETTER.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead },
 					arguments));
 		return moved > 0;
 	}
@@ -160,14 +165,14 @@ final class ConsumerOperations {
 	 * Removes idle consumers without pending entries, and this one if it is leaving.
 	 */
 	void removeIdleConsumers(boolean leaving, Duration idle) {
-		run(LuaScript.REMOVE_IDLE_CONSUMERS, leaving ? this.name : new byte[0], millis(idle));
+		run(Script.REMOVE_IDLE_CONSUMERS, leaving ? this.name : new byte[0], millis(idle));
 	}
 
 	static boolean isGroupMissing(RedisCommandExecutionException failure) {
 		return startsWith(failure, "NOGROUP");
 	}
 
-	private void run(LuaScript script, byte[]... arguments) {
+	private void run(Script script, byte[]... arguments) {
 		Long unused = await(this.connection.commands()
 			.eval(script.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream }, withGroup(arguments)));
 	}
@@ -203,6 +208,33 @@ final class ConsumerOperations {
 
 	private static boolean startsWith(RedisCommandExecutionException failure, String code) {
 		return String.valueOf(failure.getMessage()).startsWith(code);
+	}
+
+	/**
+	 * The scripts that run atomically on the server. The header of each file documents
+	 * its effect, keys and arguments.
+	 */
+	private enum Script {
+
+		CLAIM, DEAD_LETTER, RELEASE, REMOVE_IDLE_CONSUMERS, RENEW;
+
+		private final String text;
+
+		Script() {
+			String file = name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua";
+			try {
+				this.text = new ClassPathResource(file, ConsumerOperations.class)
+					.getContentAsString(StandardCharsets.UTF_8);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException("Script not found on the class path: " + file, ex);
+			}
+		}
+
+		String text() {
+			return this.text;
+		}
+
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
+import dev.idempotent.stream.EntryObservers.ObservedEntry;
 import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import org.jspecify.annotations.Nullable;

@@ -1,11 +1,13 @@
 package dev.idempotent.stream;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import dev.idempotent.stream.StreamObservation.Delivery;
 import dev.idempotent.stream.StreamObservation.Scope;
+import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,18 +32,14 @@ final class EntryObservers {
 	}
 
 	void listening(List<ConsumerGroup> groups) {
-		notifyAll((observer) -> observer.listening(groups));
+		notifyObservers((observer) -> observer.listening(groups));
 	}
 
 	/**
 	 * Begins to observe a delivery.
 	 */
 	ObservedEntry start(ConsumerGroup group, Entry entry) {
-		return new ObservedEntry(this::call, this::processed, group, entry.deliveries(), open(group, entry));
-	}
-
-	private void processed(ProcessedEntry entry) {
-		notifyAll((observer) -> observer.processed(entry));
+		return new ObservedEntry(group, entry.deliveries(), open(group, entry));
 	}
 
 	/**
@@ -67,7 +65,7 @@ final class EntryObservers {
 		}
 	}
 
-	private void notifyAll(Consumer<StreamObserver> call) {
+	private void notifyObservers(Consumer<StreamObserver> call) {
 		this.observers.forEach((observer) -> call(() -> call.accept(observer)));
 	}
 
@@ -77,6 +75,54 @@ final class EntryObservers {
 					+ "nevertheless. Further failures are logged at level DEBUG", failure.getClass().getName());
 		}
 		logger.debug("An observer of the @RedisStreamListener methods has failed", failure);
+	}
+
+	/**
+	 * One observed delivery. Its outcome is {@link Outcome#REDELIVERED} unless another
+	 * one is set.
+	 */
+	final class ObservedEntry {
+
+		private final ConsumerGroup group;
+
+		private final long deliveries;
+
+		private final @Nullable Scope scope;
+
+		private final long started = System.nanoTime();
+
+		private Outcome outcome = Outcome.REDELIVERED;
+
+		private ObservedEntry(ConsumerGroup group, long deliveries, @Nullable Scope scope) {
+			this.group = group;
+			this.deliveries = deliveries;
+			this.scope = scope;
+		}
+
+		void failed(Throwable failure) {
+			Scope open = this.scope;
+			if (open != null) {
+				call(() -> open.failed(failure));
+			}
+		}
+
+		void outcome(Outcome outcome) {
+			this.outcome = outcome;
+		}
+
+		/**
+		 * Closes the scope and notifies the observers.
+		 */
+		void end() {
+			Duration took = Duration.ofNanos(System.nanoTime() - this.started);
+			Scope open = this.scope;
+			if (open != null) {
+				call(() -> open.close(this.outcome));
+			}
+			ProcessedEntry processed = new ProcessedEntry(this.group, this.outcome, this.deliveries, took);
+			notifyObservers((observer) -> observer.processed(processed));
+		}
+
 	}
 
 }

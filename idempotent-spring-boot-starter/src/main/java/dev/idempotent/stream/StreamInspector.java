@@ -7,12 +7,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import dev.idempotent.lettuce.DedicatedRedisConnection;
 import dev.idempotent.lettuce.DedicatedRedisConnections;
-import dev.idempotent.stream.GroupMember;
-import dev.idempotent.stream.Inquiry.Reply;
+import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.stream.StreamInspector.GroupMember;
+import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -106,7 +112,7 @@ public final class StreamInspector {
 	}
 
 	private Map<ConsumerGroup, GroupBacklog> backlogs(Inquiry inquiry) {
-		Map<String, Reply<List<Object>>> replies = new LinkedHashMap<>();
+		Map<String, Inquiry.Reply<List<Object>>> replies = new LinkedHashMap<>();
 		this.subscriptions.forEach((each) -> replies.computeIfAbsent(each.stream(),
 				(stream) -> inquiry.send((redis) -> redis.xinfoGroups(Entry.bytes(stream)))));
 		Map<ConsumerGroup, GroupBacklog> backlogs = new HashMap<>();
@@ -132,13 +138,13 @@ public final class StreamInspector {
 
 		private final Subscription subscription;
 
-		private final Reply<List<Object>> groups;
+		private final Inquiry.Reply<List<Object>> groups;
 
-		private final Reply<List<Object>> consumers;
+		private final Inquiry.Reply<List<Object>> consumers;
 
-		private final Reply<Long> length;
+		private final Inquiry.Reply<Long> length;
 
-		private final Reply<Long> deadLength;
+		private final Inquiry.Reply<Long> deadLength;
 
 		Inquired(Inquiry inquiry, Subscription subscription) {
 			byte[] stream = Entry.bytes(subscription.stream());
@@ -159,7 +165,7 @@ public final class StreamInspector {
 
 		private @Nullable String problem() {
 			return Stream.of(this.groups, this.consumers, this.length, this.deadLength)
-				.map(Reply::problem)
+				.map(Inquiry.Reply::problem)
 				.filter(Objects::nonNull)
 				.findFirst()
 				.orElse(null);
@@ -176,6 +182,180 @@ public final class StreamInspector {
 						.toList();
 		}
 
+	}
+
+	/**
+	 * Commands that are sent together and whose replies are awaited until one deadline.
+	 */
+	private static final class Inquiry {
+
+		static final String NO_REPLY = "Redis did not respond";
+
+		private static final Logger logger = LoggerFactory.getLogger(Inquiry.class);
+
+		private final DedicatedRedisConnection connection;
+
+		private final long deadline;
+
+		private boolean broken;
+
+		Inquiry(DedicatedRedisConnection connection, Duration timeout) {
+			this.connection = connection;
+			this.deadline = System.nanoTime() + timeout.toNanos();
+		}
+
+		<T> Reply<T> send(Function<RedisClusterAsyncCommands<byte[], byte[]>, RedisFuture<T>> command) {
+			try {
+				return new Reply<>(command.apply(this.connection.commands()));
+			}
+			catch (RuntimeException ex) {
+				return new Reply<>(problemOf(ex));
+			}
+		}
+
+		/**
+		 * Returns whether the connection must be discarded.
+		 */
+		boolean isConnectionBroken() {
+			return this.broken;
+		}
+
+		private String problemOf(RuntimeException failure) {
+			logger.debug("The state of a stream could not be read", failure);
+			boolean rejected = failure instanceof RedisCommandExecutionException;
+			this.broken |= !rejected || ErrorReply.requiresReconnect(failure);
+			return rejected ? String.valueOf(failure.getMessage()) : NO_REPLY;
+		}
+
+		/**
+		 * The reply to one command.
+		 */
+		final class Reply<T> {
+
+			private final @Nullable RedisFuture<T> future;
+
+			private @Nullable String problem;
+
+			private Reply(RedisFuture<T> future) {
+				this.future = future;
+			}
+
+			private Reply(String problem) {
+				this.future = null;
+				this.problem = problem;
+			}
+
+			/**
+			 * Waits until the deadline.
+			 * @return {@code null} if there is a {@linkplain #problem problem}
+			 */
+			@Nullable T await() {
+				if (this.future == null || this.problem != null) {
+					return null;
+				}
+				try {
+					long left = Math.max(1, Inquiry.this.deadline - System.nanoTime());
+					return LettuceFutures.awaitOrCancel(this.future, left, TimeUnit.NANOSECONDS);
+				}
+				catch (RuntimeException ex) {
+					this.problem = problemOf(ex);
+					return null;
+				}
+			}
+
+			/**
+			 * Why there is no reply.
+			 * @return {@code null} if there is one
+			 */
+			@Nullable String problem() {
+				return this.problem;
+			}
+
+		}
+
+	}
+
+	/**
+	 * The state of a consumer group as Redis reports it.
+	 *
+	 * @param pending the number of entries that were delivered and are not acknowledged
+	 * @param lag the number of entries that were not delivered yet, or {@code null} if
+	 * Redis does not know it: before Redis 7, or after entries were deleted
+	 * @param consumers the number of consumers
+	 * @param lastDeliveredId the id of the newest entry that was delivered
+	 */
+	public record GroupBacklog(long pending, @Nullable Long lag, long consumers, String lastDeliveredId) {
+
+		/**
+		 * Finds a group in the reply to {@code XINFO GROUPS}.
+		 * @return {@code null} if the group does not exist
+		 */
+		static @Nullable GroupBacklog of(List<?> groups, String group) {
+			for (Object each : groups) {
+				Map<String, Object> fields = fields(each);
+				if (group.equals(fields.get("name"))) {
+					return new GroupBacklog(number(fields, "pending"), (Long) fields.get("lag"),
+							number(fields, "consumers"), String.valueOf(fields.get("last-delivered-id")));
+				}
+			}
+			return null;
+		}
+
+		/**
+		 * The fields of an element of a reply, with texts as strings.
+		 */
+		static Map<String, Object> fields(Object element) {
+			List<?> names = (List<?>) element;
+			Map<String, Object> fields = new HashMap<>();
+			for (int i = 0; i + 1 < names.size(); i += 2) {
+				fields.put(String.valueOf(value(names.get(i))), value(names.get(i + 1)));
+			}
+			return fields;
+		}
+
+		static long number(Map<String, Object> fields, String name) {
+			return (fields.get(name) instanceof Long number) ? number : 0;
+		}
+
+		private static @Nullable Object value(@Nullable Object reply) {
+			return (reply instanceof byte[] bytes) ? Entry.text(bytes) : reply;
+		}
+
+	}
+
+	/**
+	 * A consumer of a group.
+	 *
+	 * @param name its name
+	 * @param pending the number of its pending entries
+	 * @param idleMillis the milliseconds since it last tried to read
+	 */
+	public record GroupMember(String name, long pending, long idleMillis) {
+
+		static GroupMember of(Object element) {
+			Map<String, Object> fields = GroupBacklog.fields(element);
+			return new GroupMember(String.valueOf(fields.get("name")), GroupBacklog.number(fields, "pending"),
+					GroupBacklog.number(fields, "idle"));
+		}
+
+	}
+
+	/**
+	 * A consumer group with its stream and its dead-letter stream. Numbers are
+	 * {@code null} where Redis has not answered or has rejected the command.
+	 *
+	 * @param group the group
+	 * @param concurrency how many entries this process handles at the same time
+	 * @param length the number of entries in the stream, processed ones included
+	 * @param backlog {@code null} if the group does not exist
+	 * @param consumers those with the most pending entries, up to 100
+	 * @param deadStream the key of the dead-letter stream
+	 * @param deadLength the number of entries in the dead-letter stream
+	 * @param problem why numbers are missing, or {@code null}
+	 */
+	public record GroupDetails(ConsumerGroup group, int concurrency, @Nullable Long length,
+			@Nullable GroupBacklog backlog, List<GroupMember> consumers, String deadStream, @Nullable Long deadLength,
+			@Nullable String problem) {
 	}
 
 }

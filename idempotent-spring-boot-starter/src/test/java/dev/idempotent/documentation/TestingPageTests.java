@@ -25,7 +25,7 @@ class TestingPageTests {
 		try (Stream<Path> examples = Files.list(EXAMPLES)) {
 			sources = examples.map(TestingPageTests::read).collect(Collectors.joining());
 		}
-		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(12)
+		assertThat(Page.of("docs/testing-your-application.md").blocks("java")).hasSize(8)
 			.allSatisfy((example) -> assertThat(sources).contains(example.strip()));
 	}
 

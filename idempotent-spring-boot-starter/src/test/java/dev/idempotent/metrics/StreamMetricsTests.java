@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import dev.idempotent.stream.ConsumerGroup;
-import dev.idempotent.stream.GroupBacklog;
+import dev.idempotent.stream.StreamInspector.GroupBacklog;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -3,9 +3,9 @@ package dev.idempotent.autoconfigure.operations;
 import java.time.Duration;
 import java.util.List;
 
-import dev.idempotent.stream.GroupBacklog;
-import dev.idempotent.stream.GroupDetails;
-import dev.idempotent.stream.GroupMember;
+import dev.idempotent.stream.StreamInspector.GroupBacklog;
+import dev.idempotent.stream.StreamInspector.GroupDetails;
+import dev.idempotent.stream.StreamInspector.GroupMember;
 import dev.idempotent.stream.RedisStreamListenerContainer;
 import dev.idempotent.stream.StreamInspector;
 import org.jspecify.annotations.Nullable;

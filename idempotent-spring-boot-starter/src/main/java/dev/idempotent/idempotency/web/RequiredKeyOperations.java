@@ -57,13 +57,10 @@ final class RequiredKeyOperations {
 	 * such as without regard to case.
 	 */
 	RequiredKeyOperations matchedAs(List<RequestMappingHandlerMapping> mappings) {
-		List<Rule> parsed = mappings.stream()
-			.flatMap((mapping) -> {
-				PathPatternParser parser = mapping.getPatternParser();
-				return this.rules.stream().map((rule) -> (parser != null) ? rule.parsedBy(parser) : rule);
-			})
-			.distinct()
-			.toList();
+		List<Rule> parsed = mappings.stream().flatMap((mapping) -> {
+			PathPatternParser parser = mapping.getPatternParser();
+			return this.rules.stream().map((rule) -> (parser != null) ? rule.parsedBy(parser) : rule);
+		}).distinct().toList();
 		return new RequiredKeyOperations(parsed, this.transactionSource, this.defaults);
 	}
 

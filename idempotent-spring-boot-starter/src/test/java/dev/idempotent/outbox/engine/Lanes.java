@@ -38,7 +38,7 @@ final class Lanes {
 		}
 		digest.update(topic.getBytes(StandardCharsets.UTF_8));
 		digest.update((byte) 0);
-		return slot | ByteBuffer.wrap(digest.digest(key.getBytes(StandardCharsets.UTF_8))).getLong() & KEY_MASK;
+		return slot | (ByteBuffer.wrap(digest.digest(key.getBytes(StandardCharsets.UTF_8))).getLong() & KEY_MASK);
 	}
 
 	/**

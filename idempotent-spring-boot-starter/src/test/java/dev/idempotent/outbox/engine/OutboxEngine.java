@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 import dev.idempotent.outbox.OutboxPublisher;
@@ -78,7 +79,7 @@ class OutboxEngine implements AutoCloseable {
 
 	private volatile boolean running = true;
 
-	private volatile int outages;
+	private final AtomicInteger outages = new AtomicInteger();
 
 	private volatile boolean rescan;
 
@@ -136,7 +137,7 @@ class OutboxEngine implements AutoCloseable {
 	}
 
 	private void deliverWoken(Connection connection) throws SQLException, InterruptedException {
-		NavigableMap<Long, Long> lanes = this.wakes.take((this.outages > 0) ? 1 : this.settings.batch(), IDLE);
+		NavigableMap<Long, Long> lanes = this.wakes.take((this.outages.get() > 0) ? 1 : this.settings.batch(), IDLE);
 		try {
 			if (!lanes.isEmpty()) {
 				deliver(connection, lanes);
@@ -172,18 +173,20 @@ class OutboxEngine implements AutoCloseable {
 	 */
 	private Collection<List<Head>> first(Connection connection, NavigableMap<Long, Long> lanes) throws SQLException {
 		Map<Long, SerializedEvent> behind = behind(lanes);
-		List<Look> looks = lanes.keySet().stream().map((lane) -> {
+		List<Look> looks = new ArrayList<>();
+		lanes.forEach((lane, row) -> {
 			SerializedEvent delivered = behind.get(lane);
-			return new Look(lane, (delivered != null) ? delivered.sequence() : 0);
-		}).toList();
+			looks.add(new Look(lane, (delivered != null) ? Math.min(row - 1, delivered.sequence()) : 0));
+		});
 		Map<Long, List<Head>> first = byLane(this.table.heads(connection, looks, this.settings.run()));
 		List<Look> again = new ArrayList<>();
 		behind.forEach((lane, delivered) -> {
 			List<Head> rows = first.get(lane);
 			if (rows != null) {
-				// Another key of the lane may have an earlier row that committed later.
-				rows.removeIf((row) -> !isSameKey(row, delivered));
-				if (rows.isEmpty()) {
+				if (follows(rows.get(0), delivered)) {
+					rows.removeIf((row) -> !follows(row, delivered));
+				}
+				else {
 					first.remove(lane);
 					again.add(new Look(lane, 0));
 				}
@@ -207,7 +210,7 @@ class OutboxEngine implements AutoCloseable {
 		synchronized (this.lastDelivered) {
 			lanes.forEach((lane, row) -> {
 				SerializedEvent delivered = this.lastDelivered.get(lane);
-				if (delivered != null && delivered.sequence() < row) {
+				if (delivered != null && row > 0) {
 					behind.put(lane, delivered);
 				}
 			});
@@ -215,8 +218,13 @@ class OutboxEngine implements AutoCloseable {
 		return behind;
 	}
 
-	boolean isSameKey(Head row, SerializedEvent delivered) {
-		return row.topic().equals(delivered.topic()) && Objects.equals(row.key(), delivered.key());
+	/**
+	 * Whether no row can be between a row that a search behind a delivered one has found
+	 * and that one. Another key of the lane may have an earlier row that committed later.
+	 */
+	boolean follows(Head row, SerializedEvent delivered) {
+		return row.id() > delivered.sequence() && row.topic().equals(delivered.topic())
+				&& Objects.equals(row.key(), delivered.key());
 	}
 
 	private static Map<Long, List<Head>> byLane(List<Head> heads) {
@@ -371,16 +379,16 @@ class OutboxEngine implements AutoCloseable {
 		 */
 		private void lookAgain() {
 			OutboxEngine engine = OutboxEngine.this;
-			this.delivered.stream()
-				.filter((claim) -> !hasStopped(claim.lane()))
-				.forEach((claim) -> engine.wakes.add(claim.lane(), claim.id() + 1));
+			Map<Long, Long> last = new HashMap<>();
+			this.delivered.forEach((claim) -> last.put(claim.lane(), claim.id()));
+			last.keySet().removeIf(this::hasStopped);
+			last.forEach((lane, row) -> engine.wakes.add(lane, row + 1));
 			this.released.forEach((claim) -> engine.wakes.add(claim.lane(), claim.id()));
 			if (this.outage) {
-				engine.outages++;
-				pauseOf(Math.min(1_000, 25L << Math.min(engine.outages, 6)));
+				pauseOf(Math.min(1_000, 25L << Math.min(engine.outages.incrementAndGet(), 6)));
 			}
 			else if (!this.delivered.isEmpty()) {
-				engine.outages = 0;
+				engine.outages.set(0);
 			}
 		}
 
@@ -414,9 +422,9 @@ class OutboxEngine implements AutoCloseable {
 
 		private long position = Long.MIN_VALUE;
 
-		private double share = LEAST;
+		private double lastBusy = Double.MAX_VALUE;
 
-		private long busy;
+		private double busy;
 
 		void next(Connection connection) throws SQLException, InterruptedException {
 			OutboxEngine engine = OutboxEngine.this;
@@ -444,14 +452,22 @@ class OutboxEngine implements AutoCloseable {
 				endPass();
 			}
 			else if (woken < CHUNK / 50) {
-				pauseOf((long) (took / 1_000_000 * (1 / this.share - 1)));
+				pauseOf((long) (took / 1e6 * (1 / share() - 1)));
 			}
+		}
+
+		/**
+		 * The share of time that lets a pass end within five intervals.
+		 */
+		private double share() {
+			double target = 5.0 * OutboxEngine.this.settings.scanInterval().toNanos();
+			return Math.max(LEAST, Math.min(MOST, Math.max(this.lastBusy, this.busy) / target));
 		}
 
 		private void endPass() {
 			OutboxEngine engine = OutboxEngine.this;
 			Duration interval = engine.settings.scanInterval();
-			this.share = Math.max(LEAST, Math.min(MOST, this.busy / (5.0 * interval.toNanos())));
+			this.lastBusy = this.busy;
 			this.busy = 0;
 			this.position = Long.MIN_VALUE;
 			engine.passes.increment();

@@ -95,8 +95,8 @@ enum PlantedFault {
 			}
 
 			@Override
-			boolean isSameKey(EventTable.Head row, SerializedEvent delivered) {
-				return PlantedFault.this == LOOK_BEHIND_ANY_KEY || super.isSameKey(row, delivered);
+			boolean follows(EventTable.Head row, SerializedEvent delivered) {
+				return PlantedFault.this == LOOK_BEHIND_ANY_KEY || super.follows(row, delivered);
 			}
 
 		};

@@ -106,7 +106,7 @@ final class RedisRuns implements OutboxPublisher, AutoCloseable {
 
 	private synchronized void disconnect() {
 		if (this.connection != null) {
-			this.connection.closeAsync();
+			var unused = this.connection.closeAsync();
 			this.connection = null;
 		}
 	}

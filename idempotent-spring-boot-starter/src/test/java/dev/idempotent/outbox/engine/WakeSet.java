@@ -36,6 +36,7 @@ final class WakeSet {
 	 * Takes the lanes that have waited longest.
 	 * @return in the order of lanes, so that all transactions lock rows in one order
 	 */
+	@SuppressWarnings("WaitNotInLoop") // It may return none.
 	synchronized NavigableMap<Long, Long> take(int limit, Duration patience) throws InterruptedException {
 		if (this.lanes.isEmpty()) {
 			wait(patience.toMillis());
@@ -54,6 +55,7 @@ final class WakeSet {
 	/**
 	 * Waits until at least half of the set is free.
 	 */
+	@SuppressWarnings("WaitNotInLoop") // It may return early.
 	synchronized void awaitRoom(Duration patience) throws InterruptedException {
 		if (this.lanes.size() > this.capacity / 2) {
 			wait(patience.toMillis());

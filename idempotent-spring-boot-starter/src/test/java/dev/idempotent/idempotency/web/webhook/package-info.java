@@ -1,5 +1,5 @@
 /**
- * The example of docs/webhooks.md.
+ * The example of docs/messages.md.
  */
 @NullMarked
 package dev.idempotent.idempotency.web.webhook;

@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,6 +21,7 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.engine.EventTable.Chunk;
+import dev.idempotent.outbox.engine.EventTable.Claim;
 import dev.idempotent.outbox.engine.EventTable.Dialect;
 import dev.idempotent.outbox.engine.EventTable.Head;
 import dev.idempotent.outbox.engine.EventTable.Look;
@@ -39,10 +41,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the engine costs, and the states that made the previous one slow. Not part of the
- * build: run it by its name.
+ * What the engine costs, and the states that make the outbox's present one slow. Prints
+ * its figures; {@code docs/adr/0023-the-row-is-the-lease.md} has those of one run.
  */
-class EngineMeasurements {
+class EngineBenchmark {
 
 	private static final int RATE = 200;
 
@@ -82,7 +84,7 @@ class EngineMeasurements {
 	private long[] latency(boolean engine, int events) throws Exception {
 		RedisClient client = RedisClient.create(RedisURI.create(redis.host(), redis.port()));
 		RedisRuns publisher = new RedisRuns(redis.host(), redis.port(), Duration.ofSeconds(1));
-		Map<String, Long> committed = new ConcurrentHashMap<>();
+		Map<String, Long> committed = new HashMap<>();
 		Map<String, Long> consumed = new ConcurrentHashMap<>();
 		RedisCommands<String, String> reader = client.connect().sync();
 		var newest = reader.xrevrange(RedisRuns.STREAM, Range.unbounded(), Limit.from(1));
@@ -130,7 +132,7 @@ class EngineMeasurements {
 		client.shutdown();
 		return committed.entrySet()
 			.stream()
-			.mapToLong((entry) -> consumed.get(entry.getKey()) - entry.getValue())
+			.mapToLong((entry) -> consumed.getOrDefault(entry.getKey(), Long.MAX_VALUE) - entry.getValue())
 			.sorted()
 			.toArray();
 	}
@@ -194,7 +196,7 @@ class EngineMeasurements {
 			this.jdbc.execute("select pg_stat_reset()");
 			long passes = engine.passes.sum();
 			Thread.sleep(10_000);
-			print("paused: %d passes in 10 s read %s rows", engine.passes.sum() - passes, this.jdbc.queryForObject(
+			print("paused: %d passes in 10 s read %s rows", engine.passes.sum() - passes, this.jdbc.queryForList(
 					"select idx_tup_fetch from pg_stat_user_tables where relname = 'outbox_event'", Long.class));
 			long begin = System.nanoTime();
 			engine.resume("memory:paused");
@@ -239,6 +241,37 @@ class EngineMeasurements {
 				}
 			}
 			scanOnce("of 100,000 dead rows");
+		}
+	}
+
+	@Test
+	void stepsOfOneEvent() throws Exception {
+		long[][] times = new long[4][1_000];
+		try (Connection appender = connect();
+				Connection connection = connect();
+				RedisRuns publisher = new RedisRuns(redis.host(), redis.port(), Duration.ofSeconds(1))) {
+			this.table.prepare(connection);
+			for (int i = 0; i < 2_000; i++) {
+				NewRow row = NewRow.of(RedisRuns.TOPIC, "key-" + i, UUID.randomUUID(), "x");
+				this.table.append(appender, List.of(row));
+				long begin = System.nanoTime();
+				List<Head> heads = this.table.heads(connection, List.of(new Look(row.lane(), 0)), 1);
+				long read = System.nanoTime();
+				var claims = this.table.claim(connection, heads, Duration.ofSeconds(10));
+				long claimed = System.nanoTime();
+				publisher.publish(claims.stream().map(Claim::event).toList());
+				long published = System.nanoTime();
+				this.table.delete(connection, claims);
+				long deleted = System.nanoTime();
+				times[0][i % 1_000] = read - begin;
+				times[1][i % 1_000] = claimed - read;
+				times[2][i % 1_000] = published - claimed;
+				times[3][i % 1_000] = deleted - published;
+			}
+		}
+		for (int step = 0; step < 4; step++) {
+			Arrays.sort(times[step]);
+			report(List.of("read", "claim", "publish", "delete").get(step), times[step]);
 		}
 	}
 
@@ -355,7 +388,7 @@ class EngineMeasurements {
 	}
 
 	private OutboxEngine engine(OutboxPublisher publisher, Settings settings) {
-		return new OutboxEngine(this.table, EngineMeasurements::connect, publisher, settings);
+		return new OutboxEngine(this.table, EngineBenchmark::connect, publisher, settings);
 	}
 
 	private static Connection connect() throws SQLException {
