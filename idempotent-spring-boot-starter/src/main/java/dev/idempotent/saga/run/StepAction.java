@@ -98,8 +98,9 @@ final class StepAction {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw LeaveBody.because(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case UNKNOWN -> throw LeaveBody.because(Cause.UNKNOWN, "The outcome of the step '" + entry.name()
-					+ "' is unknown: " + reason + (isWithoutKey(single, attempt.context()) ? WITHOUT_KEY : ""), failure);
+			case UNKNOWN ->
+				throw LeaveBody.because(Cause.UNKNOWN, "The outcome of the step '" + entry.name() + "' is unknown: "
+						+ reason + (isWithoutKey(single, attempt.context()) ? WITHOUT_KEY : ""), failure);
 		};
 	}
 
