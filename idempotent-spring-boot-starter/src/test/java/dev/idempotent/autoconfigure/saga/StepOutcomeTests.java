@@ -23,6 +23,7 @@ import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.method.SagaApplication;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.run.SagaAdministration;
@@ -252,6 +253,28 @@ class StepOutcomeTests {
 			assertThat(this.service.keys()).isEmpty();
 			assertThat(shop.jdbc().queryForList("select id from sent")).isEmpty();
 			assertThat(shop.step(Kind.UNSTORED, () -> send("GET", "/charges"))).isEqualTo("DONE");
+		});
+	}
+
+	@Test
+	void isNotRefusedWithoutAResponse() {
+		run((shop) -> {
+			for (int status : new int[] { Downstream.SILENCE, 409, 503 }) {
+				Callable<@Nullable Object> refusing = () -> {
+					try {
+						return send("POST", "/charges");
+					}
+					catch (RestClientException ex) {
+						throw new StepRefusedException("Declined");
+					}
+				};
+				this.service.willAnswer(status);
+				assertThat(shop.step(Kind.COMPENSATE, refusing)).as("action, " + status)
+					.isEqualTo((status == Downstream.SILENCE) ? "ACTING" : "REFUSED");
+				this.service.willAnswer(200, status);
+				assertThat(shop.undo(Kind.COMPENSATE, refusing)).as("undo, " + status)
+					.isEqualTo((status == Downstream.SILENCE) ? "COMPENSATING" : "DONE");
+			}
 		});
 	}
 
