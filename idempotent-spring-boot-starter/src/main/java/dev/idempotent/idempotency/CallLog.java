@@ -26,6 +26,8 @@ final class CallLog {
 
 	private final boolean singleCall;
 
+	private final @Nullable String refusal;
+
 	private final Map<String, Integer> lastNumbers = new HashMap<>();
 
 	private final Map<Call, Queue<Integer>> unanswered = new HashMap<>();
@@ -46,10 +48,12 @@ final class CallLog {
 	/**
 	 * Creates the log of one run.
 	 * @param singleCall whether the key itself is the key of the only call
+	 * @param refusal why no call gets a key, or {@code null} if calls get keys
 	 */
-	CallLog(IdempotencyKey key, boolean singleCall) {
+	CallLog(IdempotencyKey key, boolean singleCall, @Nullable String refusal) {
 		this.key = key;
 		this.singleCall = singleCall;
+		this.refusal = refusal;
 	}
 
 	/**
@@ -93,6 +97,9 @@ final class CallLog {
 
 	private void countKey() {
 		this.keyed++;
+		if (this.refusal != null) {
+			throw new IllegalStateException(this.refusal);
+		}
 		if (this.singleCall && this.keyed > 1) {
 			throw new IllegalStateException(
 					"The key of this run belongs to a single call, and this is a second one, or a retry with another "

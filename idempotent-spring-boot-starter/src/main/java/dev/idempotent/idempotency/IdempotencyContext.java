@@ -30,7 +30,7 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, new CallLog(key, false), null);
+		this(key, token, new CallLog(key, false, null), null);
 	}
 
 	private IdempotencyContext(IdempotencyKey key, String token, CallLog calls, @Nullable String cancels) {
@@ -51,7 +51,20 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, new CallLog(key, true), cancels);
+		return new IdempotencyContext(key, token, new CallLog(key, true, null), cancels);
+	}
+
+	/**
+	 * Creates the context of a run whose calls must not get keys, because a repetition of
+	 * the run would derive others. A call that needs one fails with an
+	 * {@link IllegalStateException} and is not sent.
+	 * @param key the key of the run
+	 * @param token the claimant's token
+	 * @param refusal why, and what to do instead
+	 * @return the context
+	 */
+	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
+		return new IdempotencyContext(key, token, new CallLog(key, false, refusal), null);
 	}
 
 	/**
@@ -122,7 +135,8 @@ public final class IdempotencyContext {
 	 * differ between retries
 	 * @param request the fingerprint of the call, to tell a retry from another call
 	 * @return the attempt, on which its outcome must be marked
-	 * @throws IllegalStateException if the run makes a single call and this is another
+	 * @throws IllegalStateException if the run makes a single call and this is another,
+	 * or its calls get no keys
 	 */
 	public CallAttempt derive(String target, Fingerprint request) {
 		return this.calls.begin(target, request);

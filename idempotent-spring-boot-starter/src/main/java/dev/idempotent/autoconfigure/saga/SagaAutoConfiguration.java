@@ -54,6 +54,7 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -145,13 +146,14 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	SmartInitializingSingleton sagaMethodsCheck(ConfigurableListableBeanFactory beanFactory, SagaMethods methods,
-			ObjectProvider<JdbcSagaStore> store, IdempotencyJdbcProperties jdbc) {
+			ObjectProvider<JdbcSagaStore> store, IdempotencyJdbcProperties jdbc, Environment environment) {
 		return () -> {
 			new AnnotatedMethodsCheck(beanFactory, Saga.class).check(methods::add);
 			if (!methods.definitions().isEmpty()) {
 				SagaSchema.require(store.getObject());
 				SagaTransactions.verify(SagaTransactions.find(beanFactory, jdbc.transactionManager()),
 						store.getObject().transactionResource());
+				SagaClientsCheck.warn(beanFactory, environment);
 			}
 		};
 	}

@@ -12,7 +12,8 @@ import dev.idempotent.saga.SagaObserver;
  * @param failures classifies exceptions
  * @param form the stored form of arguments and results
  * @param observers observe the sagas
+ * @param unobserved warns of calls that nothing observes
  */
 record RunResources(SagaStore store, StepTransactions transactions, SagaSettings settings, StepResults results,
-		FailureClassifier failures, StoredForm form, SagaObserver observers) {
+		FailureClassifier failures, StoredForm form, SagaObserver observers, UnobservedCalls unobserved) {
 }

@@ -61,7 +61,7 @@ public final class SagaEngine implements AutoCloseable {
 			StepResults results, FailureClassifier failures, PayloadEncryption encryption,
 			List<SagaObserver> observers) {
 		this.resources = new RunResources(store, new StepTransactions(transactions), settings, results, failures,
-				new StoredForm(encryption), new SafeObservers(observers));
+				new StoredForm(encryption), new SafeObservers(observers), new UnobservedCalls());
 		this.driver = new SagaDriver(this.resources, () -> this.stopping);
 		this.live = new LiveRuns(store, settings);
 		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);

@@ -71,6 +71,9 @@ final class StepAction {
 				Object value = bound(context, () -> call.act(keys.action().digest()));
 				requireOneCall(single, context, entry.name(), 1);
 				requireDone(context, entry.name());
+				if (!call.actionTakesKey()) {
+					this.run.resources().unobserved().check(this.run.name(), entry.name(), context.calls());
+				}
 				outcome = entry.done(store(call, entry, value));
 			}
 			catch (LeaveBody ex) {

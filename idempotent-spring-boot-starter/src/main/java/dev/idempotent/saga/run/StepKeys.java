@@ -29,6 +29,16 @@ record StepKeys(IdempotencyKey action, IdempotencyKey undo) {
 	}
 
 	/**
+	 * Creates the context in which an action runs whose saga is stored by the same
+	 * transaction: after a rollback, the saga would begin again with other keys.
+	 */
+	IdempotencyContext unstoredContext(String token, String step) {
+		return IdempotencyContext.refusingCalls(this.action, token, "The step '" + step + "' calls a service in the "
+				+ "transaction that stores its saga, so a repetition would have another key. Nothing was sent. Call it "
+				+ "in a step of its own: run");
+	}
+
+	/**
 	 * Creates the context in which the undo is called.
 	 */
 	IdempotencyContext undoContext(String token) {

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.TransactionStatus;
 
@@ -42,10 +44,16 @@ final class TransactionalStep {
 	JournalEntry act(StepCall<?> call, JournalEntry entry) {
 		try (CalledStep called = new CalledStep(this.run, entry.name())) {
 			StepKeys keys = new StepKeys(this.run.owner(), entry);
-			IdempotencyContext context = keys.actionContext(this.run.resources().settings().process(), false);
+			String process = this.run.resources().settings().process();
+			boolean stored = this.run.presence() != Presence.ABSENT;
+			IdempotencyContext context = stored ? keys.actionContext(process, false)
+					: keys.unstoredContext(process, entry.name());
 			End<List<JournalEntry>> end = inTransaction(entry, (status) -> {
 				Object value = StepAction.bound(context, () -> call.act(keys.action().digest()));
 				StepAction.requireDone(context, entry.name());
+				if (!stored && context.calls().keyed() > 0) {
+					throw new IllegalStateException("The action has ignored that its call was not sent");
+				}
 				status.flush();
 				return entry.done(store(call, entry, value));
 			});
@@ -131,13 +139,28 @@ final class TransactionalStep {
 		if (!end.known() || isTransient(failure) || (attempt.context().calls().made() > 0
 				&& this.run.resources().failures().ofCall(failure, attempt) != Verdict.REFUSED)) {
 			throw LeaveBody.because(Cause.UNKNOWN,
-					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure), failure);
+					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure),
+					forCaller(entry, failure));
 		}
+		String reason = this.run.resources().failures().describe(failure);
 		if (!(failure instanceof StepRefusedException)) {
-			logger.warn("The step '{}' of saga {} ({}) has failed and counts as refused: {}: {}", entry.name(),
-					this.run.id(), this.run.name(), failure.getClass().getName(), RootCause.of(failure));
+			// The message of a response contains its body.
+			logger.warn("The step '{}' of saga {} ({}) has failed and counts as refused: {}{}", entry.name(),
+					this.run.id(), this.run.name(), reason,
+					reason.equals(Reasons.of(failure)) ? ": " + RootCause.of(failure) : "");
 		}
-		return entry.refused(Reasons.of(failure));
+		return entry.refused(reason);
+	}
+
+	/**
+	 * Returns the documented exception for a failure of the database that nothing has
+	 * translated. Spring MVC would take a broken connection below another exception for
+	 * one to its client, and answer 200 without a body.
+	 */
+	private static Throwable forCaller(JournalEntry entry, Throwable failure) {
+		return (failure instanceof DataAccessException || !TransientFailures.comeFromDriver(failure)) ? failure
+				: new DataAccessResourceFailureException("The step '" + entry.name() + "' could not be committed",
+						failure);
 	}
 
 	private LeaveBody undoFailed(JournalEntry entry, End<?> end) {

@@ -63,6 +63,20 @@ final class TransientFailures {
 		return false;
 	}
 
+	/**
+	 * Returns whether an exception or one of its causes is a transient one of a driver.
+	 */
+	static boolean comeFromDriver(Throwable failure) {
+		Throwable each = failure;
+		for (int i = 0; each != null && i < DEEPEST; i++) {
+			if (isTransient(sql(each))) {
+				return true;
+			}
+			each = each.getCause();
+		}
+		return false;
+	}
+
 	private static boolean isTransient(Throwable each) {
 		return each instanceof TransientDataAccessException || each instanceof RecoverableDataAccessException
 				|| each instanceof DataAccessResourceFailureException

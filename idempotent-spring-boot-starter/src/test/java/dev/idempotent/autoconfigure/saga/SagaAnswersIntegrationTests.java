@@ -126,6 +126,11 @@ class SagaAnswersIntegrationTests {
 	}
 
 	@Test
+	void reportThatAStepHasLostTheDatabase() {
+		assertThat(send("/plain", "broken-" + this.key).statusCode()).isEqualTo(500);
+	}
+
+	@Test
 	void startASagaInTheTransactionOfAHandler() {
 		HttpResponse<byte[]> first = send("/background", "later-" + this.key);
 		assertThat(first.statusCode()).isEqualTo(202);
@@ -221,7 +226,7 @@ class SagaAnswersIntegrationTests {
 		private String run(String what) {
 			this.saga.step("reserve", String.class)
 				.compensate((reserved) -> this.shop.release(what))
-				.runInTransaction(() -> "reserved " + what);
+				.runInTransaction(() -> this.shop.reserve(what));
 			return this.saga.step("place", String.class).run(() -> this.shop.place(what));
 		}
 
@@ -232,6 +237,16 @@ class SagaAnswersIntegrationTests {
 		private final Map<String, AtomicInteger> runs = new ConcurrentHashMap<>();
 
 		private final Map<String, Boolean> failing = new ConcurrentHashMap<>();
+
+		/**
+		 * Fails as work does that uses the driver without Spring.
+		 */
+		String reserve(String what) {
+			if (what.startsWith("broken")) {
+				throw new IllegalStateException(new SQLException("An I/O error occurred", "08006", new EOFException()));
+			}
+			return "reserved " + what;
+		}
 
 		String place(String what) {
 			if (this.failing.getOrDefault(what, false)) {

@@ -23,14 +23,18 @@ import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaStep;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.method.SagaApplication;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.run.SagaAdministration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.client.ClientHttpRequestFactory;
@@ -240,6 +244,56 @@ class StepOutcomeTests {
 	}
 
 	@Test
+	void makesNoCallInTheTransactionThatStoresItsSaga() {
+		run((shop) -> {
+			for (Callable<@Nullable Object> call : List.<Callable<@Nullable Object>>of(() -> send("POST", "/charges"),
+					() -> ignoring(() -> send("POST", "/charges")))) {
+				assertThat(shop.step(Kind.UNSTORED, call)).isNull();
+			}
+			assertThat(this.service.keys()).isEmpty();
+			assertThat(shop.jdbc().queryForList("select id from sent")).isEmpty();
+			assertThat(shop.step(Kind.UNSTORED, () -> send("GET", "/charges"))).isEqualTo("DONE");
+		});
+	}
+
+	@Test
+	void isNotRefusedWithoutAResponse() {
+		run((shop) -> {
+			for (int status : new int[] { Downstream.SILENCE, 409, 503 }) {
+				Callable<@Nullable Object> refusing = () -> {
+					try {
+						return send("POST", "/charges");
+					}
+					catch (RestClientException ex) {
+						throw new StepRefusedException("Declined");
+					}
+				};
+				this.service.willAnswer(status);
+				assertThat(shop.step(Kind.COMPENSATE, refusing)).as("action, " + status)
+					.isEqualTo((status == Downstream.SILENCE) ? "ACTING" : "REFUSED");
+				this.service.willAnswer(200, status);
+				assertThat(shop.undo(Kind.COMPENSATE, refusing)).as("undo, " + status)
+					.isEqualTo((status == Downstream.SILENCE) ? "COMPENSATING" : "DONE");
+			}
+		});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void doesNotLogTheBodyOfAResponse(CapturedOutput output) {
+		run((shop) -> {
+			RestClient unobserved = RestClient.builder().requestFactory(REQUESTS).build();
+			this.service.willAnswer(404);
+			shop.step(Kind.UNSTORED,
+					() -> unobserved.post().uri(this.service.url() + "/charges").retrieve().toBodilessEntity());
+		});
+		assertThat(output)
+			.containsOnlyOnce("counts as refused: " + HttpClientErrorException.NotFound.class.getName() + " (404)"
+					+ System.lineSeparator())
+			.doesNotContain("\"done\"");
+	}
+
+	@Test
 	void isRefusedByAStatusThatTheStepNames() {
 		run((shop) -> {
 			this.service.willAnswer(409, 409, 409);
@@ -293,7 +347,7 @@ class StepOutcomeTests {
 		try {
 			return call.call();
 		}
-		catch (RestClientException ex) {
+		catch (RestClientException | IllegalStateException ex) {
 			return "ignored";
 		}
 	}
@@ -327,7 +381,7 @@ class StepOutcomeTests {
 
 	enum Kind {
 
-		PLAIN, COMPENSATE, CANCEL, TRANSACTION, NAMED
+		PLAIN, COMPENSATE, CANCEL, TRANSACTION, UNSTORED, NAMED
 
 	}
 
@@ -408,13 +462,17 @@ class StepOutcomeTests {
 
 		@Saga(key = "#id")
 		public void place(String id, Kind kind) {
+			if (kind == Kind.TRANSACTION) {
+				this.saga.step("stored").runInTransaction(() -> {
+				});
+			}
 			SagaStep<String> step = this.saga.step(id, String.class);
 			switch (kind) {
 				case NAMED -> step.refusedBy(409, 410).run(() -> once(actions, id));
 				case PLAIN -> step.run(() -> once(actions, id));
 				case COMPENSATE -> step.compensate(() -> once(undos, id)).run(() -> once(actions, id));
 				case CANCEL -> step.cancel(() -> once(undos, id)).run(() -> once(actions, id));
-				case TRANSACTION -> step.runInTransaction(() -> {
+				case TRANSACTION, UNSTORED -> step.runInTransaction(() -> {
 					this.jdbc.update("insert into sent values (?)", id);
 					return once(actions, id);
 				});
