@@ -27,8 +27,6 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 
 	private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
-	private static final String VALIDATION = "org.springframework.validation.beanvalidation.";
-
 	private static final String SECURITY = "org.springframework.security.";
 
 	private final Advisor placed;
@@ -155,7 +153,7 @@ public final class AdvisorBeanPostProcessor extends AbstractBeanFactoryAwareAdvi
 			if (advisors[i] instanceof AnnotatedMethodAdvisor<?>) {
 				index = i;
 			}
-			else if (!advisors[i].getAdvice().getClass().getName().startsWith(VALIDATION)) {
+			else if (!advisors[i].getAdvice().getClass().getName().startsWith(InnermostAdvice.VALIDATION)) {
 				break;
 			}
 		}

@@ -25,6 +25,12 @@ import org.springframework.core.annotation.AnnotationUtils;
  */
 public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPointcutAdvisor {
 
+	static final String OVERTAKEN = "has advice of the application inside that of its annotation, "
+			+ "where it could hide a failure or repeat the work";
+
+	static final String OVERTAKEN_ACTION = "Let a BeanPostProcessor add its advice before existing advisors, advise "
+			+ "the bean once, by a proxy that is neither frozen nor opaque, or use Guarantee.LEASE.";
+
 	private final Class<? extends Annotation> annotation;
 
 	private final @Nullable Class<?> alternative;
@@ -84,6 +90,16 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	 */
 	protected abstract @Nullable Object invoke(T attributes, MethodInvocation invocation) throws Throwable;
 
+	/**
+	 * Returns whether calls are refused if advice of the application is inside of this
+	 * one.
+	 * @return whether this advice must see the outcome of the method itself, by default
+	 * {@code false}
+	 */
+	protected boolean isInnermost() {
+		return false;
+	}
+
 	T attributesOf(AnnotatedMethod method) {
 		T known = this.attributes.get(method);
 		if (known == null) {
@@ -103,6 +119,10 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 
 	private @Nullable Object intercept(MethodInvocation invocation) throws Throwable {
 		AnnotatedMethod method = AnnotatedMethod.of(this.annotation, typeOf(invocation), invocation.getMethod());
+		if (isInnermost() && !InnermostAdvice.isOf(invocation, this)) {
+			throw new IllegalStateException("The @" + this.annotation.getSimpleName() + " method " + method.describe()
+					+ " was not run: it " + OVERTAKEN + ". " + OVERTAKEN_ACTION);
+		}
 		return invoke(attributesOf(method), invocation);
 	}
 

@@ -116,6 +116,9 @@ public final class AnnotatedMethodsCheck {
 							+ ((alternative != null) ? ", or use " + alternative.getSimpleName() + " in code." : "."),
 					null);
 		}
+		if (advisor.isInnermost() && this.eligibility.isOvertaken(beanName, method.method(), advisor)) {
+			throw method.invalid(AnnotatedMethodAdvisor.OVERTAKEN, AnnotatedMethodAdvisor.OVERTAKEN_ACTION, null);
+		}
 		advisor.attributesOf(method);
 		if (this.eligibility.mayBeBypassed(beanName, method.method())) {
 			logger.warn(

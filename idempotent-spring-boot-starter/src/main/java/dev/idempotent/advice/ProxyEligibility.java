@@ -12,6 +12,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
+import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
@@ -75,6 +76,16 @@ final class ProxyEligibility {
 		return CONTAINER_CALLS.stream().anyMatch(annotations::isPresent) && isInCircle(beanName);
 	}
 
+	/**
+	 * Determines whether other advice is inside of an advisor. A target that differs from
+	 * call to call is not known yet.
+	 */
+	boolean isOvertaken(String beanName, Method method, Advisor advisor) {
+		Object bean = beanOf(beanName);
+		return bean instanceof Advised advised && advised.getTargetSource().isStatic() && isAdvised(bean)
+				&& !InnermostAdvice.isIn(bean, method, advisor::equals);
+	}
+
 	private boolean isInCircle(String beanName) {
 		Set<String> needed = new HashSet<>();
 		Deque<String> open = new ArrayDeque<>(List.of(beanName));
@@ -114,6 +125,9 @@ final class ProxyEligibility {
 		}
 		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
 			return "belongs to a final class";
+		}
+		if (bean instanceof SpringProxy) {
+			return "belongs to a proxy of the application that is frozen, opaque, or around another proxy";
 		}
 		return (bean == null) ? null
 				: "belongs to a bean that was created too early for advice (a bean post-processor depends on it)";

@@ -22,7 +22,8 @@ public enum Database {
 	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
 			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)",
 			"cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint)",
-			"cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint)"),
+			"concat(cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint), ' ', "
+					+ "pg_relation_filepath('%s'))"),
 
 	/**
 	 * MySQL and MariaDB. {@code utc_timestamp} is the start of the statement.
@@ -149,13 +150,15 @@ public enum Database {
 	}
 
 	/**
-	 * Identifies the server from its start to its end. What was committed may only be
-	 * lost when that ends: in a crash, by a failover to another server, or by the start
-	 * of a restored copy.
+	 * Identifies the file of a table, from the start of its server to its end. What was
+	 * committed there may only be lost when that ends, in a crash or by a failover to
+	 * another server, or when the table is replaced: by the start of a copy, by one from
+	 * a dump, or in another database of the same server.
+	 * @param table the table
 	 * @return an expression, {@code null} for a database that cannot tell
 	 */
-	public String epoch() {
-		return this.epoch;
+	public String epoch(String table) {
+		return this.epoch.formatted(table);
 	}
 
 	/**

@@ -44,10 +44,10 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ "expires_at = " + end + OWN_PENDING;
 		String release = "delete from " + table + OWN_PENDING;
 		String find = "select token, fingerprint_version, fingerprint_digest, completed, response, "
-				+ database.microsUntil("expires_at") + ", " + database.epoch() + " from " + table
+				+ database.microsUntil("expires_at") + ", " + database.epoch(table) + " from " + table
 				+ " where key_digest = ?";
-		return new RecordSql(database, insert(database, table), takeOver(database, update), complete,
-				completeOwn(database, table), renew(database, update), lock(database, table),
+		return new RecordSql(database, insert(database, table), takeOver(database, table, update), complete,
+				completeOwn(database, table), renew(database, table, update), lock(database, table),
 				update + "expires_at = " + end + " where key_digest = ?", release, find, forget(database, table),
 				count(database, table));
 	}
@@ -77,7 +77,7 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 		String row = "?, ?, ?, ?, ?, ?, " + database.millisFromNow();
 		return switch (database) {
 			case POSTGRESQL -> new Change(into + "values (" + row + ")" + UNLESS_THERE,
-					limited(into + "select " + row + " from limited" + UNLESS_THERE));
+					limited(table, into + "select " + row + " from limited" + UNLESS_THERE));
 			case MYSQL -> new Change(into + "values (" + row + ")", null);
 			case H2 -> new Change(into + h2RowUnlessThere(database, table), null);
 		};
@@ -107,15 +107,15 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ "returning cast(completed as integer)";
 	}
 
-	private static Change takeOver(Database database, String update) {
-		return change(database,
+	private static Change takeOver(Database database, String table, String update) {
+		return change(database, table,
 				update + "token = ?, fingerprint_version = ?, fingerprint_digest = ?, completed = ?, response = ?, "
 						+ "expires_at = " + database.millisFromNow(),
 				" where key_digest = ? and token = ? and expires_at <= " + database.now());
 	}
 
-	private static Change renew(Database database, String update) {
-		return change(database, update + "expires_at = " + database.millisFromNow(),
+	private static Change renew(Database database, String table, String update) {
+		return change(database, table, update + "expires_at = " + database.millisFromNow(),
 				OWN_PENDING + " and expires_at > " + database.now());
 	}
 
@@ -136,12 +136,12 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	private static Change forget(Database database, String table) {
 		String delete = "delete from " + table;
 		return new Change(delete + OWN_COMPLETED,
-				(database == Database.POSTGRESQL) ? limited(delete + " using limited" + OWN_COMPLETED) : null);
+				(database == Database.POSTGRESQL) ? limited(table, delete + " using limited" + OWN_COMPLETED) : null);
 	}
 
-	private static Change change(Database database, String update, String where) {
+	private static Change change(Database database, String table, String update, String where) {
 		return new Change(update + where,
-				(database == Database.POSTGRESQL) ? limited(update + " from limited" + where) : null);
+				(database == Database.POSTGRESQL) ? limited(table, update + " from limited" + where) : null);
 	}
 
 	/**
@@ -149,12 +149,12 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 	 * order is enforced by references: the change reads the part that sets the timeout,
 	 * and the part that restores it needs the count of the change.
 	 */
-	private static String limited(String change) {
+	private static String limited(String table, String change) {
 		return "with previous as materialized (select current_setting('lock_timeout') as bound), "
 				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), "
 				+ "changed as (" + change
 				+ " returning 1) select changes.n, set_config('lock_timeout', previous.bound, true), "
-				+ Database.POSTGRESQL.epoch() + " from (select count(*) as n from changed) changes, previous";
+				+ Database.POSTGRESQL.epoch(table) + " from (select count(*) as n from changed) changes, previous";
 	}
 
 	/**

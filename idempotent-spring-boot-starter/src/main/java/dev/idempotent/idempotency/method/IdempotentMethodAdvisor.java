@@ -64,6 +64,14 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		return this.guarantee == ((stated != Guarantee.DEFAULT) ? stated : this.defaults.get().guarantee());
 	}
 
+	/**
+	 * An exception that advice hides would commit half of the work.
+	 */
+	@Override
+	protected boolean isInnermost() {
+		return this.guarantee == Guarantee.TRANSACTION;
+	}
+
 	@Override
 	protected IdempotentMethod read(AnnotatedMethod method) {
 		if (AnnotatedElementUtils.hasAnnotation(method.method(), Cancels.class)) {

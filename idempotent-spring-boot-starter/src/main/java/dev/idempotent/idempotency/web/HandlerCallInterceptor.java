@@ -38,7 +38,7 @@ final class HandlerCallInterceptor implements AsyncHandlerInterceptor {
 				}
 			}
 			else if (isAnnotated(method) && !isCovered(request, method) && !isResultDispatched(request)) {
-				throw withoutRun(method);
+				throw HandlerEntryAdvisor.withoutRun(method.getMethod());
 			}
 		}
 		return true;
@@ -86,14 +86,6 @@ final class HandlerCallInterceptor implements AsyncHandlerInterceptor {
 	 */
 	private static boolean isResultDispatched(HttpServletRequest request) {
 		return WebAsyncUtils.getAsyncManager(request).hasConcurrentResult();
-	}
-
-	private static IllegalStateException withoutRun(HandlerMethod method) {
-		return new IllegalStateException("The @Idempotent method " + method + " was not run: its request has no key, "
-				+ "because the idempotency filter was not asked about it. It was forwarded, included or dispatched "
-				+ "from a handler without @Idempotent or with another guarantee, or had another URL when it passed the filter, or did not pass it, or the "
-				+ "method was mapped after the start. Place filters that rewrite URLs before that filter, and call a "
-				+ "service instead of dispatching to such methods.");
 	}
 
 }

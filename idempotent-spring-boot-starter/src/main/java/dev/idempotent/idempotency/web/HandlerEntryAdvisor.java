@@ -9,16 +9,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.advice.AnnotatedMethodAdvisor;
+import dev.idempotent.advice.InnermostAdvice;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.web.OperationTable.Handler;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.Advisor;
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.MethodIntrospector;
@@ -32,6 +29,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.service.annotation.HttpExchange;
+import org.springframework.web.servlet.DispatcherServlet;
 
 /**
  * Watches the calls of handler methods that Spring MVC makes in a {@link HandlerRun},
@@ -42,8 +40,6 @@ import org.springframework.web.service.annotation.HttpExchange;
 final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
 	private static final String RUN = HandlerEntryAdvisor.class.getName() + ".RUN";
-
-	private static final String VALIDATION = "org.springframework.validation.beanvalidation.MethodValidationInterceptor";
 
 	private static final List<Class<? extends Annotation>> CALLED_BY_MVC = List.of(RequestMapping.class,
 			HttpExchange.class, ExceptionHandler.class, ModelAttribute.class, InitBinder.class);
@@ -111,7 +107,10 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	private static @Nullable Object enter(MethodInvocation invocation) throws Throwable {
 		HandlerRun run = runOf(invocation);
 		if (run == null) {
-			// Called by other code, perhaps by the handler itself.
+			requireRun(invocation.getMethod(), invocation.getThis());
+			return invocation.proceed();
+		}
+		if (isWatched(invocation.getThis(), invocation.getMethod())) {
 			return invocation.proceed();
 		}
 		run.handlerEntered();
@@ -125,6 +124,32 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 		finally {
 			run.handlerLeft();
 		}
+	}
+
+	/**
+	 * Called by other code, perhaps by the handler itself. What handles a request must
+	 * not call an annotated handler without a key, such as a functional endpoint.
+	 */
+	private static void requireRun(Method method, @Nullable Object target) {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		if (request != null && HandlerRun.of(request) == null && isInServlet(request) && target != null
+				&& isAnnotated(AopUtils.getMostSpecificMethod(method, AopUtils.getTargetClass(target)))) {
+			throw withoutRun(method);
+		}
+	}
+
+	static IllegalStateException withoutRun(Method method) {
+		return new IllegalStateException("The @Idempotent method " + method + " was not run: its request has no key, "
+				+ "because the idempotency filter was not asked about it. It was forwarded, included or dispatched "
+				+ "from a handler without @Idempotent or with another guarantee, or had another URL when it passed the "
+				+ "filter, or did not pass it, or the method was mapped after the start, or called by a handler "
+				+ "without @Idempotent, such as a functional endpoint. Place filters that rewrite URLs before that "
+				+ "filter, and call a service instead of such methods.");
+	}
+
+	private static boolean isInServlet(RequestAttributes request) {
+		return request.getAttribute(DispatcherServlet.WEB_APPLICATION_CONTEXT_ATTRIBUTE,
+				RequestAttributes.SCOPE_REQUEST) != null;
 	}
 
 	private static @Nullable HandlerRun runOf(MethodInvocation invocation) {
@@ -152,29 +177,9 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 	 * Returns whether the entry into a handler method is recorded, with no advice of the
 	 * application in between.
 	 */
-	static boolean isWatched(Object bean, Method method) {
-		boolean watched = false;
-		Object each = bean;
-		while (each instanceof Advised advised) {
-			for (Advisor advisor : advised.getAdvisors()) {
-				watched = isInnermostOf(advisor, method, each) || (watched && isTransparent(advisor));
-			}
-			each = AopProxyUtils.getSingletonTarget(each);
-		}
-		return watched;
-	}
-
-	private static boolean isInnermostOf(Advisor advisor, Method method, Object proxy) {
-		return advisor instanceof HandlerEntryAdvisor entry && entry.innermost
-				&& entry.matches(method, AopUtils.getTargetClass(proxy));
-	}
-
-	/**
-	 * Returns whether advice neither repeats a call nor hides its exception.
-	 */
-	private static boolean isTransparent(Advisor advisor) {
-		return advisor instanceof HandlerEntryAdvisor || advisor instanceof AnnotatedMethodAdvisor<?>
-				|| advisor.getAdvice().getClass().getName().equals(VALIDATION);
+	static boolean isWatched(@Nullable Object bean, Method method) {
+		return InnermostAdvice.isIn(bean, method,
+				(advisor) -> advisor instanceof HandlerEntryAdvisor entry && entry.innermost);
 	}
 
 	/**

@@ -12,6 +12,7 @@ import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,7 @@ import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -29,7 +31,13 @@ import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.method.HandlerTypePredicate;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -71,7 +79,8 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/late/object", "/late/record", "/forward/proxied", "/forward/record", "/include/proxied",
-			"/include/record", "/async/proxied", "/async/record", "/forward/in-transaction" })
+			"/include/record", "/async/proxied", "/async/record", "/forward/in-transaction", "/function/proxied",
+			"/function/in-transaction", "/unintercepted" })
 	void doNotRunWithoutAKey(String path) {
 		int before = runs();
 		HttpResponse<byte[]> response = post(path);
@@ -196,6 +205,24 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 	}
 
 	/**
+	 * A mapping without interceptors.
+	 */
+	record Unintercepted(Proxied proxied) implements HandlerMapping, PriorityOrdered {
+
+		@Override
+		public @Nullable HandlerExecutionChain getHandler(HttpServletRequest request) throws NoSuchMethodException {
+			return request.getRequestURI().equals("/unintercepted")
+					? new HandlerExecutionChain(new HandlerMethod(this.proxied, "run")) : null;
+		}
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	/**
 	 * The mappings by their order.
 	 */
 	record Mappings(RequestMappingHandlerMapping first) {
@@ -209,6 +236,19 @@ class OtherMappingsIntegrationTests extends OnTomcatAndJetty {
 		@Bean
 		Mappings mappings(RequestMappingHandlerMapping requestMappingHandlerMapping) {
 			return new Mappings(requestMappingHandlerMapping);
+		}
+
+		@Bean
+		RouterFunction<ServerResponse> function(Proxied proxied) {
+			return RouterFunctions.route()
+				.POST("/function/proxied", (request) -> ServerResponse.ok().body(proxied.run()))
+				.POST("/function/in-transaction", (request) -> ServerResponse.ok().body(proxied.runInTransaction()))
+				.build();
+		}
+
+		@Bean
+		HandlerMapping unintercepted(Proxied proxied) {
+			return new Unintercepted(proxied);
 		}
 
 		@Bean(defaultCandidate = false)

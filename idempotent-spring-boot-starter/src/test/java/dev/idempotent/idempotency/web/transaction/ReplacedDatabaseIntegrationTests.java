@@ -78,6 +78,46 @@ class ReplacedDatabaseIntegrationTests {
 		}
 	}
 
+	@Test
+	void runsAgainWhatTheCopyOfADatabaseOnItsServerLacks() throws SQLException {
+		try (CopiedPostgres server = CopiedPostgres.start()) {
+			try (WebApplication application = start(server.url())) {
+				assertThat(isReplay(post(application, this.kept))).isFalse();
+			}
+			execute(server, "create database work_copy template postgres");
+			try (WebApplication application = start(server.url());
+					WebApplication clone = start(server.url().replace("/postgres", "/work_copy"))) {
+				assertThat(isReplay(post(application, this.lost))).isFalse();
+				assertThat(isReplay(post(application, this.lost))).isTrue();
+				assertThat(isReplay(post(clone, this.kept))).isTrue();
+				assertThat(isReplay(post(clone, this.lost))).isFalse();
+			}
+		}
+	}
+
+	/**
+	 * As {@code pg_restore --clean} does.
+	 */
+	@Test
+	void runsAgainWhatTheDumpOfARunningServerLacks() throws SQLException {
+		try (CopiedPostgres database = CopiedPostgres.start(); WebApplication application = start(database.url())) {
+			assertThat(isReplay(post(application, this.kept))).isFalse();
+			execute(database, "create table record_dump as table idempotency_record",
+					"create table work_dump as table work");
+			assertThat(isReplay(post(application, this.lost))).isFalse();
+			assertThat(isReplay(post(application, this.lost))).isTrue();
+
+			execute(database, "begin", "alter table idempotency_record rename to replaced",
+					"create table idempotency_record (like replaced including all)", "drop table replaced",
+					"insert into idempotency_record table record_dump", "truncate work",
+					"insert into work table work_dump", "commit");
+			assertThat(isReplay(post(application, "other-" + this.kept))).isFalse();
+
+			assertThat(isReplay(post(application, this.lost))).isFalse();
+			assertReplays(application, database);
+		}
+	}
+
 	/**
 	 * Until it has heard of the new database, a process replays what the old one had.
 	 */
