@@ -166,7 +166,8 @@ public final class SerializedEvent {
 		headers.put("ce_specversion", "1.0");
 		headers.put("ce_id", this.id.toString());
 		headers.put("ce_type", this.type);
-		if (this.key != null) {
+		// CloudEvents does not allow an empty subject.
+		if (this.key != null && !this.key.isEmpty()) {
 			headers.put("ce_subject", this.key);
 			headers.put("ce_partitionkey", this.key);
 		}

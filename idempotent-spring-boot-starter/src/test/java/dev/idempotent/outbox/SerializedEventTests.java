@@ -26,9 +26,21 @@ class SerializedEventTests {
 	}
 
 	private static String sequence(long row) {
-		return new SerializedEvent(UUID.randomUUID(), row, "test:orders", "key", "type", new byte[0], Map.of(), 1)
-			.headers()
-			.getOrDefault("ce_sequence", "");
+		return event(row, "key").headers().getOrDefault("ce_sequence", "");
+	}
+
+	/**
+	 * CloudEvents requires it.
+	 */
+	@Test
+	void hasNoEmptySubject() {
+		assertThat(event(1, "").headers()).doesNotContainKeys("ce_subject", "ce_partitionkey");
+		assertThat(event(1, "key").headers()).containsEntry("ce_subject", "key")
+			.containsEntry("ce_partitionkey", "key");
+	}
+
+	private static SerializedEvent event(long row, String key) {
+		return new SerializedEvent(UUID.randomUUID(), row, "test:orders", key, "type", new byte[0], Map.of(), 1);
 	}
 
 }

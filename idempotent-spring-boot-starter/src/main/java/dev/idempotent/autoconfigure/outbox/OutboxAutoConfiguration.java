@@ -1,6 +1,8 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
@@ -159,13 +161,26 @@ public final class OutboxAutoConfiguration {
 	Outbox outbox(OutboxTopics topics, ObjectProvider<PayloadWriter> writers, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
 			@Value("${spring.application.name:}") String applicationName, TransactionListenerRegistrar transactions) {
-		String source = (properties.source() != null) ? properties.source() : "/" + applicationName;
+		String source = (properties.source() != null) ? properties.source() : sourceOf(applicationName);
 		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
 		PayloadWriter writer = writers
 			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
 		return new TransactionBoundOutbox(topics, writer, source,
 				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system(),
 				transactions.listener(), properties.order() == OutboxProperties.Order.KEY);
+	}
+
+	/**
+	 * Encodes what a URI reference does not allow, such as spaces.
+	 */
+	private static String sourceOf(String applicationName) {
+		try {
+			return new URI(null, null, "/" + applicationName, null).toASCIIString();
+		}
+		catch (URISyntaxException ex) {
+			throw new IdempotentConfigurationException("spring.application.name cannot be a path of a URI.",
+					"Set idempotent.outbox.source to a URI or a path, such as /shop.", ex);
+		}
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 import dev.idempotent.outbox.DeadLetterPolicy;
@@ -24,7 +25,7 @@ final class GuardedDeadLetterPolicy implements DeadLetterPolicy {
 	@Override
 	public Optional<Duration> beforeDeadLetter(SerializedEvent event, String reason) {
 		try {
-			return this.policy.beforeDeadLetter(event, reason);
+			return Objects.requireNonNull(this.policy.beforeDeadLetter(event, reason));
 		}
 		// An error must not end the worker. A message could contain a part of the event.
 		catch (Throwable ex) {

@@ -40,8 +40,8 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	private Phase phase;
 
 	/**
-	 * A row of the transaction since its first event, which is lost if the database rolls
-	 * its work back and goes on.
+	 * A row of the transaction since its first event, or of a later part of it, which is
+	 * lost if the database rolls its work back and goes on.
 	 */
 	private @Nullable UUID mark;
 
@@ -109,26 +109,30 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	/**
 	 * Watches the transaction from now on, on behalf of events that stand for work of its
-	 * next part. Events that are written at once need no mark: their rows share the fate
-	 * of the work.
+	 * next part.
 	 */
 	void watch() {
-		if (this.phase == Phase.OPEN && this.mark == null) {
+		if (this.mark == null && !this.completing) {
 			this.mark = this.writer.mark();
 		}
 	}
 
 	void add(List<NewEvent> events) {
-		watch();
 		if (this.phase == Phase.OPEN) {
+			watch();
 			this.collected.addAll(events);
+			return;
 		}
-		else {
-			// Once the transaction completes, JPA flushes by itself.
-			if (!this.completing && anyOrdered(events)) {
-				this.changes.flushUnlessFlushing();
-			}
-			write(events);
+		// Once the transaction completes, JPA flushes by itself.
+		if (!this.completing && anyOrdered(events)) {
+			this.changes.flushUnlessFlushing();
+		}
+		boolean watched = this.mark != null;
+		requireMark(events);
+		write(events);
+		// From here, the rows of these events share the fate of the work before them.
+		if (watched) {
+			watch();
 		}
 	}
 
@@ -181,6 +185,11 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	@Override
 	public void beforeCompletion() {
+		if (this.phase == Phase.WRITTEN && this.mark != null) {
+			// Watched by a method that appended no event.
+			this.writer.unmark(this.mark);
+			this.mark = null;
+		}
 		this.completing = true;
 	}
 
@@ -216,17 +225,17 @@ final class OutboxSynchronization implements TransactionSynchronization {
 			// Still collects what callbacks of entities append.
 			this.changes.flush();
 		}
-		requireMark();
+		requireMark(this.collected);
 		this.phase = Phase.WRITTEN;
 		List<NewEvent> events = List.copyOf(this.collected);
 		this.collected.clear();
 		write(events);
 	}
 
-	private void requireMark() {
+	private void requireMark(List<NewEvent> events) {
 		boolean lost = this.mark != null && !this.writer.unmark(this.mark);
 		this.mark = null;
-		if (lost && !this.collected.isEmpty()) {
+		if (lost && !events.isEmpty()) {
 			throw new OutboxTransactionException(
 					"The database has rolled back work of this transaction since its first "
 							+ "event, usually to break a deadlock whose exception was caught, or to a savepoint of the JDBC "

@@ -117,6 +117,7 @@ public final class TransactionBoundOutbox implements Outbox {
 		checkText("topic", topic);
 		Map<String, String> headers = headers(event, now);
 		checkText("content-type", headers.get(SerializedEvent.CONTENT_TYPE));
+		headers.keySet().forEach((name) -> checkText("name of a header", name));
 		SerializedEvent serialized = new SerializedEvent(this.ids.at(now), 0, topic, event.key(), event.type(),
 				payload(event), headers, 0);
 		return new NewEvent(serialized, ordered, event.availableAt());

@@ -102,6 +102,22 @@ abstract class DeadLetterPolicyRules {
 	}
 
 	@Test
+	@SuppressWarnings("NullAway")
+	void spoilsNoOtherEventIfItAnswersNull() {
+		this.policy.answer = (event) -> null;
+		this.shop.broker()
+			.answer((event) -> event.type().equals("bad") ? new Outcome.Reject("bad") : new Outcome.Delivered());
+		this.shop.inTransaction((status) -> {
+			this.shop.appendOrderedWithin("a", "good");
+			this.shop.appendOrderedWithin("b", "bad");
+			this.shop.appendOrderedWithin("c", "good");
+		});
+		await().untilAsserted(() -> assertThat(this.shop.ordered()).isZero());
+		assertThat(this.shop.broker().types()).containsExactly("good", "good");
+		assertThat(this.shop.dead()).containsExactly("bad");
+	}
+
+	@Test
 	void isNotAskedForEventsThatCannotBePublished() {
 		this.policy.answer = (event) -> Optional.of(Duration.ZERO);
 		this.shop.leaveBehind("exhausted", 2);

@@ -36,6 +36,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,6 +114,32 @@ abstract class CaughtDeadlockRules {
 	}
 
 	@Test
+	void rollsBackTheRestAfterADeadlockWithinAnAnnotatedMethodDuringTheCommit() throws Exception {
+		Annotated annotated = this.context.getBean(Annotated.class);
+		intoADeadlock((rival) -> assertRolledBack(() -> inTransaction((status) -> {
+			work("before the commit");
+			append("event of the work before the commit");
+			duringTheCommit(() -> annotated.work(rival));
+		})));
+		assertThat(published()).isEmpty();
+		assertThat(worked()).isEmpty();
+	}
+
+	/**
+	 * Runs work where a listener does by default: after the events have been inserted.
+	 */
+	private static void duringTheCommit(Runnable work) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				work.run();
+			}
+
+		});
+	}
+
+	@Test
 	void keepsTheOuterTransactionOfADeadlockInANewOne() throws Exception {
 		intoADeadlock((rival) -> inTransaction((outer) -> {
 			work("outer");
@@ -174,11 +202,14 @@ abstract class CaughtDeadlockRules {
 	void leavesNothingBehind() {
 		inTransaction((status) -> append("committed"));
 		inTransaction((status) -> this.context.getBean(Outbox.class).requireTransaction());
+		inTransaction((status) -> duringTheCommit(() -> this.context.getBean(Outbox.class).requireTransaction()));
+		inTransaction((status) -> duringTheCommit(() -> this.context.getBean(Annotated.class).work(() -> {
+		})));
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> inTransaction((status) -> {
 			append("rolled back");
 			throw new IllegalStateException("no commit");
 		}));
-		assertThat(published()).containsExactly("committed");
+		assertThat(published()).containsExactlyInAnyOrder("committed", "annotated");
 		assertThat(jdbc().queryForObject("select count(*) from deadlock_transaction", Integer.class)).isZero();
 	}
 

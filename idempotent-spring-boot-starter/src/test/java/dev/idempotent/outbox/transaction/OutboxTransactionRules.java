@@ -154,6 +154,9 @@ abstract class OutboxTransactionRules {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> outbox.append(OutboxEvent.of("bad", 1).withKey("k".repeat(256))))
 				.withMessageContaining("256");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> outbox.append(OutboxEvent.of("bad", 1).withHeader("h".repeat(256), "v")))
+				.withMessageContaining("256");
 		});
 		assertThat(events()).isEmpty();
 	}
