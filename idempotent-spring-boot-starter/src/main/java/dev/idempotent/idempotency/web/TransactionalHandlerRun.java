@@ -41,9 +41,9 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private boolean advised;
 
-	private int entries;
+	private boolean methodEntered;
 
-	private int returns;
+	private boolean methodReturned;
 
 	private volatile boolean failed;
 
@@ -94,13 +94,13 @@ final class TransactionalHandlerRun extends HandlerRun {
 			this.failed = true;
 			throw refused("The handler was called on another thread, which does not have its transaction.", null);
 		}
-		if (this.entries > 0) {
+		if (this.methodEntered) {
 			this.failed = true;
 			throw refused("The handler was called a second time in one transaction, by advice such as @Retryable.",
 					this.failure);
 		}
 		super.handlerEntered();
-		this.entries++;
+		this.methodEntered = true;
 		BufferedResponse response = response();
 		if (response != null) {
 			this.start = ResponseSnapshot.of(response);
@@ -115,7 +115,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	@Override
 	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
-		this.returns++;
+		this.methodReturned = true;
 		return super.handlerReturned(method, value);
 	}
 
@@ -203,7 +203,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 * Without advice, the call by Spring MVC is that of the handler.
 	 */
 	private boolean isDone() {
-		return this.called && !this.failed && (!this.advised || (this.entries == 1 && this.returns == 1));
+		return this.called && !this.failed && (!this.advised || this.methodReturned);
 	}
 
 	private boolean commits(BufferedResponse buffered) {
