@@ -98,8 +98,9 @@ class SagaEndpointIntegrationTests {
 		assertThat(answer.at("/saga/reason").asString()).contains("The goods have left the warehouse");
 		assertThat(answer.at("/saga/createdAt").asString()).startsWith("20").endsWith("Z");
 		assertThat(answer.get("steps")).extracting((step) -> step.get("name").asString() + step.get("state").asString())
-			.containsExactly("orderDONE", "holdCOMPENSATING", "chargeREFUSED");
-		assertThat(answer.at("/steps/0").propertyNames()).containsExactlyInAnyOrder("name", "state", "reason", "note");
+			.containsExactly("orderDONE", "holdDONE", "chargeREFUSED");
+		assertThat(answer.at("/steps/0").propertyNames()).containsExactlyInAnyOrder("name", "state", "reason", "note",
+				"actionKey", "undoKey");
 		assertThat(answer.get("meaning").asString()).contains("does not continue by itself");
 		assertThat(text(response)).doesNotContain(this.order, "held for");
 	}
