@@ -50,8 +50,8 @@ final class FrontClaim {
 	}
 
 	/**
-	 * Reserves the key for the database alone, although the store has a response. That
-	 * stays: each later claim looks up the record, too.
+	 * Reserves the key for the database alone, although the store has a response. That is
+	 * removed when the work is done again.
 	 * @return {@code false} if another claimant of this process has reserved the key
 	 */
 	boolean reserveWithoutStore() {

@@ -88,6 +88,14 @@ final class GuardedStore {
 		return this.store.find(key);
 	}
 
+	/**
+	 * Deletes a COMPLETED key that the token has completed.
+	 * @throws UnsupportedOperationException if the store cannot
+	 */
+	boolean forget(IdempotencyKey key, String token) {
+		return this.store.forget(key, token);
+	}
+
 	boolean renew(ClaimRequest request) {
 		boolean renewed = guarded(StoreVerb.RENEW,
 				() -> this.store.renew(request.key(), request.token(), request.lease()));

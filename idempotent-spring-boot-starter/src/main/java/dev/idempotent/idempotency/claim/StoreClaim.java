@@ -6,8 +6,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +39,11 @@ final class StoreClaim {
 	 * Whether the store was called and may have stored the claim.
 	 */
 	private boolean called;
+
+	/**
+	 * Whether the store has a response to work that the database has lost.
+	 */
+	private boolean outdated;
 
 	private boolean granted;
 
@@ -76,10 +83,12 @@ final class StoreClaim {
 	}
 
 	/**
-	 * Begins the run although the store has a response, and leaves that unchanged.
+	 * Begins the run although the store has a response, which is removed once the work is
+	 * done again.
 	 */
 	void skipStore() {
 		this.called = false;
+		this.outdated = true;
 		this.run = this.running.begin(this.request.key());
 	}
 
@@ -109,9 +118,29 @@ final class StoreClaim {
 	 * Stores the response, as {@link Claimant#complete} does.
 	 */
 	void complete(StoredResponse response, Duration retention) {
+		if (this.outdated && !this.store.isSkipped()) {
+			forgetOutdated();
+		}
 		settle(StoreVerb.COMPLETE, () -> store(response, retention),
 				(complete) -> retry(StoreVerb.COMPLETE, response.size(), complete) || retry(StoreVerb.COMPLETE, 0,
 						() -> this.settlement.settleBy(() -> store(StoredResponse.notKept(), retention))));
+	}
+
+	/**
+	 * The next claim stores the response of the database. A response that stays is only
+	 * replayed while the database tells its epoch.
+	 */
+	private void forgetOutdated() {
+		IdempotencyKey key = this.request.key();
+		try {
+			StoredKey found = this.store.find(key);
+			if (found != null && found.state() == StoredKey.State.COMPLETED) {
+				boolean unused = this.store.forget(key, found.token());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The outdated response of key {} stays in the store", key, ex);
+		}
 	}
 
 	/**

@@ -209,9 +209,24 @@ class TransactionalClaimantTests {
 		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
 		again.commitAndComplete(Samples.response("again"));
 		assertThat(this.guard.running()).isZero();
-		this.database.onRecord = new Claim.Completed(Samples.response("again"), LEASE);
+		this.database.answer = new Claim.Completed(Samples.response("again"), LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
-		assertThat(this.database.begun).isEqualTo(2);
+		assertThat(this.database.begun).isEqualTo(3);
+	}
+
+	/**
+	 * Rows that are deleted by hand do not change the epoch.
+	 */
+	@Test
+	void forgetsTheResponseOfLostWorkThatIsDoneAgain() {
+		run(RESPONSE);
+		this.database.epoch = "not told lately";
+		TransactionalClaimant again = claimant(this.key);
+		again.claim();
+		again.commitAndComplete(Samples.response("again"));
+		this.database.epoch = "1";
+		this.database.answer = new Claim.Completed(Samples.response("again"), LEASE);
+		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
 	}
 
 	@Test
