@@ -139,7 +139,8 @@ class RedisStreamListenerContainerIntegrationTests {
 		// Does not wait for the minimum idle time of an hour.
 		Calls second = start(new Calls(), "idempotent.stream.min-idle-time=1h", "idempotent.stream.max-deliveries=1");
 		await().until(() -> second.ids().size() == 2 && this.stream.pending() == 0);
-		assertThat(second.ids()).containsExactly("b", "c");
+		// An entry that was read before the stop is pending, and comes after a new one.
+		assertThat(second.ids()).containsExactlyInAnyOrder("b", "c");
 	}
 
 	@Test
