@@ -16,7 +16,6 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -35,14 +34,6 @@ class PublicApiTests {
 	 * What applications and extenders may use, grouped by reader, with each signature.
 	 */
 	private static final Path API = Path.of("src/test/resources/public-api.txt");
-
-	/**
-	 * What is public for other packages of this library alone, and which of them use it.
-	 */
-	private static final Path INTERNAL = Path.of("src/test/resources/internal-api.txt");
-
-	private static final Path AUTO_CONFIGURATIONS = Path
-		.of("src/main/resources/META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports");
 
 	private static final int MOST_API_TYPES = 79;
 
@@ -63,13 +54,6 @@ class PublicApiTests {
 	}
 
 	@Test
-	void listsWhichPackagesUseATypeThatIsNotForApplications() throws IOException {
-		Set<String> api = apiTypes();
-		api.addAll(Files.readAllLines(AUTO_CONFIGURATIONS));
-		assertSameLines(INTERNAL, lines(INTERNAL), internal(api));
-	}
-
-	@Test
 	void staysSmall() throws IOException {
 		assertThat(apiTypes()).hasSizeLessThanOrEqualTo(MOST_API_TYPES);
 		assertThat(publicTypes()).hasSizeLessThanOrEqualTo(MOST_PUBLIC_TYPES);
@@ -84,14 +68,6 @@ class PublicApiTests {
 			.filter((type) -> !type.endsWith(".package-info"))
 			.collect(Collectors.toCollection(TreeSet::new));
 		assertThat(shown).isEqualTo(apiTypes());
-	}
-
-	static List<String> internal(Set<String> api) {
-		return publicTypes().stream()
-			.filter((type) -> !api.contains(type.getName()))
-			.map((type) -> type.getName() + " <- " + String.join(" ", callers(type)))
-			.sorted()
-			.toList();
 	}
 
 	static List<String> signatures(Predicate<JavaClass> chosen) {
@@ -114,16 +90,6 @@ class PublicApiTests {
 		return LIBRARY.stream()
 			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
 			.toList();
-	}
-
-	private static Set<String> callers(JavaClass type) {
-		return type.getDirectDependenciesToSelf()
-			.stream()
-			.map(Dependency::getOriginClass)
-			.map(JavaClass::getPackageName)
-			.filter((room) -> !room.equals(type.getPackageName()))
-			.map((room) -> room.replaceFirst("^dev\\.idempotent\\.?", ""))
-			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	private static String topLevelName(JavaClass type) {
