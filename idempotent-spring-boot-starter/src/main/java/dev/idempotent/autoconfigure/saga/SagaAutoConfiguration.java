@@ -24,12 +24,9 @@ import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.jdbc.SagaTables;
-import dev.idempotent.saga.method.JsonStepResults;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethodAdvisor;
-import dev.idempotent.saga.method.SagaMethodSettings;
 import dev.idempotent.saga.method.SagaMethods;
-import dev.idempotent.saga.method.StepFailures;
 import dev.idempotent.saga.run.FailureClassifier;
 import dev.idempotent.saga.run.SagaEngine;
 import org.springframework.beans.factory.BeanFactory;
@@ -90,10 +87,8 @@ public final class SagaAutoConfiguration {
 	@Bean
 	SagaMethods sagaMethods(ConfigurableListableBeanFactory beanFactory, KeySettings keys,
 			ObjectProvider<JsonMapper> mappers, ObjectProvider<TransactionAttributeSource> attributes) {
-		return new SagaMethods(beanFactory,
-				new SagaMethodSettings(keys.namespace(), mappers.getIfUnique(JsonMapper::shared),
-						attributes.getIfUnique(() -> new AnnotationTransactionAttributeSource(false)),
-						(text) -> String.valueOf(beanFactory.resolveEmbeddedValue(text))));
+		return new SagaMethods(beanFactory, keys.namespace(), mappers.getIfUnique(JsonMapper::shared),
+				attributes.getIfUnique(() -> new AnnotationTransactionAttributeSource(false)));
 	}
 
 	@Bean
@@ -119,13 +114,11 @@ public final class SagaAutoConfiguration {
 	@Bean(destroyMethod = "close")
 	@Lazy
 	SagaEngine sagaEngine(BeanFactory beanFactory, JdbcSagaStore store, SagaProperties properties, KeySettings keys,
-			IdempotencyJdbcProperties jdbc, ObjectProvider<JsonMapper> mappers,
-			ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
+			IdempotencyJdbcProperties jdbc, ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
 			ObjectProvider<SagaObserver> observers) {
 		return new SagaEngine(store, SagaStartupCheck.transactionManager(beanFactory, jdbc.transactionManager()),
 				properties.settings(UUID.randomUUID().toString(), keys.maxRun()),
-				new JsonStepResults(mappers.getIfUnique(JsonMapper::shared)),
-				failures.getIfAvailable(StepFailures::new), encryption, observers.orderedStream().toList());
+				failures.getIfAvailable(FailureClassifier::new), encryption, observers.orderedStream().toList());
 	}
 
 	/**
