@@ -18,6 +18,7 @@ import java.util.function.IntFunction;
 
 import dev.idempotent.outage.OutageLog;
 import dev.idempotent.outage.RootCause;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
