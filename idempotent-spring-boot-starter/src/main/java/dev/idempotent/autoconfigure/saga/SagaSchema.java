@@ -4,9 +4,9 @@ import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
-import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.jdbc.SagaTables;
+import dev.idempotent.work.RootCause;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;

@@ -1,7 +1,7 @@
 package dev.idempotent.autoconfigure.saga;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
