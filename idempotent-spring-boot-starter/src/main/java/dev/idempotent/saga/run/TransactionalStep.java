@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Objects;
 
 import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.FailureClassifier.Verdict;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import dev.idempotent.saga.run.SagaRun.Presence;
 import dev.idempotent.saga.run.StepTransactions.End;
+import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,4 +1,4 @@
-package dev.idempotent.outage;
+package dev.idempotent.work;
 
 import java.io.IOException;
 import java.net.ConnectException;

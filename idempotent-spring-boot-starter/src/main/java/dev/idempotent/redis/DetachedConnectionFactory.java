@@ -1,4 +1,4 @@
-package dev.idempotent.lettuce;
+package dev.idempotent.redis;
 
 import java.util.concurrent.CompletableFuture;
 
