@@ -3,7 +3,7 @@ package dev.idempotent.autoconfigure.saga;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.client.IdempotencyKeyInterceptor;
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.work.RootCause;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.method.SagaMethods;

@@ -6,7 +6,6 @@ import java.util.function.Function;
 
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.FailureClassifier.Verdict;
@@ -14,6 +13,7 @@ import dev.idempotent.saga.run.RunAbortedError.Cause;
 import dev.idempotent.saga.run.SagaRun.Presence;
 import dev.idempotent.saga.run.SagaStore.JournalEntry;
 import dev.idempotent.saga.run.StepTransactions.End;
+import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
