@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for what an application is told about calls of steps that nothing observes.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class SagaClientsCheckTests {
+class SagaStartupCheckTests {
 
 	private static final String TARGETS = "idempotent.client.targets is not set";
 

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -8,8 +9,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.OnError;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
+import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import dev.idempotent.idempotency.web.CapturedResponse.Redirect;
 import dev.idempotent.idempotency.web.CapturedResponse.SentError;
 import org.jspecify.annotations.Nullable;
@@ -26,10 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link StoredResponses}.
+ * Tests for {@link ResponsePolicy}.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class StoredResponsesTests {
+class ResponsePolicyTests {
 
 	private static final int LONGEST = 100;
 
@@ -40,15 +42,15 @@ class StoredResponsesTests {
 	@Test
 	void keepsTheWholeResponseByDefault() {
 		CapturedResponse response = response(201, null, null);
-		StoredResponse stored = responses().of(this.request, response);
-		assertThat(stored).isEqualTo(CapturedResponseFormat.encode(response));
+		StoredResponse stored = policy().toStore(this.request, response);
+		assertThat(stored).isEqualTo(response.encode());
 	}
 
 	@Test
 	void keepsTheWholeResponseOfARedactorThatChangesNothing() {
 		CapturedResponse response = response(201, null, null);
-		StoredResponse stored = responses((request, replayable) -> replayable).of(this.request, response);
-		assertThat(stored).isEqualTo(CapturedResponseFormat.encode(response));
+		StoredResponse stored = policy((request, replayable) -> replayable).toStore(this.request, response);
+		assertThat(stored).isEqualTo(response.encode());
 	}
 
 	@ParameterizedTest
@@ -59,9 +61,8 @@ class StoredResponsesTests {
 			Content-Type | 201 | Content-Type
 			""")
 	void keepsListedHeadersAndThoseOfTheContentAndTheRedirect(String listed, int status, String kept) {
-		StoredResponses responses = new StoredResponses(new StoredHeaders(List.of(listed), List.of()), List.of(),
-				LONGEST);
-		assertThat(names(responses.of(this.request, response(status, null, null)))).isEqualTo(namesIn(kept));
+		ResponsePolicy policy = policy(List.of(listed), List.of());
+		assertThat(names(policy.toStore(this.request, response(status, null, null)))).isEqualTo(namesIn(kept));
 	}
 
 	@ParameterizedTest
@@ -71,9 +72,8 @@ class StoredResponsesTests {
 			Location | 303 | Content-Type, Location, X-Order, X-Trace
 			""")
 	void keepsNoExcludedHeader(String excluded, int status, String kept) {
-		StoredResponses responses = new StoredResponses(new StoredHeaders(List.of(), List.of(excluded)), List.of(),
-				LONGEST);
-		StoredResponse stored = responses.of(this.request, response(status, null, null));
+		ResponsePolicy policy = policy(List.of(), List.of(excluded));
+		StoredResponse stored = policy.toStore(this.request, response(status, null, null));
 		assertThat(names(stored)).isEqualTo(namesIn(kept));
 		assertThat(new String(stored.bytes(), StandardCharsets.UTF_8))
 			.doesNotContain(excluded.equals("x-order") ? "order-17" : "X-None");
@@ -94,14 +94,14 @@ class StoredResponsesTests {
 		List<String> storedHeaders = (stored != null) ? List.of(stored) : List.of();
 		List<String> excludedHeaders = (excluded != null) ? List.of(excluded) : List.of();
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(() -> new StoredHeaders(storedHeaders, excludedHeaders))
+			.isThrownBy(() -> policy(storedHeaders, excludedHeaders))
 			.withMessage(message);
 	}
 
 	@Test
 	void redactsInOrder() {
 		List<String> seen = new ArrayList<>();
-		StoredResponses responses = responses((request, replayable) -> {
+		ResponsePolicy policy = policy((request, replayable) -> {
 			seen.add(new String(replayable.body(), StandardCharsets.UTF_8));
 			replayable.headers().set("X-Order", "redacted");
 			replayable.headers().remove("X-Trace");
@@ -112,7 +112,7 @@ class StoredResponsesTests {
 			seen.add(new String(replayable.body(), StandardCharsets.UTF_8));
 			return replayable.withBody("two".getBytes(StandardCharsets.UTF_8));
 		});
-		CapturedResponse stored = decoded(responses.of(this.request, response(201, null, null)));
+		CapturedResponse stored = decoded(policy.toStore(this.request, response(201, null, null)));
 		assertThat(seen).containsExactly("{\"iban\":\"DE02\"}", "one");
 		assertThat(stored.body()).asString().isEqualTo("two");
 		assertThat(stored.headers()).containsExactlyInAnyOrder(new Header("Content-Type", "text/plain", true),
@@ -122,10 +122,10 @@ class StoredResponsesTests {
 	@Test
 	void doesNotChangeTheResponseThatIsRedactedInPlace() {
 		CapturedResponse response = response(201, null, null);
-		StoredResponse stored = responses((request, replayable) -> {
+		StoredResponse stored = policy((request, replayable) -> {
 			replayable.body()[0] = '!';
 			return replayable;
-		}).of(this.request, response);
+		}).toStore(this.request, response);
 		assertThat(response.body()).isEqualTo(BODY).startsWith('{');
 		assertThat(decoded(stored).body()).startsWith('!');
 	}
@@ -133,12 +133,12 @@ class StoredResponsesTests {
 	@Test
 	void redactsTheLocationOfARedirect() {
 		CapturedResponse redirect = response(302, new Redirect("/orders/17?token=s3cret", 302, true), null);
-		StoredResponse stored = responses((request, replayable) -> {
+		StoredResponse stored = policy((request, replayable) -> {
 			assertThat(replayable.headers().get("Location")).containsExactly("/orders/17?token=s3cret");
 			HttpHeaders headers = new HttpHeaders();
 			headers.set("location", "/orders");
 			return replayable.withHeaders(headers);
-		}).of(this.request, redirect);
+		}).toStore(this.request, redirect);
 		assertThat(decoded(stored).redirect()).isEqualTo(new Redirect("/orders", 302, true));
 		assertThat(decoded(stored).headers()).isEmpty();
 	}
@@ -146,53 +146,52 @@ class StoredResponsesTests {
 	@Test
 	void redactsTheMessageOfAnError() {
 		CapturedResponse error = response(404, null, new SentError(404, "no order DE02"));
-		StoredResponse stored = responses((request, replayable) -> {
+		StoredResponse stored = policy((request, replayable) -> {
 			assertThat(replayable.errorMessage()).isEqualTo("no order DE02");
 			return new ReplayableResponse(404, replayable.headers(), replayable.body(), null);
-		}).of(this.request, error);
+		}).toStore(this.request, error);
 		assertThat(decoded(stored).error()).isEqualTo(new SentError(404, null));
 	}
 
 	@Test
 	void keepsNothingThatARedactorRefuses() {
-		assertThat(responses((request, replayable) -> null, (request, replayable) -> {
+		assertThat(policy((request, replayable) -> null, (request, replayable) -> {
 			throw new AssertionError("called after a refusal");
-		}).of(this.request, response(201, null, null)).isKept()).isFalse();
+		}).toStore(this.request, response(201, null, null)).isKept()).isFalse();
 	}
 
 	@Test
 	void keepsNothingIfARedactorFailsAndLogsNothingOfTheResponse(CapturedOutput output) {
-		assertThat(responses((request, replayable) -> {
+		assertThat(policy((request, replayable) -> {
 			throw new IllegalStateException(new String(replayable.body(), StandardCharsets.UTF_8));
-		}).of(this.request, response(201, null, null)).isKept()).isFalse();
+		}).toStore(this.request, response(201, null, null)).isKept()).isFalse();
 		assertThat(output).contains("failed with java.lang.IllegalStateException, so the response is not kept")
 			.doesNotContain("iban");
 	}
 
 	@Test
 	void keepsNothingAfterAnError() {
-		assertThat(responses((request, replayable) -> {
+		assertThat(policy((request, replayable) -> {
 			throw new StackOverflowError();
-		}).of(this.request, response(201, null, null)).isKept()).isFalse();
+		}).toStore(this.request, response(201, null, null)).isKept()).isFalse();
 	}
 
 	@Test
 	void keepsNothingWithAnotherStatus() {
-		assertThat(responses(
+		assertThat(policy(
 				(request, replayable) -> new ReplayableResponse(200, replayable.headers(), replayable.body(), null))
-			.of(this.request, response(201, null, null))
+			.toStore(this.request, response(201, null, null))
 			.isKept()).isFalse();
 	}
 
 	@Test
 	void keepsNothingThatIsTooLongBeforeOrAfterItsRedaction() {
-		assertThat(responses((request, replayable) -> replayable.withBody(new byte[LONGEST + 1]))
-			.of(this.request, response(201, null, null))
+		assertThat(policy((request, replayable) -> replayable.withBody(new byte[LONGEST + 1]))
+			.toStore(this.request, response(201, null, null))
 			.isKept()).isFalse();
 		CapturedResponse tooLong = new CapturedResponse(200, List.of(), new byte[LONGEST + 1], null, null);
-		assertThat(
-				responses((request, replayable) -> replayable.withBody(new byte[0])).of(this.request, tooLong).isKept())
-			.isFalse();
+		assertThat(policy((request, replayable) -> replayable.withBody(new byte[0])).toStore(this.request, tooLong)
+			.isKept()).isFalse();
 	}
 
 	/**
@@ -200,17 +199,23 @@ class StoredResponsesTests {
 	 */
 	@Test
 	void tellsReducedResponsesOfTwoRunsApart() {
-		StoredResponses redacting = responses((request, replayable) -> replayable.withBody(new byte[0]));
-		assertThat(redacting.of(this.request, response(201, null, null)))
-			.isNotEqualTo(redacting.of(this.request, response(201, null, null)));
-		StoredResponses excluding = new StoredResponses(new StoredHeaders(List.of(), List.of("X-Order")), List.of(),
-				LONGEST);
-		assertThat(excluding.of(this.request, response(201, null, null)))
-			.isNotEqualTo(excluding.of(this.request, response(201, null, null)));
+		ResponsePolicy redacting = policy((request, replayable) -> replayable.withBody(new byte[0]));
+		assertThat(redacting.toStore(this.request, response(201, null, null)))
+			.isNotEqualTo(redacting.toStore(this.request, response(201, null, null)));
+		ResponsePolicy excluding = policy(List.of(), List.of("X-Order"));
+		assertThat(excluding.toStore(this.request, response(201, null, null)))
+			.isNotEqualTo(excluding.toStore(this.request, response(201, null, null)));
 	}
 
-	private static StoredResponses responses(ResponseRedactor... redactors) {
-		return new StoredResponses(new StoredHeaders(List.of(), List.of()), List.of(redactors), LONGEST);
+	private static ResponsePolicy policy(ResponseRedactor... redactors) {
+		return policy(List.of(), List.of(), redactors);
+	}
+
+	private static ResponsePolicy policy(List<String> storedHeaders, List<String> excludedHeaders,
+			ResponseRedactor... redactors) {
+		return new ResponsePolicy(new IdempotencyWebSettings("test", "Idempotency-Key", List.of(), 1, LONGEST, LONGEST,
+				List.of("200-399"), storedHeaders, excludedHeaders, List.of(redactors), OnError.RELEASE, Duration.ZERO,
+				"urn:problem-type:idempotency:"));
 	}
 
 	private static CapturedResponse response(int status, @Nullable Redirect redirect, @Nullable SentError error) {
@@ -225,7 +230,7 @@ class StoredResponsesTests {
 	}
 
 	private static CapturedResponse decoded(StoredResponse stored) {
-		return Objects.requireNonNull(CapturedResponseFormat.decode(stored));
+		return Objects.requireNonNull(CapturedResponse.decode(stored));
 	}
 
 	private static Set<String> names(StoredResponse stored) {
