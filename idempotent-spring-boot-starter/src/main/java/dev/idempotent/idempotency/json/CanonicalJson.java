@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonPointer;
@@ -230,17 +231,17 @@ public final class CanonicalJson {
 		String sign = json.startsWith("-") ? "-" : "";
 		int point = mantissa.indexOf('.');
 		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
-			return (point < 0) ? json : withoutTrailing('.', withoutTrailing('0', json));
+			return (point < 0) ? json : StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
 		}
 		String all = mantissa.substring(sign.length()).replace(".", "");
-		String significant = withoutLeadingZeros(all);
+		String significant = StringUtils.trimLeadingCharacter(all, '0');
 		if (significant.isEmpty()) {
 			return "0";
 		}
 		int integerDigits = ((point < 0) ? mantissa.length() : point) - sign.length();
 		BigInteger power = ((mark < 0) ? BigInteger.ZERO : new BigInteger(json.substring(mark + 1)))
 			.add(BigInteger.valueOf(integerDigits - (all.length() - significant.length()) - 1));
-		return sign + decimal(withoutTrailing('0', significant), power);
+		return sign + decimal(StringUtils.trimTrailingCharacter(significant, '0'), power);
 	}
 
 	/**
@@ -258,22 +259,6 @@ public final class CanonicalJson {
 		}
 		return (digits.length() <= integerDigits) ? digits + "0".repeat(integerDigits - digits.length())
 				: digits.substring(0, integerDigits) + "." + digits.substring(integerDigits);
-	}
-
-	private static String withoutLeadingZeros(String digits) {
-		int start = 0;
-		while (start < digits.length() && digits.charAt(start) == '0') {
-			start++;
-		}
-		return digits.substring(start);
-	}
-
-	private static String withoutTrailing(char character, String text) {
-		int end = text.length();
-		while (text.charAt(end - 1) == character) {
-			end--;
-		}
-		return text.substring(0, end);
 	}
 
 }
