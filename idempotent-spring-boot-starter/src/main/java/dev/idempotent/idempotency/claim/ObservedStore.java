@@ -17,7 +17,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -107,7 +107,7 @@ final class ObservedStore {
 
 	/**
 	 * Returns whether the store is the database that decides under
-	 * {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}, which can renew many
+	 * {@code Guarantee.TRANSACTION}, which can renew many
 	 * leases in one step.
 	 */
 	boolean isDatabase() {
