@@ -107,8 +107,7 @@ final class ObservedStore {
 
 	/**
 	 * Returns whether the store is the database that decides under
-	 * {@code Guarantee.TRANSACTION}, which can renew many
-	 * leases in one step.
+	 * {@code Guarantee.TRANSACTION}, which can renew many leases in one step.
 	 */
 	boolean isDatabase() {
 		return this.store.isDatabase();
