@@ -100,7 +100,8 @@ class ArchitectureTests {
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theSharedWorkKnowsTheJdkAlone = room(WORK, "java..", "org.slf4j..", "org.jspecify..");
+	static final ArchRule theSharedWorkKnowsBackoffAlone = room(WORK, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.util.backoff..");
 
 	@ArchTest
 	static final ArchRule encryptionKnowsTheJdkAlone = room(ENCRYPTION, "java..", "javax.crypto..", "org.jspecify..");
@@ -143,7 +144,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule connectionsKnowLettuceAlone = room(CONNECTIONS, "java..", "org.jspecify..",
-			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
+			"org.springframework.core.io..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
 	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, WORK, "java..",
@@ -170,7 +171,8 @@ class ArchitectureTests {
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
-	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
+	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..",
+			"org.springframework.util");
 
 	@ArchTest
 	static final ArchRule kafkaKnowsListenerContainersAlone = room(KAFKA, ROOT, "java..", "org.jspecify..",
