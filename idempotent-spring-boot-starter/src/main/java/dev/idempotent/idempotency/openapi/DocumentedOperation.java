@@ -7,8 +7,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.web.OperationDescription;
-import dev.idempotent.idempotency.web.ProblemDescription;
-import dev.idempotent.idempotency.web.RequestHeaderDescription;
+import dev.idempotent.idempotency.web.OperationDescription.KnownProblem;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.Operation;
 import io.swagger.v3.oas.models.headers.Header;
@@ -44,13 +43,13 @@ record DocumentedOperation(Operation operation, OperationDescription description
 		});
 		this.description.problems()
 			.stream()
-			.collect(Collectors.groupingBy(ProblemDescription::status, TreeMap::new, Collectors.toList()))
+			.collect(Collectors.groupingBy(KnownProblem::status, TreeMap::new, Collectors.toList()))
 			.forEach((status, problems) -> addProblems(
 					responses.computeIfAbsent(String.valueOf(status), (code) -> new ApiResponse()), problems,
 					components));
 	}
 
-	private void addHeader(RequestHeaderDescription header) {
+	private void addHeader(OperationDescription.Header header) {
 		List<Parameter> declared = Optional.ofNullable(this.operation.getParameters()).orElse(List.of());
 		Optional<Parameter> own = declared.stream()
 			.filter((parameter) -> "header".equals(parameter.getIn())
@@ -88,12 +87,11 @@ record DocumentedOperation(Operation operation, OperationDescription description
 					.schema(Schemas.constant("true")));
 	}
 
-	private static void addProblems(ApiResponse response, List<ProblemDescription> problems, Components components) {
+	private static void addProblems(ApiResponse response, List<KnownProblem> problems, Components components) {
 		if (response.getDescription() == null) {
-			response.setDescription(
-					problems.stream().map(ProblemDescription::title).collect(Collectors.joining(". ")) + ".");
+			response.setDescription(problems.stream().map(KnownProblem::title).collect(Collectors.joining(". ")) + ".");
 		}
-		if (problems.stream().anyMatch(ProblemDescription::retryable)) {
+		if (problems.stream().anyMatch(KnownProblem::retryable)) {
 			addHeader(response, HttpHeaders.RETRY_AFTER,
 					new Header().description("If the problem is retryable: when to send the request again, in seconds.")
 						.schema(Schemas.integer()));

@@ -2,8 +2,9 @@ package dev.idempotent.idempotency.openapi;
 
 import java.util.Map;
 
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
+import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.OperationDescription;
-import dev.idempotent.idempotency.web.OperationDescriptions;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
@@ -24,14 +25,18 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 	 */
 	private static final String HANDLER = "x-idempotency-handler";
 
-	private final OperationDescriptions descriptions;
+	private final IdempotentOperations operations;
+
+	private final IdempotencyWebSettings settings;
 
 	/**
 	 * Creates the customizer.
-	 * @param descriptions describe the operations
+	 * @param operations the operations
+	 * @param settings the settings that they are described with
 	 */
-	public IdempotencyOpenApiCustomizer(OperationDescriptions descriptions) {
-		this.descriptions = descriptions;
+	public IdempotencyOpenApiCustomizer(IdempotentOperations operations, IdempotencyWebSettings settings) {
+		this.operations = operations;
+		this.settings = settings;
 	}
 
 	@Override
@@ -49,7 +54,8 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 
 	private void customise(OpenAPI document, String path, PathItem item) {
 		item.readOperationsMap().forEach((method, operation) -> {
-			OperationDescription description = this.descriptions.describe(takeHandler(operation), method.name(), path);
+			OperationDescription description = OperationDescription.of(this.operations, this.settings,
+					takeHandler(operation), method.name(), path);
 			if (description != null) {
 				new DocumentedOperation(operation, description).complete(componentsOf(document));
 			}

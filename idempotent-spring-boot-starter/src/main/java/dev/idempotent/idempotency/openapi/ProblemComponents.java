@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.openapi;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.idempotent.idempotency.web.ProblemDescription;
+import dev.idempotent.idempotency.web.OperationDescription.KnownProblem;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.examples.Example;
 import io.swagger.v3.oas.models.media.Schema;
@@ -43,7 +43,7 @@ final class ProblemComponents {
 	/**
 	 * Returns a reference to the example of a problem.
 	 */
-	static Example example(Components components, ProblemDescription problem) {
+	static Example example(Components components, KnownProblem problem) {
 		String name = "idempotency-" + problem.name();
 		if (components.getExamples() == null || !components.getExamples().containsKey(name)) {
 			Map<String, Object> members = new LinkedHashMap<>();
