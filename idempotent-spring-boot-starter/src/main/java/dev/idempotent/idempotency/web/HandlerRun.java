@@ -202,7 +202,7 @@ abstract class HandlerRun {
 	/**
 	 * Records that the handler method is entered.
 	 */
-	synchronized void methodEntered() {
+	void methodEntered() {
 		this.method = Progress.OPEN;
 	}
 
@@ -210,7 +210,7 @@ abstract class HandlerRun {
 	 * Records what the handler method has returned.
 	 * @return the value for Spring MVC
 	 */
-	synchronized @Nullable Object methodReturned(Class<?> type, @Nullable Object value) {
+	@Nullable Object methodReturned(Class<?> type, @Nullable Object value) {
 		if (this.method == Progress.OPEN) {
 			this.method = Progress.RETURNED;
 		}
@@ -218,9 +218,9 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Records that the handler method has thrown an exception, or must not be entered.
+	 * Records that the handler method has thrown an exception.
 	 */
-	synchronized void methodFailed(Throwable failure) {
+	void methodFailed(Throwable failure) {
 		this.method = Progress.FAILED;
 	}
 

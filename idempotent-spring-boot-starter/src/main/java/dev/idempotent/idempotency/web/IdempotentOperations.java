@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.lang.annotation.Annotation;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -141,7 +142,7 @@ public final class IdempotentOperations {
 	 */
 	@Nullable Target find(HttpServletRequest request) {
 		Table loaded = this.table;
-		if (loaded == null || !loaded.hasOperationsOf(request.getMethod()) || CorsUtils.isPreFlightRequest(request)) {
+		if (loaded == null || !loaded.includes(request.getMethod()) || CorsUtils.isPreFlightRequest(request)) {
 			return null;
 		}
 		// Like the dispatcher servlet: a filter may have parsed another URL, and an error
@@ -213,6 +214,16 @@ public final class IdempotentOperations {
 
 		private final List<Rule> rules;
 
+		/**
+		 * The methods of these mappings and rules.
+		 */
+		private final Set<String> methods = new HashSet<>();
+
+		/**
+		 * Whether one of these mappings is for all methods.
+		 */
+		private boolean anyMethod;
+
 		private final IdempotentOperation requiredUnderLease;
 
 		private final Map<Handler, IdempotentOperation> requiredInTransaction = new ConcurrentHashMap<>();
@@ -224,6 +235,7 @@ public final class IdempotentOperations {
 			this.transactionSource = transactionSource;
 			this.requiredUnderLease = IdempotentOperation.ofRule(defaults, null);
 			this.rules = Rule.matchedAs(mappings, settings.requiredFor());
+			this.rules.forEach((rule) -> this.methods.add(rule.method()));
 			loadAnnotated();
 			pairCancels(new ResponsePolicy(settings));
 			checkRequired();
@@ -235,7 +247,7 @@ public final class IdempotentOperations {
 				Idempotent annotation = method.getMethodAnnotation(Idempotent.class);
 				if (annotation != null) {
 					Handler handler = Handler.of(method);
-					this.patterns.add(pattern);
+					addPattern(pattern);
 					this.annotated.put(handler,
 							IdempotentOperation.of(handler, annotation, this.defaults, this.transactionSource));
 					pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>()).addAll(pathVariablesOf(pattern));
@@ -243,6 +255,16 @@ public final class IdempotentOperations {
 			}));
 			this.annotated.forEach((handler, operation) -> operation.requirePathVariables(handler.describe(),
 					pathVariables.getOrDefault(handler, Set.of())));
+		}
+
+		private void addPattern(RequestMappingInfo pattern) {
+			this.patterns.add(pattern);
+			Set<RequestMethod> mapped = pattern.getMethodsCondition().getMethods();
+			mapped.forEach((method) -> this.methods.add(method.name()));
+			if (mapped.contains(RequestMethod.GET)) {
+				this.methods.add(RequestMethod.HEAD.name());
+			}
+			this.anyMethod |= mapped.isEmpty();
 		}
 
 		private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
@@ -268,20 +290,11 @@ public final class IdempotentOperations {
 		}
 
 		/**
-		 * Spares requests without an operation from being parsed for their method alone.
+		 * Returns whether requests with this method can have an operation. Spares most
+		 * others from being parsed.
 		 */
-		boolean hasOperationsOf(String method) {
-			for (RequestMappingInfo pattern : this.patterns) {
-				if (matchesMethod(pattern, method)) {
-					return true;
-				}
-			}
-			for (Rule rule : this.rules) {
-				if (rule.method().equals(method)) {
-					return true;
-				}
-			}
-			return false;
+		boolean includes(String method) {
+			return this.anyMethod || this.methods.contains(method);
 		}
 
 		@Nullable Target find(HttpServletRequest request, PathContainer path) {

@@ -2,15 +2,12 @@ package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.function.Function;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Idempotent;
@@ -24,7 +21,7 @@ import tools.jackson.core.JsonPointer;
  */
 final class RequestFingerprinter {
 
-	static final RequestFingerprinter OF_EVERYTHING = new RequestFingerprinter(Set.of(), Set.of());
+	static final RequestFingerprinter OF_EVERYTHING = without();
 
 	/**
 	 * Parameters of the URL and of forms that are ignored.
@@ -32,10 +29,6 @@ final class RequestFingerprinter {
 	private final Set<String> ignored;
 
 	private final CanonicalJson json;
-
-	private RequestFingerprinter(Set<String> ignored, Set<JsonPointer> members) {
-		this(ignored, CanonicalJson.without(members));
-	}
 
 	private RequestFingerprinter(Set<String> ignored, CanonicalJson json) {
 		this.ignored = ignored;
@@ -48,31 +41,32 @@ final class RequestFingerprinter {
 	 * if there are others beside {@code *}
 	 */
 	static RequestFingerprinter without(String... entries) {
-		if (Arrays.asList(entries).contains(Idempotent.EVERYTHING)) {
-			if (entries.length > 1) {
-				throw new IllegalArgumentException("'*' must be the only entry");
+		Set<String> parameters = new HashSet<>();
+		Set<JsonPointer> members = new HashSet<>();
+		for (String entry : entries) {
+			if (entry.isBlank() || entry.equals("/")) {
+				throw new IllegalArgumentException("an entry is blank or has no name");
 			}
-			return new RequestFingerprinter(Set.of(Idempotent.EVERYTHING), Set.of());
+			if (entry.startsWith("/")) {
+				members.add(JsonPointer.compile(entry));
+			}
+			else {
+				parameters.add(entry);
+			}
 		}
-		if (Arrays.stream(entries).anyMatch((entry) -> entry.isBlank() || entry.equals("/"))) {
-			throw new IllegalArgumentException("an entry is blank or has no name");
+		if (parameters.contains(Idempotent.EVERYTHING) && entries.length > 1) {
+			throw new IllegalArgumentException("'*' must be the only entry");
 		}
-		Predicate<String> isPointer = (entry) -> entry.startsWith("/");
-		return new RequestFingerprinter(
-				Arrays.stream(entries).filter(isPointer.negate()).collect(Collectors.toUnmodifiableSet()),
-				Arrays.stream(entries)
-					.filter(isPointer)
-					.map(JsonPointer::compile)
-					.collect(Collectors.toUnmodifiableSet()));
+		return new RequestFingerprinter(parameters, CanonicalJson.without(members));
 	}
 
 	/**
 	 * Returns a fingerprinter that also ignores a parameter.
 	 */
 	RequestFingerprinter alsoWithout(String parameter) {
-		return ignoresEverything() ? this : new RequestFingerprinter(
-				Stream.concat(this.ignored.stream(), Stream.of(parameter)).collect(Collectors.toUnmodifiableSet()),
-				this.json);
+		Set<String> all = new HashSet<>(this.ignored);
+		all.add(parameter);
+		return new RequestFingerprinter(all, this.json);
 	}
 
 	/**

@@ -8,7 +8,7 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.WorkRolledBackException;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.work.RootCause;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;

@@ -48,6 +48,11 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private @Nullable Throwable failure;
 
+	/**
+	 * Whether the method was called where it must not run.
+	 */
+	private volatile boolean entryRefused;
+
 	private boolean rolledBack;
 
 	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
@@ -84,15 +89,15 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 * The work of an attempt that has failed cannot be undone without the transaction.
 	 */
 	@Override
-	synchronized void methodEntered() {
-		boolean otherThread = Thread.currentThread() != this.thread;
-		if (otherThread || isEntered()) {
-			IllegalStateException refusal = otherThread
-					? refused("The handler was called on another thread, which does not have its transaction.", null)
-					: refused("The handler was called a second time in one transaction, by advice such as @Retryable.",
-							this.failure);
-			super.methodFailed(refusal);
-			throw refusal;
+	void methodEntered() {
+		if (Thread.currentThread() != this.thread) {
+			this.entryRefused = true;
+			throw refused("The handler was called on another thread, which does not have its transaction.", null);
+		}
+		if (isEntered()) {
+			this.entryRefused = true;
+			throw refused("The handler was called a second time in one transaction, by advice such as @Retryable.",
+					this.failure);
 		}
 		super.methodEntered();
 		BufferedResponse response = response();
@@ -108,7 +113,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	synchronized void methodFailed(Throwable ex) {
+	void methodFailed(Throwable ex) {
 		super.methodFailed(ex);
 		this.failure = ex;
 		withdrawRedirect();
@@ -205,8 +210,8 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private boolean commits(BufferedResponse buffered) {
-		return isCallReturned() && isMethodReturned() && !buffered.isTooLong() && !this.claimant.isRollbackOnly()
-				&& this.policy.isCommitted(buffered.getStatus());
+		return isCallReturned() && isMethodReturned() && !this.entryRefused && !buffered.isTooLong()
+				&& !this.claimant.isRollbackOnly() && this.policy.isCommitted(buffered.getStatus());
 	}
 
 	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
