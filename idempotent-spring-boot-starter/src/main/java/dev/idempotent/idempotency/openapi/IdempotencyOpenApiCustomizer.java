@@ -158,8 +158,7 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 
 	private static void addProblems(ApiResponse response, List<KnownProblem> problems, Components components) {
 		if (response.getDescription() == null) {
-			response.setDescription(
-					problems.stream().map(KnownProblem::title).collect(Collectors.joining(". ")) + ".");
+			response.setDescription(problems.stream().map(KnownProblem::title).collect(Collectors.joining(". ")) + ".");
 		}
 		if (problems.stream().anyMatch(KnownProblem::retryable)) {
 			addHeader(response, HttpHeaders.RETRY_AFTER,
