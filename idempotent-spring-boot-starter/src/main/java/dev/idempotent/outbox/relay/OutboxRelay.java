@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -13,6 +14,7 @@ import java.util.stream.Collectors;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.EventSettlement;
@@ -20,6 +22,7 @@ import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.EventTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,6 +85,34 @@ public final class OutboxRelay {
 							this.pausedTopics, this.failureLog, this.recoveryWakeUp::call, () -> this.running));
 		}
 		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
+	}
+
+	/**
+	 * Stands in for the new engine until it is here.
+	 */
+	@SuppressWarnings("NullAway")
+	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
+			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer) {
+		this.settings = settings;
+		this.store = null;
+		this.ordered = null;
+		this.pausedTopics = null;
+		this.handOffs = null;
+	}
+
+	/**
+	 * Called after each commit. Never fails.
+	 * @param rows the committed rows
+	 */
+	public void committed(List<EventTable.Row> rows) {
+	}
+
+	/**
+	 * What the last pass found.
+	 * @return empty before the first one
+	 */
+	public Optional<OutboxBacklog> lastPass() {
+		return Optional.empty();
 	}
 
 	/**
