@@ -43,7 +43,7 @@ final class OutboxEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
-	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, ordered, blocked or circuits";
+	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, blocked, delayed or circuits";
 
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
 			+ "skip-blocked, discard-blocked, pause or resume";
@@ -79,7 +79,12 @@ final class OutboxEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> summary() {
-		return answer(() -> new Overview(this.reader.read(), Relay.of(this.relay.get())));
+		return answer(() -> {
+			OutboxRelay own = this.relay.get();
+			OutboxBacklog backlog = (own != null && own.isRunning()) ? own.lastPass().orElse(null) : null;
+			OutboxSummary others = this.reader.read();
+			return new Overview(backlog, others.delayed(), others.dead(), Relay.of(own));
+		});
 	}
 
 	@ReadOperation
@@ -89,9 +94,9 @@ final class OutboxEndpoint {
 			if (part.equals("circuits")) {
 				return Map.of("circuits", circuits());
 			}
-			DeadFilter filter = OutboxRequest.filter(id, type, topic);
+			DeadFilter filter = filter(id, type, topic);
 			int size = OperatorParameters.limit(limit);
-			return part.equals("dead") ? dead(filter, OutboxRequest.after(after), size)
+			return part.equals("dead") ? dead(filter, row(after), size)
 					: known(page(part, filter, after, size), "resource", RESOURCES);
 		});
 	}
@@ -100,10 +105,9 @@ final class OutboxEndpoint {
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
 			@Nullable String topic, @Nullable Boolean all) {
 		return answer(() -> switch (operation) {
-			case "pause" -> pause(OutboxRequest.topic(id, type, topic, all));
-			case "resume" -> resume(OutboxRequest.topic(id, type, topic, all));
-			default -> known(changeEvents(operation, () -> OutboxRequest.filter(id, type, topic, all)), "operation",
-					OPERATIONS);
+			case "pause" -> pause(topicAlone(id, type, topic, all));
+			case "resume" -> resume(topicAlone(id, type, topic, all));
+			default -> known(changeEvents(operation, () -> filter(id, type, topic, all)), "operation", OPERATIONS);
 		});
 	}
 
@@ -127,12 +131,9 @@ final class OutboxEndpoint {
 	private @Nullable Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after,
 			int limit) {
 		return switch (state) {
-			case "pending" ->
-				page(state, false, this.lists.pending(filter, OutboxRequest.position(after, false), limit));
-			case "waiting" ->
-				page(state, false, this.lists.waiting(filter, OutboxRequest.position(after, false), limit));
-			case "ordered", "blocked" -> page(state, true,
-					this.lists.ordered(filter, OutboxRequest.position(after, true), limit, state.equals("blocked")));
+			case "pending" -> page(state, this.lists.pending(filter, position(after), limit));
+			case "blocked" -> page(state, this.lists.blocked(filter, position(after), limit));
+			case "delayed" -> page(state, this.lists.delayed(filter, row(after), limit));
 			default -> null;
 		};
 	}
@@ -154,12 +155,10 @@ final class OutboxEndpoint {
 		return circuits;
 	}
 
-	private static Map<String, @Nullable Object> page(String state, boolean ordered, Page page) {
+	private static Map<String, @Nullable Object> page(String state, Page page) {
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
 		answer.put(state, page.events().stream().map(Entry::of).toList());
-		OrderedRow next = page.next();
-		answer.put("next",
-				(next == null) ? null : ordered ? next.keyHash() + "-" + next.row() : Long.valueOf(next.row()));
+		answer.put("next", page.next());
 		return answer;
 	}
 
@@ -238,6 +237,53 @@ final class OutboxEndpoint {
 		}
 	}
 
+	/**
+	 * Reads which events to change. All events of a state are changed only if the request
+	 * has {@code all=true}.
+	 */
+	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
+			@Nullable Boolean all) {
+		DeadFilter filter = filter(id, type, topic);
+		boolean everything = Boolean.TRUE.equals(all);
+		if (!everything && filter.equals(DeadFilter.ALL)) {
+			throw RefusedOperationException.invalid("The request does not specify which events",
+					"Specify id, type or topic, or all=true for all of them");
+		}
+		if (everything && !filter.equals(DeadFilter.ALL)) {
+			throw RefusedOperationException.invalid("The request specifies both all events and some of them",
+					"Specify either all=true, or id, type or topic");
+		}
+		return filter;
+	}
+
+	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
+		return new DeadFilter((id != null) ? id(id) : null, OperatorParameters.stated("type", type),
+				OperatorParameters.stated("topic", topic));
+	}
+
+	private static UUID id(String id) {
+		try {
+			return UUID.fromString(id);
+		}
+		catch (IllegalArgumentException ex) {
+			throw RefusedOperationException.invalid("The parameter 'id' is not a UUID",
+					"Specify the id of an event as the lists of the endpoint show it");
+		}
+	}
+
+	private static String topicAlone(@Nullable String id, @Nullable String type, @Nullable String topic,
+			@Nullable Boolean all) {
+		if (topic == null || id != null || type != null || all != null) {
+			throw RefusedOperationException.invalid("The request does not specify just a topic",
+					"Specify one topic, and nothing else");
+		}
+		return Objects.requireNonNull(OperatorParameters.stated("topic", topic));
+	}
+
+	private static long row(@Nullable String after) {
+		return OperatorParameters.number("after", after, 0, 0, Long.MAX_VALUE);
+	}
+
 	private static WebEndpointResponse<?> answer(Supplier<?> work) {
 		try {
 			return new WebEndpointResponse<>(work.get());
@@ -257,18 +303,21 @@ final class OutboxEndpoint {
 	/**
 	 * The state of the outbox.
 	 *
-	 * @param events in the database, the same for all instances
+	 * @param backlog what the relay of this instance found in its last scan, or
+	 * {@code null} if it has not scanned the table
+	 * @param delayed the events for later, the same for all instances
+	 * @param dead the dead events, the same for all instances
 	 * @param relay the relay of this instance
 	 */
-	record Overview(OutboxSummary events, Relay relay) {
+	record Overview(@Nullable OutboxBacklog backlog, EventCount delayed, EventCount dead, Relay relay) {
 	}
 
-	record Relay(boolean running, int queued, List<String> unavailablePublishers, List<String> unavailableDestinations,
+	record Relay(boolean running, List<String> unavailablePublishers, List<String> unavailableDestinations,
 			List<String> pausedTopics) {
 
 		static Relay of(@Nullable OutboxRelay relay) {
-			return (relay == null) ? new Relay(false, 0, List.of(), List.of(), List.of())
-					: new Relay(relay.isRunning(), relay.queued(), List.copyOf(relay.unavailablePublishers()),
+			return (relay == null) ? new Relay(false, List.of(), List.of(), List.of())
+					: new Relay(relay.isRunning(), List.copyOf(relay.unavailablePublishers()),
 							List.copyOf(relay.unavailableDestinations()), List.copyOf(relay.pausedTopics()));
 		}
 

@@ -71,9 +71,9 @@ public final class OutboxOperationsAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "outboxHealthIndicator")
-		OutboxHealthIndicator outboxHealthIndicator(JdbcOutboxReader reader, JdbcEventLists lists,
-				OutboxActivation activation, ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
-			return new OutboxHealthIndicator(reader, lists, () -> activation.isActive() ? relay.getObject() : null,
+		OutboxHealthIndicator outboxHealthIndicator(JdbcOutboxReader reader, OutboxActivation activation,
+				ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
+			return new OutboxHealthIndicator(reader, () -> activation.isActive() ? relay.getObject() : null,
 					properties.maxAge());
 		}
 
@@ -99,7 +99,7 @@ public final class OutboxOperationsAutoConfiguration {
 		@Bean
 		MeterBinder outboxGauges(JdbcOutboxReader reader, OutboxActivation activation,
 				ObjectProvider<OutboxRelay> relay) {
-			MeterBinder gauges = OutboxMetrics.gauges(reader::read, () -> relay.getObject().queued(),
+			MeterBinder gauges = OutboxMetrics.gauges(() -> relay.getObject().lastPass(), reader::read,
 					() -> relay.getObject().unavailablePublishers().size(),
 					() -> relay.getObject().pausedTopics().size());
 			return (registry) -> activation.whenActive(() -> gauges.bindTo(registry));

@@ -66,7 +66,7 @@ class OutboxLibrariesTests {
 			return () -> {
 				new TransactionTemplate(transactions).executeWithoutResult(
 						(status) -> outbox.append(OutboxEvent.of("ordered", 1).toTopic("test:orders").withKey("key")));
-				return new JdbcTemplate(dataSource).queryForObject("select count(*) from outbox_ordered",
+				return new JdbcTemplate(dataSource).queryForObject("select count(*) from outbox_event",
 						Integer.class);
 			};
 		}
