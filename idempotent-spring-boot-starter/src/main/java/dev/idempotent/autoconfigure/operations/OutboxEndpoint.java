@@ -5,20 +5,24 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.OutboxStore.OrderedRow;
 import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
 import dev.idempotent.outbox.jdbc.JdbcEventLists.ListedEvent;
 import dev.idempotent.outbox.jdbc.JdbcEventLists.Page;
+import dev.idempotent.outbox.jdbc.JdbcEventLists.Position;
 import dev.idempotent.outbox.jdbc.JdbcEventLists;
 import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
 import dev.idempotent.outbox.relay.OutboxRelay;
@@ -133,7 +137,7 @@ final class OutboxEndpoint {
 		return switch (state) {
 			case "pending" -> page(state, this.lists.pending(filter, position(after), limit));
 			case "blocked" -> page(state, this.lists.blocked(filter, position(after), limit));
-			case "delayed" -> page(state, this.lists.delayed(filter, row(after), limit));
+			case "delayed" -> page(state, this.lists.delayed(filter, position(after), limit));
 			default -> null;
 		};
 	}
@@ -158,7 +162,7 @@ final class OutboxEndpoint {
 	private static Map<String, @Nullable Object> page(String state, Page page) {
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
 		answer.put(state, page.events().stream().map(Entry::of).toList());
-		answer.put("next", page.next());
+		answer.put("next", (page.next() != null) ? page.next().lane() + "_" + page.next().row() : null);
 		return answer;
 	}
 
@@ -278,6 +282,23 @@ final class OutboxEndpoint {
 					"Specify one topic, and nothing else");
 		}
 		return Objects.requireNonNull(OperatorParameters.stated("topic", topic));
+	}
+
+	/**
+	 * Reads where a page of a list begins.
+	 */
+	private static @Nullable Position position(@Nullable String after) {
+		if (after == null) {
+			return null;
+		}
+		int separator = after.indexOf('_');
+		if (separator < 0) {
+			throw RefusedOperationException.invalid("The parameter 'after' is not the end of a page",
+					"Specify the value of 'next' of the previous page");
+		}
+		return new Position(
+				OperatorParameters.number("after", after.substring(0, separator), 0, Long.MIN_VALUE, Long.MAX_VALUE),
+				row(after.substring(separator + 1)));
 	}
 
 	private static long row(@Nullable String after) {

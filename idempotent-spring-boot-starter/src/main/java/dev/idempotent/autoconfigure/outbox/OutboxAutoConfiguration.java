@@ -290,12 +290,9 @@ public final class OutboxAutoConfiguration {
 	private static String named(String script, OutboxTables tables) {
 		String prefix = tables.prefix();
 		String unqualified = prefix.substring(prefix.indexOf('.') + 1);
-		return script
-			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "waiting_available_at",
-					unqualified + "waiting_available_at")
-			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "ordered_head", unqualified + "ordered_head")
-			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX
-					+ "(event|ordered|waiting|dead|control|transaction)\\b", prefix + "$1");
+		return script.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "delayed_due_at", unqualified + "delayed_due_at")
+			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|delayed|dead|control|transaction)\\b",
+					prefix + "$1");
 	}
 
 	private record Observers(List<OutboxObserver> observers) implements OutboxObserver {

@@ -1,14 +1,9 @@
 package dev.idempotent.outbox.jdbc;
 
-import java.time.Duration;
-import java.util.List;
-import java.util.UUID;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.OutboxStore.OrderedRow;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The ordered events without a next attempt that block their keys until an operator acts.
@@ -18,10 +13,6 @@ import org.jspecify.annotations.Nullable;
 public final class JdbcBlockedEvents {
 
 	public JdbcBlockedEvents(DataSource dataSource, OutboxTables tables) {
-	}
-
-	public List<BlockedEvent> list(DeadFilter filter, @Nullable OrderedRow after, int limit) {
-		throw new UnsupportedOperationException();
 	}
 
 	public int retry(DeadFilter filter) {
@@ -34,23 +25,6 @@ public final class JdbcBlockedEvents {
 
 	public int discard(DeadFilter filter) {
 		throw new UnsupportedOperationException();
-	}
-
-	/**
-	 * A blocked event, without its payload and its key.
-	 *
-	 * @param id the id of the event
-	 * @param keyHash the hash of its topic and key, for paging
-	 * @param row its row, for paging
-	 * @param type the type of the event
-	 * @param topic the topic of the event
-	 * @param attempts how many attempts were made
-	 * @param age how long ago it was appended, by the clock of the database
-	 * @param lastError the reason, or {@code null} if none is known
-	 * @param payloadBytes the size of the payload in bytes
-	 */
-	public record BlockedEvent(UUID id, long keyHash, long row, String type, String topic, int attempts, Duration age,
-			@Nullable String lastError, long payloadBytes) {
 	}
 
 }

@@ -6,7 +6,6 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
-import dev.idempotent.outbox.OutboxStore.OrderedRow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,19 +17,15 @@ public final class JdbcEventLists {
 	public JdbcEventLists(DataSource dataSource, OutboxTables tables) {
 	}
 
-	public Page pending(DeadFilter filter, @Nullable OrderedRow after, int limit) {
+	public Page pending(DeadFilter filter, @Nullable Position after, int limit) {
 		throw new UnsupportedOperationException();
 	}
 
-	public Page waiting(DeadFilter filter, @Nullable OrderedRow after, int limit) {
+	public Page blocked(DeadFilter filter, @Nullable Position after, int limit) {
 		throw new UnsupportedOperationException();
 	}
 
-	public Page ordered(DeadFilter filter, @Nullable OrderedRow after, int limit, boolean blocked) {
-		throw new UnsupportedOperationException();
-	}
-
-	public Duration oldestUnpausedAge() {
+	public Page delayed(DeadFilter filter, @Nullable Position after, int limit) {
 		throw new UnsupportedOperationException();
 	}
 
@@ -41,7 +36,15 @@ public final class JdbcEventLists {
 	 * @param next where the next page begins, or {@code null} if this is the last one; a
 	 * page that examined its limit of rows can be empty without being the last one
 	 */
-	public record Page(List<ListedEvent> events, @Nullable OrderedRow next) {
+	public record Page(List<ListedEvent> events, @Nullable Position next) {
+	}
+
+	/**
+	 * Where an event is stored.
+	 *
+	 * @param lane 0 for a delayed event
+	 */
+	public record Position(long lane, long row) {
 	}
 
 	/**
@@ -59,7 +62,7 @@ public final class JdbcEventLists {
 	 * @param lastError why the last attempt failed, or {@code null} if none did
 	 * @param payloadBytes the size of the payload in bytes, as it is stored
 	 */
-	public record ListedEvent(OrderedRow position, String id, String type, String topic, int attempts, Duration age,
+	public record ListedEvent(Position position, String id, String type, String topic, int attempts, Duration age,
 			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 	}
 
