@@ -161,43 +161,30 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 	 * @param batchSize How many events are published at a time.
 	 * @param batchMemory How much payload is published at a time. A larger event is
 	 * published alone.
-	 * @param queueCapacity How many events wait in memory after their commit, for each
-	 * publisher.
-	 * @param queueMemory How much payload waits in memory after its commit, for each
-	 * publisher.
 	 * @param workers How many threads deliver events right after their commit, for each
 	 * publisher.
 	 * @param lease How long this instance leases an event before another may claim it.
-	 * @param pollInterval How long to wait before the next query after there were events.
-	 * @param idlePollInterval Limit of the poll interval, which doubles while there are
-	 * no events.
-	 * @param fullScanInterval How often all events are queried instead of only the
-	 * latest.
+	 * @param scanInterval How long to wait after a pass over all events before the next one
+	 * begins. Finds events of other instances and those that are due again.
 	 * @param attempts How many attempts an event has before it is dead.
 	 * @param backoff How long an event waits at most after its first failed attempt.
 	 * @param maxBackoff How long an event waits at most.
 	 * @param drainTimeout How long to continue delivering when the application stops.
 	 */
 	record Relay(@Nullable Boolean enabled, @DefaultValue("500") int batchSize,
-			@DefaultValue("4MB") DataSize batchMemory, @DefaultValue("10000") int queueCapacity,
-			@DefaultValue("16MB") DataSize queueMemory, @DefaultValue("2") int workers,
-			@DefaultValue("30s") Duration lease, @DefaultValue("1s") Duration pollInterval,
-			@DefaultValue("5s") Duration idlePollInterval, @DefaultValue("10s") Duration fullScanInterval,
+			@DefaultValue("4MB") DataSize batchMemory, @DefaultValue("2") int workers,
+			@DefaultValue("30s") Duration lease, @DefaultValue("1s") Duration scanInterval,
 			@DefaultValue("10") int attempts, @DefaultValue("1s") Duration backoff,
 			@DefaultValue("5m") Duration maxBackoff,
 			@DefaultValue("10s") Duration drainTimeout) implements RelaySettings {
 
 		Relay {
 			requirePositive("batch-size", batchSize);
-			requirePositive("queue-capacity", queueCapacity);
 			requirePositive("workers", workers);
 			requirePositive("batch-memory", batchMemory);
-			requirePositive("queue-memory", queueMemory);
 			requirePositive("attempts", attempts);
 			requirePositive("lease", lease);
-			requirePositive("poll-interval", pollInterval);
-			requirePositive("idle-poll-interval", idlePollInterval);
-			requirePositive("full-scan-interval", fullScanInterval);
+			requirePositive("scan-interval", scanInterval);
 			requirePositive("backoff", backoff);
 			requirePositive("max-backoff", maxBackoff);
 			requirePositive("drain-timeout", drainTimeout);
