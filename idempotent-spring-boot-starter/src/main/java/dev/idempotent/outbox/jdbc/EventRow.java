@@ -3,15 +3,21 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An event as read from a row.
+ * An event as it is read from a row, and the columns that an event has in each table, in
+ * one list for inserts, reads and moves. The state of a delivery is not among them.
  *
  * @param event the event, without its unreadable parts
  * @param unreadable the outcome of an event that cannot be delivered, or {@code null} if
@@ -19,19 +25,47 @@ import org.jspecify.annotations.Nullable;
  */
 record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
-	private static final UUID NO_ID = new UUID(0, 0);
+	static final String COLUMNS = "event_id, topic, event_key, type, content_type, payload, headers";
 
 	/**
-	 * Reads the columns of {@link EventColumn#READ}.
+	 * As many parameters as {@link #COLUMNS}.
+	 */
+	static final String PARAMETERS = "?, ?, ?, ?, ?, ?, ?";
+
+	private static final UUID NO_ID = new UUID(0, 0);
+
+	private static final JsonMapper json = JsonMapper.shared();
+
+	private static final TypeReference<LinkedHashMap<String, String>> STRINGS = new TypeReference<>() {
+	};
+
+	/**
+	 * Adds the values of {@link #COLUMNS}.
+	 */
+	static void addTo(List<@Nullable Object> parameters, SerializedEvent event, Database database) {
+		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
+		String contentType = headers.remove(SerializedEvent.CONTENT_TYPE);
+		parameters.add(database.parameter(event.id()));
+		parameters.add(event.topic());
+		parameters.add(event.key());
+		parameters.add(event.type());
+		parameters.add(contentType);
+		parameters.add(event.payload());
+		parameters.add(json.writeValueAsString(headers));
+	}
+
+	/**
+	 * Reads {@link #COLUMNS}, the id and the attempts.
 	 */
 	static EventRow of(ResultSet row) throws SQLException {
-		UUID id = id(text(row, EventColumn.EVENT_ID));
-		byte[] payload = row.getBytes(EventColumn.PAYLOAD.column());
-		Map<String, String> headers = HeaderText.read(text(row, EventColumn.HEADERS));
-		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong(EventColumn.ID.column()),
-				text(row, EventColumn.TOPIC), text(row, EventColumn.EVENT_KEY), text(row, EventColumn.TYPE),
-				(payload != null) ? payload : new byte[0],
-				withContentType(headers, text(row, EventColumn.CONTENT_TYPE)), row.getInt("attempts"));
+		UUID id = id(row.getString("event_id"));
+		byte[] payload = row.getBytes("payload");
+		Map<String, String> headers = headers(row.getString("headers"));
+		Map<String, String> all = (headers != null) ? headers : new LinkedHashMap<>();
+		all.put(SerializedEvent.CONTENT_TYPE, row.getString("content_type"));
+		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong("id"),
+				row.getString("topic"), row.getString("event_key"), row.getString("type"),
+				(payload != null) ? payload : new byte[0], all, row.getInt("attempts"));
 		return new EventRow(event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
 				: (headers == null) ? new Outcome.Reject("Its headers are not a JSON object of strings") : null);
 	}
@@ -41,10 +75,6 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	 */
 	EventRow because(Outcome reason) {
 		return new EventRow(this.event, reason);
-	}
-
-	private static String text(ResultSet row, EventColumn column) throws SQLException {
-		return row.getString(column.column());
 	}
 
 	/**
@@ -59,10 +89,18 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 		}
 	}
 
-	private static Map<String, String> withContentType(@Nullable Map<String, String> headers, String contentType) {
-		Map<String, String> all = (headers != null) ? headers : new LinkedHashMap<>();
-		all.put(SerializedEvent.CONTENT_TYPE, contentType);
-		return all;
+	/**
+	 * Reads headers, which other programs may have written.
+	 * @return {@code null} if they are unreadable
+	 */
+	private static @Nullable Map<String, String> headers(String text) {
+		try {
+			Map<String, String> headers = json.readValue(text, STRINGS);
+			return (headers == null || headers.containsValue(null)) ? null : headers;
+		}
+		catch (JacksonException ex) {
+			return null;
+		}
 	}
 
 }

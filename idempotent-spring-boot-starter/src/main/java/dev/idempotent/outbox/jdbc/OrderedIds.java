@@ -40,12 +40,12 @@ final class OrderedIds {
 	}
 
 	private void requireSequence(Connection connection) {
-		String alter = "alter table " + this.tables.ordered() + " alter column id set ";
+		String alter = "alter table " + this.tables.event() + " alter column id set ";
 		Statements
 			.query(connection,
 					"select seqcache, seqincrement, seqcycle from pg_sequence "
 							+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
-					List.of(this.tables.ordered()),
+					List.of(this.tables.event()),
 					(row, number) -> new Sequence(row.getLong(1), row.getLong(2), row.getBoolean(3)))
 			.forEach((sequence) -> {
 				reject(sequence.cache() > 1, "each session caches " + sequence.cache() + " of its values",
@@ -57,8 +57,10 @@ final class OrderedIds {
 
 	private void reject(boolean rejected, String why, String statement) {
 		if (rejected) {
-			throw new IdempotentConfigurationException("The sequence of %s.id does not increase with each insert: %s."
-				.formatted(this.tables.ordered(), why) + REASON, "Run '" + statement + "'" + OR, null);
+			throw new IdempotentConfigurationException(
+					"The sequence of %s.id does not increase with each insert: %s.".formatted(this.tables.event(), why)
+							+ REASON,
+					"Run '" + statement + "'" + OR, null);
 		}
 	}
 

@@ -28,10 +28,10 @@ final class TableProbe {
 	 * missing, or lacks a column
 	 */
 	int read(Database database, Connection connection) {
-		String event = EventColumn.MOVED + ", attempts, last_error";
-		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), "id, " + event, this.tables.ordered(),
-				"id, key_hash, sequence, " + event, this.tables.waiting(), "id, " + event, this.tables.dead(),
-				"id, key_hash, sequence, " + event, this.tables.control(), "topic, paused_at"));
+		String event = "lane, id, created_at, " + EventRow.COLUMNS;
+		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), event + ", attempts, due_at, last_error",
+				this.tables.delayed(), event + ", due_at", this.tables.dead(),
+				event + ", sequence, attempts, last_error, died_at", this.tables.control(), "topic, paused_at"));
 		if (database != Database.POSTGRESQL) {
 			all.put(this.tables.transaction(), "id");
 		}
