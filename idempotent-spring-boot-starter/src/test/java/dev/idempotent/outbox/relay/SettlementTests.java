@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link BatchSettlement}.
+ * Tests for {@link Settlement}.
  */
-class BatchSettlementTests {
+class SettlementTests {
 
 	@Test
 	void doublesTheDelayUpToItsMaximum() {
@@ -30,9 +30,9 @@ class BatchSettlementTests {
 	@Test
 	void neverExceedsASmallMaximum() {
 		assertThat(IntStream.rangeClosed(1, 100)
-			.mapToObj((i) -> BatchSettlement.delay(Duration.ofMinutes(10), Duration.ofMinutes(1), i)))
+			.mapToObj((i) -> Settlement.delay(Duration.ofMinutes(10), Duration.ofMinutes(1), i)))
 			.allMatch((delay) -> delay.compareTo(Duration.ofMinutes(1)) <= 0);
-		assertThat(BatchSettlement.delay(Duration.ofMillis(1), Duration.ofMillis(1), 3))
+		assertThat(Settlement.delay(Duration.ofMillis(1), Duration.ofMillis(1), 3))
 			.isEqualTo(Duration.ofMillis(1));
 	}
 
@@ -42,7 +42,7 @@ class BatchSettlementTests {
 
 	private static LongStream delays(int failures) {
 		return IntStream.range(0, 1_000)
-			.mapToLong((i) -> BatchSettlement.delay(Duration.ofSeconds(1), Duration.ofMinutes(5), failures).toMillis());
+			.mapToLong((i) -> Settlement.delay(Duration.ofSeconds(1), Duration.ofMinutes(5), failures).toMillis());
 	}
 
 }
