@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
-import dev.idempotent.outage.RootCause;
-import dev.idempotent.outbox.OutboxStore.LeasedEvent;
-import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.EventSettlement;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.work.RootCause;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

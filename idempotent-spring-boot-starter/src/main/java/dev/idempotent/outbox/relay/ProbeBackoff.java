@@ -3,7 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;

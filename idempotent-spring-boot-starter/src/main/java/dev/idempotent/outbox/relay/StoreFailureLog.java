@@ -3,7 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import org.slf4j.LoggerFactory;
 
 /**
