@@ -109,8 +109,9 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		template().update("update " + events() + " set " + change + " where type = 'secret'");
 		List<Claim> claimed = claim();
 		assertThat(claimed).hasSize(2);
-		Claim other = claimed.get(asText(claimed.get(0)).equals("other") ? 0 : 1);
-		assertThat(claimed.get((other == claimed.get(0)) ? 1 : 0).undeliverable())
+		boolean otherFirst = asText(claimed.get(0)).equals("other");
+		Claim other = claimed.get(otherFirst ? 0 : 1);
+		assertThat(claimed.get(otherFirst ? 1 : 0).undeliverable())
 			.isEqualTo(new Outcome.Reject("The payload cannot be decrypted: "
 					+ "It was changed, belongs to another record, or was encrypted with another key of the id k1"));
 		assertThat(other.undeliverable()).isNull();
@@ -228,7 +229,7 @@ abstract class EventEncryptionContract extends EventTableSteps {
 	}
 
 	private byte[] storedPayload(String table) {
-		return template().queryForObject("select payload from " + table, byte[].class);
+		return Objects.requireNonNull(template().queryForObject("select payload from " + table, byte[].class));
 	}
 
 	private static SerializedEvent event(String type, byte[] payload, Map<String, String> headers) {
