@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.AesGcmPayloadCipher;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -177,6 +179,34 @@ abstract class EventEncryptionContract extends EventTableSteps {
 		this.encrypted = plain().with(new PayloadEncryption(failing(), false));
 		assertThat(claim().get(0).undeliverable()).isEqualTo(new Outcome.Retry(
 				"The payload cannot be decrypted: the cipher failed with java.lang.IllegalStateException", null));
+	}
+
+	/**
+	 * A cipher may need a connection for its keys, and the pool may have one only.
+	 */
+	@Test
+	void decryptsWithoutAConnection() {
+		appendSecret();
+		try (HikariDataSource pool = new HikariDataSource(oneConnection())) {
+			PayloadCipher usual = Objects.requireNonNull(ENCRYPTED.cipher());
+			PayloadCipher cipher = new PayloadCipher() {
+
+				@Override
+				public byte[] encrypt(byte[] plain, byte[] context) {
+					return usual.encrypt(plain, context);
+				}
+
+				@Override
+				public byte[] decrypt(byte[] encrypted, byte[] context) {
+					new JdbcTemplate(pool).queryForList("select 1");
+					return usual.decrypt(encrypted, context);
+				}
+
+			};
+			EventTable table = plain().through(pool).with(new PayloadEncryption(cipher, false)).table();
+			assertThat(table.claim(heads(), LEASE, 10)).extracting(Claim::undeliverable)
+				.containsExactly((Outcome) null);
+		}
 	}
 
 	@ParameterizedTest

@@ -454,11 +454,7 @@ abstract class EventTableContract extends EventTableSteps {
 	@CsvSource({ "TRANSACTION_SERIALIZABLE, true", "TRANSACTION_SERIALIZABLE, false",
 			"TRANSACTION_READ_UNCOMMITTED, true", "TRANSACTION_REPEATABLE_READ, false" })
 	void worksWithOneConnectionOfAnyIsolation(String isolation, boolean autoCommit) {
-		HikariConfig config = new HikariConfig();
-		((HikariDataSource) fixture().dataSource()).copyStateTo(config);
-		config.setPoolName(null);
-		config.setMaximumPoolSize(1);
-		config.setConnectionTimeout(5000);
+		HikariConfig config = oneConnection();
 		config.setTransactionIsolation(isolation);
 		config.setAutoCommit(autoCommit);
 		try (HikariDataSource pool = new HikariDataSource(config)) {

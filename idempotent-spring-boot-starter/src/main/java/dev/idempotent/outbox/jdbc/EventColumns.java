@@ -10,25 +10,22 @@ import java.util.UUID;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An event as it is read from a row, and the columns that an event has in each table, in
- * one list for inserts, reads and moves. The state of a delivery is not among them.
- *
- * @param event the event, without its unreadable parts
- * @param unreadable the outcome of an event that cannot be delivered, or {@code null} if
- * it can
+ * The columns that an event has in each table, in one list for inserts, reads and moves.
+ * The state of a delivery is not among them.
  */
-record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
+final class EventColumns {
 
-	static final String COLUMNS = "event_id, topic, event_key, type, content_type, payload, headers";
+	static final String NAMES = "event_id, topic, event_key, type, content_type, payload, headers";
 
 	/**
-	 * As many parameters as {@link #COLUMNS}.
+	 * As many parameters as {@link #NAMES}.
 	 */
 	static final String PARAMETERS = "?, ?, ?, ?, ?, ?, ?";
 
@@ -39,8 +36,11 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	private static final TypeReference<LinkedHashMap<String, String>> STRINGS = new TypeReference<>() {
 	};
 
+	private EventColumns() {
+	}
+
 	/**
-	 * Adds the values of {@link #COLUMNS}.
+	 * Adds the values of {@link #NAMES}.
 	 */
 	static void addTo(List<@Nullable Object> parameters, SerializedEvent event, Database database) {
 		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
@@ -55,9 +55,9 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 	}
 
 	/**
-	 * Reads {@link #COLUMNS}, the id and the attempts.
+	 * Reads a claimed row, without the parts of its event that are unreadable.
 	 */
-	static EventRow of(ResultSet row) throws SQLException {
+	static Claim read(ResultSet row) throws SQLException {
 		UUID id = id(row.getString("event_id"));
 		byte[] payload = row.getBytes("payload");
 		Map<String, String> headers = headers(row.getString("headers"));
@@ -66,15 +66,8 @@ record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong("id"),
 				row.getString("topic"), row.getString("event_key"), row.getString("type"),
 				(payload != null) ? payload : new byte[0], all, row.getInt("attempts"));
-		return new EventRow(event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
+		return new Claim(row.getLong("lane"), event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
 				: (headers == null) ? new Outcome.Reject("Its headers are not a JSON object of strings") : null);
-	}
-
-	/**
-	 * Returns the event with the reason why it cannot be delivered.
-	 */
-	EventRow because(Outcome reason) {
-		return new EventRow(this.event, reason);
 	}
 
 	/**
