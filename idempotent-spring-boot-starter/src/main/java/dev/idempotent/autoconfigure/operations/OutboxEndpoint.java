@@ -339,8 +339,8 @@ final class OutboxEndpoint {
 			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 
 		static Entry of(ListedEvent event) {
-			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.attempts(),
-					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
+			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.attempts(), event.age(),
+					event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
 		}
 
 	}

@@ -255,9 +255,9 @@ public final class OutboxOperations {
 		}
 		String sql = "select " + count(this.tables.delayed()) + ", " + count(this.tables.dead());
 		try {
-			OutboxSummary counts = this.database.run((connection) -> counts(connection, sql));
+			OutboxSummary summary = this.database.run((connection) -> summary(connection, sql));
 			this.missing = null;
-			return counts;
+			return summary;
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			this.missing = new Missing(ex, System.nanoTime());
@@ -272,7 +272,7 @@ public final class OutboxOperations {
 		return "(select count(*) from (select id from " + table + " limit " + (MAX_COUNT + 1) + ") counted)";
 	}
 
-	private static OutboxSummary counts(Connection connection, String sql) {
+	private static OutboxSummary summary(Connection connection, String sql) {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setQueryTimeout(TIMEOUT_SECONDS);
 			try (ResultSet row = statement.executeQuery()) {

@@ -154,14 +154,6 @@ public final class OutboxRelay {
 	}
 
 	/**
-	 * Stands in until the endpoint and the gauges do not ask for it.
-	 * @return 0
-	 */
-	public int queued() {
-		return 0;
-	}
-
-	/**
 	 * Whether the relay delivers events.
 	 * @return {@code true} between start and stop
 	 */

@@ -117,7 +117,8 @@ final class Settlement {
 				: Optional.empty();
 		if (granted.isPresent()) {
 			stop(claim.lane());
-			this.postponed.add(new Failure(claim, reason, granted.get()));
+			boolean counted = claim.event().attempts() < this.rules.settings().attempts();
+			this.postponed.add(new Failure(claim, reason, granted.get(), counted));
 		}
 		else {
 			addDead(claim, reason);

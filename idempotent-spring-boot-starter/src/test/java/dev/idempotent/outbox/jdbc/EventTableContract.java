@@ -291,7 +291,8 @@ abstract class EventTableContract extends EventTableSteps {
 
 	@Test
 	void movesDelayedEventsWhenTheyAreDue() {
-		assertThat(append(delayed("late", LEASE), delayed("soon", Duration.ofMillis(500)), unordered("now"))).hasSize(1);
+		assertThat(append(delayed("late", LEASE), delayed("soon", Duration.ofMillis(500)), unordered("now")))
+			.hasSize(1);
 		assertThat(typesIn(events())).containsExactly("now");
 		table().delete(claim());
 		List<Row> moved = List.of();

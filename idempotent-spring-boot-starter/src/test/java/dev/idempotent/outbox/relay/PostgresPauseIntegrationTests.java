@@ -1,0 +1,21 @@
+package dev.idempotent.outbox.relay;
+
+import java.util.List;
+
+import dev.idempotent.testing.RealPostgres;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The rules on PostgreSQL, where events are handed over at their commit.
+ */
+class PostgresPauseIntegrationTests extends PauseRules {
+
+	@RegisterExtension
+	static final RealPostgres postgres = RealPostgres.shared();
+
+	@Override
+	List<String> database() {
+		return postgres.properties();
+	}
+
+}
