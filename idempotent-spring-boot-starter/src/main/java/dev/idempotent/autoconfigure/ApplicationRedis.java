@@ -1,6 +1,6 @@
 package dev.idempotent.autoconfigure;
 
-import dev.idempotent.lettuce.DedicatedClientSettings;
+import dev.idempotent.redis.DedicatedClientSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;

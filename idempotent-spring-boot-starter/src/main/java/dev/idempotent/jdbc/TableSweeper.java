@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import java.util.function.IntUnaryOperator;
 
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import dev.idempotent.lettuce.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnection;
 import io.lettuce.core.Consumer;
 import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.Limit;

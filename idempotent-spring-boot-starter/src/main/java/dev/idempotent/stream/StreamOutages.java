@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.idempotent.lettuce.ErrorReply;
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.redis.ErrorReply;
+import dev.idempotent.work.OutageLog;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

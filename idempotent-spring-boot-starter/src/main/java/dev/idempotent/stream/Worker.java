@@ -7,8 +7,8 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.lettuce.DedicatedRedisConnection;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -11,8 +11,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.lettuce.DedicatedRedisConnection;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

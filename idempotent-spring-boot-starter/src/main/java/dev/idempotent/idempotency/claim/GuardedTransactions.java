@@ -10,7 +10,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

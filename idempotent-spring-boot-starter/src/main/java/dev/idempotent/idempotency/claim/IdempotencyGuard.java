@@ -16,7 +16,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 
 /**
  * Whether a server is known to be unreachable, so that each outage is logged once and

@@ -1,10 +1,30 @@
 package dev.idempotent.idempotency.json;
 
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonPointer;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.core.json.JsonFactory;
+
+import static org.springframework.util.StringUtils.trimLeadingCharacter;
+import static org.springframework.util.StringUtils.trimTrailingCharacter;
 
 /**
  * The same text for all equivalent JSON documents: without white space, keys sorted, and
@@ -17,12 +37,43 @@ import tools.jackson.core.JsonPointer;
  */
 public final class CanonicalJson {
 
+	private static final int MAX_DEPTH = 128;
+
+	/**
+	 * The length of a body is limited before, so that of its parts need not be. A table
+	 * of names would keep those of hostile clients.
+	 */
+	private static final JsonFactory parsers = JsonFactory.builder()
+		.streamReadConstraints(StreamReadConstraints.builder()
+			.maxNestingDepth(MAX_DEPTH)
+			.maxStringLength(Integer.MAX_VALUE)
+			.maxNameLength(Integer.MAX_VALUE)
+			.build())
+		.disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
+		.build();
+
+	private static final char REPLACEMENT = '\ufffd';
+
+	private static final int ESCAPE_LENGTH = "\\u0000".length();
+
+	private static final Literal OMITTED = new Literal("");
+
+	private static final String ESCAPED = "\"\\\b\f\n\r\t";
+
+	private static final String ESCAPES = "\"\\bfnrt";
+
+	private static final int MAX_PLAIN_LENGTH = 21;
+
+	private static final BigInteger MIN_PLAIN_POWER = BigInteger.valueOf(-6);
+
+	private static final BigInteger MAX_PLAIN_POWER = BigInteger.valueOf(20);
+
 	private static final CanonicalJson WHOLE = new CanonicalJson(Set.of());
 
-	private final IgnoredMembers ignored;
+	private final List<JsonPointer> ignored;
 
 	private CanonicalJson(Set<JsonPointer> ignored) {
-		this.ignored = IgnoredMembers.of(ignored);
+		this.ignored = List.copyOf(ignored);
 	}
 
 	/**
@@ -40,8 +91,7 @@ public final class CanonicalJson {
 	 * @return the canonical form, or {@code null} as in {@link #encode(byte[])}
 	 */
 	public static @Nullable String of(byte[] json) {
-		byte[] canonical = WHOLE.encode(json);
-		return (canonical != null) ? new String(canonical, StandardCharsets.UTF_8) : null;
+		return WHOLE.canonical(json);
 	}
 
 	/**
@@ -52,12 +102,201 @@ public final class CanonicalJson {
 	 * or the length of a number exceeds a limit
 	 */
 	public byte @Nullable [] encode(byte[] json) {
-		try {
-			return new CanonicalEncoder(json).encode(this.ignored);
-		}
-		catch (NotCanonicalException ex) {
+		String text = canonical(json);
+		return (text != null) ? text.getBytes(StandardCharsets.UTF_8) : null;
+	}
+
+	private @Nullable String canonical(byte[] json) {
+		String text = new String(json, StandardCharsets.UTF_8);
+		if (!isUtf8(json, text) || hasBrokenEscape(text)) {
 			return null;
 		}
+		try (JsonParser parser = parsers.createParser(ObjectReadContext.empty(), text)) {
+			if (parser.nextToken() == null) {
+				return null;
+			}
+			Object document = read(parser, this.ignored);
+			if (parser.nextToken() != null) {
+				return null;
+			}
+			StringBuilder canonical = new StringBuilder(json.length);
+			append(document, canonical);
+			return canonical.toString();
+		}
+		catch (JacksonException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * A parser of bytes would guess another encoding, and accept broken UTF-8 in names.
+	 */
+	private static boolean isUtf8(byte[] json, String text) {
+		return text.indexOf(REPLACEMENT) < 0 || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), json);
+	}
+
+	/**
+	 * The parser would take a digit beyond ASCII for that of its lower byte.
+	 */
+	private static boolean hasBrokenEscape(String text) {
+		for (int at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {
+			String escape = text.substring(at + 1, Math.min(at + ESCAPE_LENGTH, text.length()));
+			if (escape.startsWith("u") && escape.chars().anyMatch((digit) -> digit >= 0x80)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Reads a value: a map of its members, a list of its elements, a string, or another.
+	 */
+	private static Object read(JsonParser parser, List<JsonPointer> ignored) {
+		return switch (parser.currentToken()) {
+			case START_OBJECT -> members(parser, ignored);
+			case START_ARRAY -> elements(parser, ignored);
+			case VALUE_STRING -> parser.getString();
+			case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new Literal(number(parser));
+			default -> new Literal(parser.getString());
+		};
+	}
+
+	/**
+	 * Reads an object, sorted by the UTF-16 code units of the names. Ignored members are
+	 * omitted, but must be valid, too.
+	 */
+	private static Map<String, Object> members(JsonParser parser, List<JsonPointer> ignored) {
+		Map<String, Object> members = new TreeMap<>();
+		while (parser.nextToken() != JsonToken.END_OBJECT) {
+			String name = parser.currentName();
+			List<JsonPointer> below = below(ignored, (pointer) -> pointer.matchProperty(name));
+			boolean omitted = below.contains(JsonPointer.empty());
+			parser.nextToken();
+			Object value = read(parser, below);
+			if (members.put(name, omitted ? OMITTED : value) != null) {
+				throw new StreamReadException(parser, "Duplicate name");
+			}
+		}
+		return members;
+	}
+
+	private static List<Object> elements(JsonParser parser, List<JsonPointer> ignored) {
+		List<Object> elements = new ArrayList<>();
+		while (parser.nextToken() != JsonToken.END_ARRAY) {
+			int index = elements.size();
+			elements.add(read(parser, below(ignored, (pointer) -> pointer.matchElement(index))));
+		}
+		return elements;
+	}
+
+	private static List<JsonPointer> below(List<JsonPointer> ignored,
+			Function<JsonPointer, @Nullable JsonPointer> step) {
+		return ignored.isEmpty() ? ignored : ignored.stream().map(step).filter(Objects::nonNull).toList();
+	}
+
+	private static void append(Object value, StringBuilder text) {
+		if (value instanceof Map<?, ?> members) {
+			char separator = '{';
+			for (Map.Entry<?, ?> member : members.entrySet()) {
+				if (member.getValue() != OMITTED) {
+					appendQuoted(member.getKey().toString(), text.append(separator));
+					append(member.getValue(), text.append(':'));
+					separator = ',';
+				}
+			}
+			text.append((separator == '{') ? "{}" : "}");
+		}
+		else if (value instanceof List<?> elements) {
+			char separator = '[';
+			for (Object element : elements) {
+				append(element, text.append(separator));
+				separator = ',';
+			}
+			text.append((separator == '[') ? "[]" : "]");
+		}
+		else if (value instanceof Literal literal) {
+			text.append(literal.text());
+		}
+		else {
+			appendQuoted((String) value, text);
+		}
+	}
+
+	private static void appendQuoted(String value, StringBuilder text) {
+		text.append('"');
+		int written = 0;
+		for (int i = 0; i < value.length(); i++) {
+			char next = value.charAt(i);
+			if (next < ' ' || next == '"' || next == '\\' || isLoneSurrogate(value, i)) {
+				int letter = ESCAPED.indexOf(next);
+				text.append(value.substring(written, i))
+					.append((letter < 0) ? "\\u" + HexFormat.of().toHexDigits(next) : "\\" + ESCAPES.charAt(letter));
+				written = i + 1;
+			}
+		}
+		text.append(value.substring(written)).append('"');
+	}
+
+	/**
+	 * Returns whether a character has no encoding of its own.
+	 */
+	private static boolean isLoneSurrogate(String value, int index) {
+		char next = value.charAt(index);
+		if (Character.isHighSurrogate(next)) {
+			return index + 1 == value.length() || !Character.isLowSurrogate(value.charAt(index + 1));
+		}
+		return Character.isLowSurrogate(next) && (index == 0 || !Character.isHighSurrogate(value.charAt(index - 1)));
+	}
+
+	/**
+	 * Reads a number: its decimal value in the format of ECMAScript's
+	 * {@code Number::toString}, but with all digits and any exponent. Works on the text:
+	 * a large exponent is never expanded, and zeros are not divided off one by one, as by
+	 * {@code BigDecimal}.
+	 */
+	private static String number(JsonParser parser) {
+		String json = parser.getString();
+		// Jackson itself limits only what it converts.
+		parser.streamReadConstraints().validateFPLength(json.length());
+		int mark = Math.max(json.indexOf('e'), json.indexOf('E'));
+		String mantissa = (mark < 0) ? json : json.substring(0, mark);
+		String sign = json.startsWith("-") ? "-" : "";
+		int point = mantissa.indexOf('.');
+		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
+			return (point < 0) ? json : trimTrailingCharacter(trimTrailingCharacter(json, '0'), '.');
+		}
+		String all = mantissa.substring(sign.length()).replace(".", "");
+		String significant = trimLeadingCharacter(all, '0');
+		if (significant.isEmpty()) {
+			return "0";
+		}
+		int integerDigits = ((point < 0) ? mantissa.length() : point) - sign.length();
+		BigInteger power = ((mark < 0) ? BigInteger.ZERO : new BigInteger(json.substring(mark + 1)))
+			.add(BigInteger.valueOf(integerDigits - (all.length() - significant.length()) - 1));
+		return sign + decimal(trimTrailingCharacter(significant, '0'), power);
+	}
+
+	/**
+	 * Returns a decimal number.
+	 * @param power the power of ten of the first digit
+	 */
+	private static String decimal(String digits, BigInteger power) {
+		if (power.compareTo(MIN_PLAIN_POWER) < 0 || power.compareTo(MAX_PLAIN_POWER) > 0) {
+			return digits.charAt(0) + ((digits.length() > 1) ? "." + digits.substring(1) : "")
+					+ ((power.signum() > 0) ? "e+" : "e") + power;
+		}
+		int integerDigits = power.intValue() + 1;
+		if (integerDigits <= 0) {
+			return "0." + "0".repeat(-integerDigits) + digits;
+		}
+		return (digits.length() <= integerDigits) ? digits + "0".repeat(integerDigits - digits.length())
+				: digits.substring(0, integerDigits) + "." + digits.substring(integerDigits);
+	}
+
+	/**
+	 * The canonical form of a number or a name such as {@code true}.
+	 */
+	private record Literal(String text) {
 	}
 
 }

@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.redis;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.redis.ErrorReply;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.event.command.CommandFailedEvent;
 import io.lettuce.core.event.command.CommandListener;

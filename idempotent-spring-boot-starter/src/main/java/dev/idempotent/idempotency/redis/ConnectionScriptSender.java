@@ -2,7 +2,7 @@ package dev.idempotent.idempotency.redis;
 
 import java.util.Objects;
 
-import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.redis.ErrorReply;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.RedisConnection;

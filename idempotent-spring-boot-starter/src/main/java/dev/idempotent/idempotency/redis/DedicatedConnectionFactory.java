@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.lettuce.DedicatedClientSettings;
+import dev.idempotent.redis.DedicatedClientSettings;
 import io.lettuce.core.resource.ClientResources;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;

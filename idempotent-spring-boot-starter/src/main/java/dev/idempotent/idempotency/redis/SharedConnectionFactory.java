@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-import dev.idempotent.lettuce.DedicatedClientSettings;
+import dev.idempotent.redis.DedicatedClientSettings;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;

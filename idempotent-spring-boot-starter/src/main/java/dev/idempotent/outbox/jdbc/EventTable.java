@@ -277,11 +277,16 @@ public final class EventTable {
 	 * @return how many were still claimed by these attempts
 	 */
 	public int delete(List<Claim> claims) {
-		return settle("delete from " + this.tables.event(), claims);
+		String sql = "delete from " + this.tables.event();
+		int deleted = settle(sql, claims);
+		// A statement of PostgreSQL misses what another transaction has changed
+		// meanwhile.
+		return (deleted == claims.size()) ? deleted : deleted + settle(sql, claims);
 	}
 
 	/**
-	 * Ends the leases of rows that were not sent, or whose attempt does not count.
+	 * Ends the leases of rows that were not sent, or whose attempt does not count. A row
+	 * that another transaction changes at this moment can keep its lease.
 	 * @param claims in any order
 	 * @return how many were still claimed by these attempts
 	 */

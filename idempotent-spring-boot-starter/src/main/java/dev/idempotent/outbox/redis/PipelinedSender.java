@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import dev.idempotent.lettuce.DedicatedRedisConnection;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import io.lettuce.core.RedisException;
 
 /**

@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.work.RootCause;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;

@@ -126,7 +126,7 @@ final class Compensation {
 	private LeaveBody failed(JournalEntry entry, IdempotencyContext context, Throwable failure) {
 		FailureClassifier failures = this.run.resources().failures();
 		boolean first = entry.state() != StepState.COMPENSATING;
-		Verdict verdict = failures.ofCall(failure, new FailureClassifier.Attempt(context, first, Set.of()));
+		Verdict verdict = failures.ofCall(failure, context, first, Set.of());
 		if (verdict == Verdict.REFUSED) {
 			this.run.journal().keep(entry.undoRefused());
 		}

@@ -8,12 +8,11 @@ import dev.idempotent.saga.SagaObserver;
  * @param store the journal of all sagas
  * @param transactions the transactions of steps
  * @param settings the settings
- * @param results writes and reads the results of steps
  * @param failures classifies exceptions
  * @param form the stored form of arguments and results
  * @param observers observe the sagas
  * @param unobserved warns of calls that nothing observes
  */
-record RunResources(SagaStore store, StepTransactions transactions, SagaSettings settings, StepResults results,
-		FailureClassifier failures, StoredForm form, SagaObserver observers, UnobservedCalls unobserved) {
+record RunResources(SagaStore store, StepTransactions transactions, SagaSettings settings, FailureClassifier failures,
+		StoredForm form, SagaObserver observers, UnobservedCalls unobserved) {
 }

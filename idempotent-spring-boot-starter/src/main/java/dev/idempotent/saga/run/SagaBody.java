@@ -143,7 +143,7 @@ final class SagaBody {
 		try {
 			byte[] opened = resources.form()
 				.open(Objects.requireNonNull(entry.result()), this.run.id(), StoredForm.resultOf(entry.name()));
-			return resources.results().read(call.type(), opened);
+			return this.run.definition().readStepResult(call.type(), opened);
 		}
 		catch (SagaDefinition.UnreadableException ex) {
 			throw LeaveBody.because(Cause.UNFIT,

@@ -60,7 +60,7 @@ final class SagaDriver {
 		}
 		if (run.isCompensating()) {
 			return (failure != null && TransientFailures.include(failure) && !new Compensation(run, body).isPrepared())
-					? release(run, body, Reasons.of(failure), failure) : undo(run, body);
+					? release(run, body, FailureClassifier.reasonOf(failure), failure) : undo(run, body);
 		}
 		return (failure != null) ? failed(run, body, failure) : returned(run, body, result);
 	}
@@ -127,12 +127,16 @@ final class SagaDriver {
 			return this.transitions.releaseAfter(run, Duration.ZERO, failure);
 		}
 		if (TransientFailures.include(failure)) {
-			return release(run, body, Reasons.of(failure), failure);
+			return release(run, body, FailureClassifier.reasonOf(failure), failure);
 		}
 		String missed = body.missedStep();
 		if (missed != null || failure instanceof LinkageError) {
-			return unfit(run, LeaveBody.because(Cause.UNFIT, "The saga's method failed with " + Reasons.of(failure)
-					+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""), failure));
+			return unfit(run,
+					LeaveBody
+						.because(Cause.UNFIT,
+								"The saga's method failed with " + FailureClassifier.reasonOf(failure)
+										+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""),
+								failure));
 		}
 		if (run.presence() == Presence.ABSENT && !body.hasReachedSteps()) {
 			return RunEnd.failed(failure);
@@ -140,8 +144,8 @@ final class SagaDriver {
 		if (!(failure instanceof StepRefusedException)) {
 			logger.warn("The method of saga {} ({}) has failed, so the saga is undone", run.id(), run.name(), failure);
 		}
-		return (run.presence() == Presence.ABSENT) ? RunEnd.refused(Reasons.of(failure))
-				: compensate(run, body, Reasons.of(failure));
+		return (run.presence() == Presence.ABSENT) ? RunEnd.refused(FailureClassifier.reasonOf(failure))
+				: compensate(run, body, FailureClassifier.reasonOf(failure));
 	}
 
 	private RunEnd leave(SagaRun run, SagaBody body, LeaveBody left) {

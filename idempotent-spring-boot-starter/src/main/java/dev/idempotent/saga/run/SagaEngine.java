@@ -52,15 +52,13 @@ public final class SagaEngine implements AutoCloseable {
 	 * @param store the journal
 	 * @param transactions the transactions of steps, on the database of the journal
 	 * @param settings the settings
-	 * @param results writes and reads the results of steps
 	 * @param failures classifies the exceptions of steps
 	 * @param encryption protects arguments and results
 	 * @param observers observe the sagas
 	 */
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
-			StepResults results, FailureClassifier failures, PayloadEncryption encryption,
-			List<SagaObserver> observers) {
-		this.resources = new RunResources(store, new StepTransactions(transactions), settings, results, failures,
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
+		this.resources = new RunResources(store, new StepTransactions(transactions), settings, failures,
 				new StoredForm(encryption), new SafeObservers(observers), new UnobservedCalls());
 		this.driver = new SagaDriver(this.resources, () -> this.stopping);
 		this.live = new LiveRuns(store, settings);

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.run;
 
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -102,11 +103,11 @@ final class SagaRun {
 					: this.resources.store().write(this.owner, this.status, steps, entries, lease());
 		}
 		catch (PessimisticLockingFailureException ex) {
-			throw LeaveBody.because(first ? Cause.CONTENDED : Cause.UNKNOWN, Reasons.of(ex), ex);
+			throw LeaveBody.because(first ? Cause.CONTENDED : Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
 		catch (RuntimeException ex) {
 			suspectWrite();
-			throw LeaveBody.because(Cause.UNKNOWN, Reasons.of(ex), ex);
+			throw LeaveBody.because(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
 		if (!written) {
 			throw LeaveBody.because(first ? Cause.EXISTS : Cause.LOST);
@@ -240,6 +241,16 @@ final class SagaRun {
 	 */
 	int unfit() {
 		return this.unfit;
+	}
+
+	/**
+	 * Writes the result of a step that can be read back.
+	 * @throws SagaDefinition.UnreadableException if it cannot be read as the type
+	 */
+	byte[] writeReadable(Type type, @Nullable Object result) {
+		byte[] written = this.definition.writeStepResult(type, result);
+		@Nullable Object unused = this.definition.readStepResult(type, written);
+		return written;
 	}
 
 	Duration lease() {

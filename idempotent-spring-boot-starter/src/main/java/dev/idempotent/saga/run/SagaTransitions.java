@@ -97,7 +97,7 @@ final class SagaTransitions {
 				.change(run.owner(), new StatusChange(run.status(), to, result, reason, due), entries);
 		}
 		catch (RuntimeException ex) {
-			throw LeaveBody.because(Cause.UNKNOWN, Reasons.of(ex), ex);
+			throw LeaveBody.because(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
 	}
 

@@ -5,7 +5,6 @@ import java.time.Duration;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
-import dev.idempotent.saga.run.FailureClassifier.Attempt;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -81,7 +80,7 @@ final class StepAction {
 			}
 			catch (Throwable ex) {
 				requireOneCall(single, context, entry.name(), 0);
-				outcome = refused(entry, ex, new Attempt(context, first, call.refusals()), single);
+				outcome = refused(call, entry, ex, context, first);
 			}
 			this.run.journal().keep(outcome);
 			called.endedAs(outcome.state());
@@ -93,22 +92,22 @@ final class StepAction {
 	 * Returns the entry of a refused action.
 	 * @throws LeaveBody if the exception does not prove a refusal
 	 */
-	private JournalEntry refused(JournalEntry entry, Throwable failure, Attempt attempt, boolean single) {
+	private JournalEntry refused(StepCall<?> call, JournalEntry entry, Throwable failure, IdempotencyContext context,
+			boolean first) {
 		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), failure);
 		FailureClassifier failures = this.run.resources().failures();
 		String reason = failures.describe(failure);
-		return switch (failures.ofCall(failure, attempt)) {
+		return switch (failures.ofCall(failure, context, first, call.refusals())) {
 			case REFUSED -> entry.refused(reason);
 			case HALT -> throw LeaveBody.because(Cause.HALT,
 					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
-			case UNKNOWN ->
-				throw LeaveBody.because(Cause.UNKNOWN, "The outcome of the step '" + entry.name() + "' is unknown: "
-						+ reason + (isWithoutKey(single, attempt.context()) ? WITHOUT_KEY : ""), failure);
+			case UNKNOWN -> throw LeaveBody.because(Cause.UNKNOWN, "The outcome of the step '" + entry.name()
+					+ "' is unknown: " + reason + (isWithoutKey(call, entry, context) ? WITHOUT_KEY : ""), failure);
 		};
 	}
 
-	private static boolean isWithoutKey(boolean single, IdempotencyContext context) {
-		return single && context.calls().keyed() == 0;
+	private static boolean isWithoutKey(StepCall<?> call, JournalEntry entry, IdempotencyContext context) {
+		return entry.kind() == StepKind.CANCELLED_CALL && !call.actionTakesKey() && context.calls().keyed() == 0;
 	}
 
 	/**
@@ -119,8 +118,7 @@ final class StepAction {
 		RunResources resources = this.run.resources();
 		try {
 			return resources.form()
-				.close(resources.results().writeReadable(call.type(), value), this.run.id(),
-						StoredForm.resultOf(entry.name()));
+				.close(this.run.writeReadable(call.type(), value), this.run.id(), StoredForm.resultOf(entry.name()));
 		}
 		catch (SagaDefinition.UnreadableException ex) {
 			throw LeaveBody.because(Cause.HALT, "The result of the step '" + entry.name()

@@ -4,14 +4,13 @@ import java.util.List;
 import java.util.Objects;
 
 import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.outage.RootCause;
 import dev.idempotent.saga.StepRefusedException;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.FailureClassifier.Attempt;
 import dev.idempotent.saga.run.FailureClassifier.Verdict;
 import dev.idempotent.saga.run.LeaveBody.Cause;
 import dev.idempotent.saga.run.SagaRun.Presence;
 import dev.idempotent.saga.run.StepTransactions.End;
+import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,8 +56,7 @@ final class TransactionalStep {
 				status.flush();
 				return entry.done(store(call, entry, value));
 			});
-			JournalEntry outcome = end.committed() ? find(end, entry.name())
-					: refused(entry, end, new Attempt(context, false, call.refusals()));
+			JournalEntry outcome = end.committed() ? find(end, entry.name()) : refused(call, entry, end, context);
 			if (!end.committed()) {
 				this.run.journal().keep(outcome);
 			}
@@ -124,7 +122,7 @@ final class TransactionalStep {
 			}
 		}
 		catch (PessimisticLockingFailureException ex) {
-			throw LeaveBody.because(first ? Cause.CONTENDED : Cause.UNKNOWN, Reasons.of(ex), ex);
+			throw LeaveBody.because(first ? Cause.CONTENDED : Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
 	}
 
@@ -133,13 +131,15 @@ final class TransactionalStep {
 	 * @throws LeaveBody if another attempt may succeed, or the action has made calls,
 	 * which a rollback does not undo
 	 */
-	private JournalEntry refused(JournalEntry entry, End<?> end, Attempt attempt) {
+	private JournalEntry refused(StepCall<?> call, JournalEntry entry, End<?> end, IdempotencyContext context) {
 		Throwable failure = failureOf(end);
 		logger.debug("The step '{}' of saga {} was rolled back", entry.name(), this.run.id(), failure);
-		if (!end.known() || isTransient(failure) || (attempt.context().calls().made() > 0
-				&& this.run.resources().failures().ofCall(failure, attempt) != Verdict.REFUSED)) {
+		if (!end.known() || isTransient(failure)
+				|| (context.calls().made() > 0 && this.run.resources()
+					.failures()
+					.ofCall(failure, context, false, call.refusals()) != Verdict.REFUSED)) {
 			throw LeaveBody.because(Cause.UNKNOWN,
-					"The step '" + entry.name() + "' could not be committed: " + Reasons.of(failure),
+					"The step '" + entry.name() + "' could not be committed: " + FailureClassifier.reasonOf(failure),
 					forCaller(entry, failure));
 		}
 		String reason = this.run.resources().failures().describe(failure);
@@ -147,7 +147,7 @@ final class TransactionalStep {
 			// The message of a response contains its body.
 			logger.warn("The step '{}' of saga {} ({}) has failed and counts as refused: {}{}", entry.name(),
 					this.run.id(), this.run.name(), reason,
-					reason.equals(Reasons.of(failure)) ? ": " + RootCause.of(failure) : "");
+					reason.equals(FailureClassifier.reasonOf(failure)) ? ": " + RootCause.of(failure) : "");
 		}
 		return entry.refused(reason);
 	}
@@ -166,7 +166,7 @@ final class TransactionalStep {
 	private LeaveBody undoFailed(JournalEntry entry, End<?> end) {
 		Throwable failure = failureOf(end);
 		return LeaveBody.because((!end.known() || isTransient(failure)) ? Cause.UNKNOWN : Cause.HALT,
-				"The step '" + entry.name() + "' could not be undone: " + Reasons.of(failure), failure);
+				"The step '" + entry.name() + "' could not be undone: " + FailureClassifier.reasonOf(failure), failure);
 	}
 
 	private static boolean isTransient(Throwable failure) {
@@ -184,8 +184,7 @@ final class TransactionalStep {
 	private byte[] store(StepCall<?> call, JournalEntry entry, @Nullable Object value) {
 		RunResources resources = this.run.resources();
 		return resources.form()
-			.close(resources.results().writeReadable(call.type(), value), this.run.id(),
-					StoredForm.resultOf(entry.name()));
+			.close(this.run.writeReadable(call.type(), value), this.run.id(), StoredForm.resultOf(entry.name()));
 	}
 
 	private static JournalEntry apply(Work work, TransactionStatus status) {
