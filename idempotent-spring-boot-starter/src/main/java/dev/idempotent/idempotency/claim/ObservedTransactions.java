@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transactions of one operation, in which the database decides on keys. Logs each
- * outage once.
+ * The transactions of one operation, in which the database decides on keys. Its calls are
+ * observed, and each outage is logged once.
  */
-final class GuardedTransactions {
+final class ObservedTransactions {
 
-	private static final Logger logger = LoggerFactory.getLogger(GuardedTransactions.class);
+	private static final Logger logger = LoggerFactory.getLogger(ObservedTransactions.class);
 
 	/**
 	 * The name in observations, as of the store that is a database.
@@ -39,10 +39,10 @@ final class GuardedTransactions {
 	private final IdempotencyObserver observer;
 
 	/**
-	 * Guards transactions.
+	 * Observes transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	GuardedTransactions(IdempotencyTransactions transactions, OutageLog outage, IdempotencyObserver observer) {
+	ObservedTransactions(IdempotencyTransactions transactions, OutageLog outage, IdempotencyObserver observer) {
 		this.transactions = transactions;
 		this.outage = outage;
 		this.observer = observer;
@@ -57,7 +57,7 @@ final class GuardedTransactions {
 	}
 
 	Transaction begin(ClaimRequest request, boolean contended) {
-		return observed(StoreVerb.CLAIM, () -> beginUnguarded(request, contended));
+		return observed(StoreVerb.CLAIM, () -> beginUnobserved(request, contended));
 	}
 
 	/**
@@ -115,14 +115,15 @@ final class GuardedTransactions {
 	 * @throws IdempotencyStoreUnavailableException if the outcome is unknown
 	 */
 	Claim.Completed inquire(ClaimRequest request, Throwable failure) {
-		return claimOnceMore(request, failure).fold((acquired) -> {
+		Claim claim = claimOnceMore(request, failure);
+		if (claim instanceof Claim.Completed completed) {
+			return completed;
+		}
+		if (claim.isAcquired() || claim instanceof Claim.Mismatched) {
 			throw new WorkRolledBackException(failure);
-		}, (pending) -> {
-			throw new IdempotencyStoreUnavailableException(
-					"It is unknown whether the transaction of key " + request.key() + " was committed", failure);
-		}, (completed) -> completed, (mismatched) -> {
-			throw new WorkRolledBackException(failure);
-		});
+		}
+		throw new IdempotencyStoreUnavailableException(
+				"It is unknown whether the transaction of key " + request.key() + " was committed", failure);
 	}
 
 	/**
@@ -134,7 +135,7 @@ final class GuardedTransactions {
 		long start = System.nanoTime();
 		for (int i = 0; i < INQUIRIES && System.nanoTime() - start < INQUIRY_NANOS; i++) {
 			try {
-				Transaction begun = beginUnguarded(request, false);
+				Transaction begun = beginUnobserved(request, false);
 				if (begun.outcome().isAcquired()) {
 					begun.rollback();
 				}
@@ -166,7 +167,7 @@ final class GuardedTransactions {
 		}
 	}
 
-	private Transaction beginUnguarded(ClaimRequest request, boolean contended) {
+	private Transaction beginUnobserved(ClaimRequest request, boolean contended) {
 		return this.transactions.begin(request.key(), request.fingerprint(), request.token(), request.lease(),
 				contended);
 	}

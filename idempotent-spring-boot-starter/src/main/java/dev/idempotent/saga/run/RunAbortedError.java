@@ -3,28 +3,24 @@ package dev.idempotent.saga.run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leaves the body of a saga from a step. This is an error, so that a body that catches
- * exceptions does not catch it. If it does, its next step throws it again.
+ * Leaves the method of a saga from a step. This is an error, so that a method that
+ * catches exceptions does not catch it. If it does, its next step throws it again.
  */
-final class LeaveBody extends Error {
+final class RunAbortedError extends Error {
 
 	private final Cause why;
 
 	private final String reason;
 
-	private LeaveBody(Cause why, String reason, @Nullable Throwable cause) {
+	RunAbortedError(Cause why) {
+		this(why, "", null);
+	}
+
+	RunAbortedError(Cause why, String reason, @Nullable Throwable cause) {
 		super("A step has left the method of its saga, which is not a failure. Do not catch errors around steps", cause,
 				false, false);
 		this.why = why;
 		this.reason = reason;
-	}
-
-	static LeaveBody because(Cause why) {
-		return new LeaveBody(why, "", null);
-	}
-
-	static LeaveBody because(Cause why, String reason, @Nullable Throwable cause) {
-		return new LeaveBody(why, reason, cause);
 	}
 
 	Cause why() {
@@ -39,7 +35,7 @@ final class LeaveBody extends Error {
 	}
 
 	/**
-	 * Why a body is left.
+	 * Why a run is aborted.
 	 */
 	enum Cause {
 
@@ -65,7 +61,7 @@ final class LeaveBody extends Error {
 		UNKNOWN,
 
 		/**
-		 * The body does not match the journal.
+		 * The method does not match the journal.
 		 */
 		UNFIT,
 
@@ -80,7 +76,7 @@ final class LeaveBody extends Error {
 		EXPIRED,
 
 		/**
-		 * The body was run to collect its undo actions, and has registered all of them.
+		 * The method was run to collect its undo actions, and has registered all of them.
 		 */
 		COLLECTED,
 

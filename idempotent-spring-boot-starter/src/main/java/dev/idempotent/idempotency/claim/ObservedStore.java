@@ -3,10 +3,10 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
@@ -23,61 +23,63 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store in one of two roles: it decides on keys, or it refuses duplicates in front of
- * the database that decides. Logs each outage once.
+ * The store, whose calls are observed. Each outage is logged once, and callers can skip
+ * the store meanwhile.
  */
-final class GuardedStore {
+final class ObservedStore {
 
-	private static final Logger logger = LoggerFactory.getLogger(GuardedStore.class);
+	private static final Logger logger = LoggerFactory.getLogger(ObservedStore.class);
+
+	private static final long PROBE_NANOS = Duration.ofSeconds(1).toNanos();
 
 	private final IdempotencyStore store;
 
 	private final OnStoreFailure onFailure;
 
-	private final boolean decides;
-
-	private final Outage outage;
-
 	private final IdempotencyObserver observer;
 
-	private GuardedStore(IdempotencyStore store, OnStoreFailure onFailure, boolean decides, Outage outage,
-			IdempotencyObserver observer) {
+	private final OutageLog outage;
+
+	private final AtomicLong nextProbe = new AtomicLong();
+
+	private volatile boolean outageOfWrites;
+
+	ObservedStore(IdempotencyStore store, OnStoreFailure onFailure, IdempotencyObserver observer) {
 		this.store = store;
 		this.onFailure = onFailure;
-		this.decides = decides;
-		this.outage = outage;
 		this.observer = observer;
-	}
-
-	static GuardedStore deciding(IdempotencyStore store, OnStoreFailure onFailure, IdempotencyObserver observer) {
-		return new GuardedStore(store, onFailure, true, new Outage(log(store, onFailure)), observer);
-	}
-
-	/**
-	 * The same store in front of a database; {@link NoOpIdempotencyStore} if the store is
-	 * that database itself.
-	 */
-	GuardedStore inFrontOfDatabase() {
-		if (!this.store.isDatabase()) {
-			return new GuardedStore(this.store, this.onFailure, false, this.outage, this.observer);
-		}
-		IdempotencyStore none = new NoOpIdempotencyStore();
-		return new GuardedStore(none, this.onFailure, false, new Outage(log(none, this.onFailure)),
-				new ObserverList(List.of()));
+		this.outage = log(store, onFailure);
 	}
 
 	Claim claim(ClaimRequest request) {
-		return guarded(StoreVerb.CLAIM,
+		return call(StoreVerb.CLAIM,
 				() -> this.store.claim(request.key(), request.fingerprint(), request.token(), request.lease()));
 	}
 
 	boolean complete(ClaimRequest request, StoredResponse response, Duration retention) {
-		return guarded(StoreVerb.COMPLETE,
+		return call(StoreVerb.COMPLETE,
 				() -> this.store.complete(request.key(), request.fingerprint(), request.token(), response, retention));
 	}
 
-	boolean release(ClaimRequest request) {
-		return guarded(StoreVerb.RELEASE, () -> this.store.release(request.key(), request.token()));
+	boolean release(IdempotencyKey key, String token) {
+		return call(StoreVerb.RELEASE, () -> this.store.release(key, token));
+	}
+
+	boolean renew(ClaimRequest request) {
+		boolean renewed = call(StoreVerb.RENEW,
+				() -> this.store.renew(request.key(), request.token(), request.lease()));
+		if (renewed) {
+			this.observer.leasesRenewed(1);
+		}
+		return renewed;
+	}
+
+	Set<Renewal> renewAll(List<Renewal> renewals) {
+		Set<Renewal> renewed = observed(StoreVerb.RENEW, () -> this.store.renewAll(renewals));
+		if (!renewed.isEmpty()) {
+			this.observer.leasesRenewed(renewed.size());
+		}
+		return renewed;
 	}
 
 	/**
@@ -96,81 +98,73 @@ final class GuardedStore {
 		return this.store.forget(key, token);
 	}
 
-	boolean renew(ClaimRequest request) {
-		boolean renewed = guarded(StoreVerb.RENEW,
-				() -> this.store.renew(request.key(), request.token(), request.lease()));
-		if (renewed) {
-			this.observer.leasesRenewed(1);
-		}
-		return renewed;
-	}
-
-	Set<Renewal> renewAll(List<Renewal> renewals) {
-		Set<Renewal> renewed = observed(StoreVerb.RENEW, () -> this.store.renewAll(renewals));
-		if (!renewed.isEmpty()) {
-			this.observer.leasesRenewed(renewed.size());
-		}
-		return renewed;
+	/**
+	 * Reports that a claim was lost before it was settled.
+	 */
+	void leaseLost(IdempotencyKey key) {
+		this.observer.leaseLost(key);
 	}
 
 	/**
-	 * Reports that the claim was lost before it was settled.
+	 * Returns whether the store is the database that decides under
+	 * {@code Guarantee.TRANSACTION}, which can renew many leases in one step.
 	 */
-	void leaseLost(ClaimRequest request) {
-		this.observer.leaseLost(request.key());
-	}
-
-	/**
-	 * Returns whether many leases can be renewed in one step.
-	 */
-	boolean renewsAll() {
+	boolean isDatabase() {
 		return this.store.isDatabase();
-	}
-
-	/**
-	 * Returns whether the store decides on keys, and not a database behind it.
-	 */
-	boolean decides() {
-		return this.decides;
 	}
 
 	/**
 	 * Returns whether work may run while the store is unreachable.
 	 */
 	boolean isDispensable() {
-		return !this.decides || this.onFailure == OnStoreFailure.PROCEED;
+		return this.onFailure == OnStoreFailure.PROCEED;
 	}
 
 	/**
-	 * Returns whether to skip the store now, because it is known to be unreachable and a
-	 * database decides.
+	 * Returns whether the store is known to be unreachable: {@code false} for one caller
+	 * per second during an outage, which then probes the store.
 	 */
-	boolean isSkipped() {
-		return !this.decides && this.outage.isOpen();
-	}
-
-	/**
-	 * Returns whether there is a store that remembers claims.
-	 */
-	boolean remembersClaims() {
-		return !(this.store instanceof NoOpIdempotencyStore);
+	boolean isUnreachable() {
+		if (!this.outage.isOpen()) {
+			return false;
+		}
+		long now = System.nanoTime();
+		long due = this.nextProbe.get();
+		return now - due < 0 || !this.nextProbe.compareAndSet(due, now + PROBE_NANOS);
 	}
 
 	String describe() {
 		return this.store.describe();
 	}
 
-	private <T> T guarded(StoreVerb verb, Supplier<T> step) {
+	private <T> T call(StoreVerb verb, Supplier<T> step) {
 		long start = System.nanoTime();
+		// Needs a server that accepts writes, and its replicas if the store waits for
+		// them.
 		boolean write = verb == StoreVerb.CLAIM || verb == StoreVerb.COMPLETE;
 		try {
 			T reply = observed(verb, step);
-			this.outage.end(start, write);
+			endOutage(start, write);
 			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			this.outage.begin(start, write, ex);
+			this.nextProbe.set(System.nanoTime() + PROBE_NANOS);
+			this.outageOfWrites |= write;
+			this.outage.failed(start, ex);
 			throw ex;
+		}
+	}
+
+	/**
+	 * Does not end an outage of writes if the call was none: each request would begin and
+	 * end another one.
+	 */
+	private void endOutage(long start, boolean write) {
+		if (this.outage.isOpen() && (write || !this.outageOfWrites)) {
+			this.outage.succeeded(start);
+			if (!this.outage.isOpen()) {
+				this.outageOfWrites = false;
+			}
 		}
 	}
 

@@ -1,4 +1,4 @@
-package dev.idempotent.stream;
+package dev.idempotent.work;
 
 import java.time.Duration;
 
@@ -6,32 +6,35 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Doubling waits with jitter, so that workers that fail together do not retry together.
- * Each wait lies between half of its upper limit and the limit.
+ * Doubling waits with jitter, so that those who fail together do not retry together. Each
+ * wait lies between half of its upper limit and the limit. Thread-safe.
  */
-final class JitteredBackOff extends ExponentialBackOff {
+public final class Backoff {
 
 	private static final int MAX_DOUBLINGS = 62;
+
+	private final ExponentialBackOff waits = new ExponentialBackOff();
 
 	/**
 	 * Creates a backoff.
 	 * @param first the upper limit of the first wait, doubled for each further one
 	 * @param longest the upper limit of all waits
 	 */
-	JitteredBackOff(Duration first, Duration longest) {
+	public Backoff(Duration first, Duration longest) {
 		long quarter = first.toMillis() / 4;
-		setInitialInterval(first.toMillis() - quarter);
-		setJitter(quarter);
-		setMultiplier(2);
-		setMaxInterval(longest.toMillis());
+		this.waits.setInitialInterval(first.toMillis() - quarter);
+		this.waits.setJitter(quarter);
+		this.waits.setMultiplier(2);
+		this.waits.setMaxInterval(longest.toMillis());
 	}
 
 	/**
 	 * The wait after a number of consecutive failures.
 	 * @param failures at least 1
+	 * @return how long to wait
 	 */
-	Duration after(long failures) {
-		BackOffExecution execution = start();
+	public Duration after(long failures) {
+		BackOffExecution execution = this.waits.start();
 		for (long i = 1; i < Math.min(failures, MAX_DOUBLINGS); i++) {
 			execution.nextBackOff();
 		}

@@ -9,11 +9,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.ForwardingStore;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.test.InMemoryIdempotencyStore;
@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link LeaseRenewals}.
+ * Tests for {@link StoreClaim}: how leases are renewed.
  */
-class LeaseRenewalsTests {
+class StoreClaimTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -87,17 +87,11 @@ class LeaseRenewalsTests {
 				return super.after(nanos, step);
 			}
 		}) {
-			LeaseRenewals renewals = new LeaseRenewals(background, Duration.ofMinutes(1));
+			StoreClaim.Leases leases = leases(store, background);
 			for (int i = 0; i < 100; i++) {
-				Settlement settlement = new Settlement();
-				renewals.begin(
-						ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
-								Duration.ofHours(1), LEASE),
-						GuardedStore.deciding(store, OnStoreFailure.REJECT, new ObserverList(List.of())), settlement,
-						() -> {
-						});
-				settlement.settleBy(() -> {
-				});
+				StoreClaim claim = claim(leases, Duration.ofHours(1));
+				assertThat(claim.claim().isAcquired()).isTrue();
+				claim.release();
 			}
 			assertThat(scheduled).hasValue(1);
 		}
@@ -116,16 +110,25 @@ class LeaseRenewalsTests {
 				} : step);
 			}
 		}) {
-			LeaseRenewals renewals = new LeaseRenewals(background, Duration.ofMinutes(1));
-			GuardedStore guarded = GuardedStore.deciding(store, OnStoreFailure.REJECT, new ObserverList(List.of()));
+			StoreClaim.Leases leases = leases(store, background);
 			for (int i = 0; i < 300; i++) {
-				renewals.begin(ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
-						LEASE.plusMillis(i), LEASE), guarded, new Settlement(), () -> {
-						});
+				assertThat(claim(leases, LEASE.plusMillis(i)).claim().isAcquired()).isTrue();
 			}
 			await().until(() -> store.renewals.get() >= 300);
 			assertThat(scans).hasValueLessThan(30);
 		}
+	}
+
+	private static StoreClaim.Leases leases(IdempotencyStore store, BackgroundWork background) {
+		ObserverList noObservers = new ObserverList(List.of());
+		return new StoreClaim.Leases(new ObservedStore(store, OnStoreFailure.REJECT, noObservers), background,
+				Duration.ofMinutes(1));
+	}
+
+	private static StoreClaim claim(StoreClaim.Leases leases, Duration lease) {
+		ClaimRequest request = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
+				lease, lease);
+		return new StoreClaim(request, true, leases, new RunningClaims());
 	}
 
 	private static final class ShortOfMemory extends ForwardingStore {

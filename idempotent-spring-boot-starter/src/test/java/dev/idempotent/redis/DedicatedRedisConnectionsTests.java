@@ -23,9 +23,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link DedicatedClientSettings}.
+ * Tests for {@link DedicatedRedisConnections}.
  */
-class DedicatedClientSettingsTests {
+class DedicatedRedisConnectionsTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(200);
 
@@ -39,7 +39,7 @@ class DedicatedClientSettingsTests {
 	@Test
 	void connectsToTheServersOfTheApplication() {
 		RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration("redis.example", 6380);
-		assertThat(DedicatedClientSettings.servers(new LettuceConnectionFactory(standalone))).isSameAs(standalone);
+		assertThat(DedicatedRedisConnections.servers(new LettuceConnectionFactory(standalone))).isSameAs(standalone);
 		assertThatServersAreKept(new RedisSentinelConfiguration().master("name").sentinel("redis.example", 26379));
 		assertThatServersAreKept(new RedisClusterConfiguration().clusterNode("redis.example", 6379));
 		assertThatServersAreKept(new RedisSocketConfiguration("/run/redis.sock"));
@@ -87,7 +87,7 @@ class DedicatedClientSettingsTests {
 	@Test
 	void reconnectsToTheNodesOfAClusterOnly() {
 		LettuceClientConfiguration application = LettuceClientConfiguration.defaultConfiguration();
-		assertThat(DedicatedClientSettings.client(application, true, this.resources, TIMEOUT).getClientOptions())
+		assertThat(DedicatedRedisConnections.settings(application, true, this.resources, TIMEOUT).getClientOptions())
 			.hasValueSatisfying((options) -> assertThat(options.isAutoReconnect()).isTrue());
 		assertThat(client(application).getClientOptions())
 			.hasValueSatisfying((options) -> assertThat(options.isAutoReconnect()).isFalse());
@@ -95,7 +95,7 @@ class DedicatedClientSettingsTests {
 
 	@Test
 	void sharesTheApplicationsThreadsAndKeepsThemAliveAfterShutdown() throws Exception {
-		ClientResources own = DedicatedClientSettings.resources(this.resources);
+		ClientResources own = DedicatedRedisConnections.resources(this.resources);
 		assertThat(own.eventLoopGroupProvider()).isSameAs(this.resources.eventLoopGroupProvider());
 		assertThat(own.shutdown().get()).isTrue();
 		assertThat(this.resources.eventExecutorGroup().isShuttingDown()).isFalse();
@@ -105,12 +105,12 @@ class DedicatedClientSettingsTests {
 
 	@Test
 	void reconnectsWithinASecond() {
-		assertThat(DedicatedClientSettings.resources(this.resources).reconnectDelay().createDelay(1_000))
+		assertThat(DedicatedRedisConnections.resources(this.resources).reconnectDelay().createDelay(1_000))
 			.isLessThanOrEqualTo(Duration.ofSeconds(1));
 	}
 
 	private static void assertThatServersAreKept(RedisConfiguration servers) {
-		assertThat(DedicatedClientSettings.servers(new LettuceConnectionFactory(servers))).isSameAs(servers);
+		assertThat(DedicatedRedisConnections.servers(new LettuceConnectionFactory(servers))).isSameAs(servers);
 	}
 
 	private ClientOptions options(ClientOptions application) {
@@ -119,7 +119,7 @@ class DedicatedClientSettingsTests {
 	}
 
 	private LettuceClientConfiguration client(LettuceClientConfiguration application) {
-		return DedicatedClientSettings.client(application, false, this.resources, TIMEOUT);
+		return DedicatedRedisConnections.settings(application, false, this.resources, TIMEOUT);
 	}
 
 }
