@@ -333,8 +333,8 @@ public final class EventTable {
 	 * @return how many were still claimed by these attempts
 	 */
 	public int postpone(List<Failure> failures) {
-		return fail(failures, this.database.kind().millisFromNow(),
-				(failure) -> List.of(failure.delay().toMillis(), failure.reason()));
+		return fail(failures, "attempts = attempts - ?, due_at = " + this.database.kind().millisFromNow(),
+				(failure) -> List.of(failure.counted() ? 0 : 1, failure.delay().toMillis(), failure.reason()));
 	}
 
 	/**
@@ -343,11 +343,11 @@ public final class EventTable {
 	 * @return how many were still claimed by these attempts
 	 */
 	public int block(List<Failure> failures) {
-		return fail(failures, never(this.database.kind()), (failure) -> List.of(failure.reason()));
+		return fail(failures, "due_at = " + never(this.database.kind()), (failure) -> List.of(failure.reason()));
 	}
 
-	private int fail(List<Failure> failures, String dueAt, Function<Failure, List<Object>> state) {
-		String change = "update " + this.tables.event() + " set due_at = " + dueAt + ", last_error = ?";
+	private int fail(List<Failure> failures, String values, Function<Failure, List<Object>> state) {
+		String change = "update " + this.tables.event() + " set " + values + ", last_error = ?";
 		List<List<Object>> rows = sorted(failures).stream().map((failure) -> {
 			List<Object> parameters = new ArrayList<>(state.apply(failure));
 			parameters.addAll(parameters(failure.claim()));
@@ -583,12 +583,23 @@ public final class EventTable {
 	 * @param reason a sentence for operators
 	 * @param delay until the next attempt, at most 36,500 days; without effect on a
 	 * blocked or dead one
+	 * @param counted whether the attempt counts
 	 */
-	public record Failure(Claim claim, String reason, Duration delay) {
+	public record Failure(Claim claim, String reason, Duration delay, boolean counted) {
 
 		private static final Duration MAX_DELAY = Duration.ofDays(36_500);
 
 		private static final int MAX_REASON = 1000;
+
+		/**
+		 * A row whose attempt counts.
+		 * @param claim the row
+		 * @param reason a sentence for operators
+		 * @param delay until the next attempt
+		 */
+		public Failure(Claim claim, String reason, Duration delay) {
+			this(claim, reason, delay, true);
+		}
 
 		/**
 		 * Limits what applications give to what a database can store: otherwise one event

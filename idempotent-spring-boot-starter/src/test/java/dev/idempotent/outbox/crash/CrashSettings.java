@@ -11,7 +11,7 @@ import org.springframework.boot.convert.DurationStyle;
  * @param duration how long events are appended while faults happen
  * @param kafka whether the broker is Kafka, or Redis
  * @param seed of the faults
- * @param control whether the head check is made useless
+ * @param control whether events are inserted before the lock that orders them
  */
 record CrashSettings(Duration duration, boolean kafka, long seed, boolean control) {
 

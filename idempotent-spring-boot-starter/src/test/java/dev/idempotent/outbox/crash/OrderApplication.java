@@ -5,10 +5,8 @@ import java.nio.file.Path;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
-import dev.idempotent.outbox.OrderedOutboxStore;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.ApplicationRunner;
@@ -47,17 +45,13 @@ class OrderApplication {
 	}
 
 	@Bean
-	static BeanPostProcessor faults(Storm storm, Environment environment, ObjectProvider<JdbcClient> jdbc) {
-		boolean control = environment.getRequiredProperty("crash.control", Boolean.class);
+	static BeanPostProcessor faults(Storm storm) {
 		return new BeanPostProcessor() {
 
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String beanName) {
 				if (bean instanceof OutboxPublisher publisher) {
 					return new FaultyPublisher(publisher, storm);
-				}
-				if (control && bean instanceof OrderedOutboxStore store) {
-					return new UncheckedStore(store, jdbc::getObject);
 				}
 				return (bean instanceof DataSource database) ? new LosingDataSource(database, storm) : bean;
 			}
@@ -67,8 +61,8 @@ class OrderApplication {
 
 	@Bean
 	ApplicationRunner writers(Storm storm, PlatformTransactionManager transactions, JdbcClient database, Outbox outbox,
-			@Value("${crash.topic}") String topic) {
-		return (arguments) -> new Writers(storm, transactions, database, outbox, topic).start();
+			@Value("${crash.topic}") String topic, @Value("${crash.control}") boolean control) {
+		return (arguments) -> new Writers(storm, transactions, database, outbox, topic, control).start();
 	}
 
 }

@@ -38,8 +38,7 @@ abstract class OrderCrashRules {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-	private static final List<String> TABLES = List.of("outbox_ordered", "outbox_event", "outbox_waiting",
-			"outbox_dead");
+	private static final List<String> TABLES = List.of("outbox_event", "outbox_delayed", "outbox_dead");
 
 	private final CrashSettings settings = CrashSettings.read();
 
