@@ -42,9 +42,9 @@ class ArchitectureTests {
 
 	private static final String STREAM = "dev.idempotent.stream";
 
-	private static final String LETTUCE = "dev.idempotent.lettuce";
+	private static final String CONNECTIONS = "dev.idempotent.redis";
 
-	private static final String OUTAGE = "dev.idempotent.outage";
+	private static final String WORK = "dev.idempotent.work";
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
@@ -89,18 +89,19 @@ class ArchitectureTests {
 	// A new room states below what it may know.
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
-		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", LETTUCE, METRICS,
+		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", CONNECTIONS, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
 				ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPENAPI, OPERATION,
-				PROPAGATION, REDIS, SECURITY, TRACING, WEB, OUTAGE, SAGA, SAGA + ".jdbc", SAGA + ".method",
-				SAGA + ".run", STATE, STATE + ".jdbc", TEST, TOKEN);
+				PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run",
+				STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theLogOfOutagesKnowsTheJdkAlone = room(OUTAGE, "java..", "org.slf4j..", "org.jspecify..");
+	static final ArchRule theSharedWorkKnowsBackoffAlone = room(WORK, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.util.backoff..");
 
 	@ArchTest
 	static final ArchRule encryptionKnowsTheJdkAlone = room(ENCRYPTION, "java..", "javax.crypto..", "org.jspecify..");
@@ -123,7 +124,7 @@ class ArchitectureTests {
 				"org.springframework.boot.test..", "org.springframework.mock..", "org.springframework.test..");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, OUTAGE, "java..",
+	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, WORK, "java..",
 			"org.slf4j..", "org.jspecify..");
 
 	@ArchTest
@@ -142,17 +143,16 @@ class ArchitectureTests {
 	static final ArchRule grpcKnowsItsApiAlone = room(GRPC, SHARED, ROOT, "java..", "org.jspecify..", "io.grpc..");
 
 	@ArchTest
-	static final ArchRule lettuceKnowsConnectionsAlone = room(LETTUCE, "java..", "org.jspecify..",
-			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
+	static final ArchRule connectionsKnowLettuceAlone = room(CONNECTIONS, "java..", "org.jspecify..",
+			"org.springframework.core.io..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, OUTAGE,
-			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
-			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction..",
-			"org.springframework.util..");
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, WORK, "java..",
+			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, OUTAGE, "java..", "javax.sql..",
+	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, WORK, "java..", "javax.sql..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
 			"org.springframework.transaction.support..", "org.springframework.util..");
 
@@ -171,7 +171,8 @@ class ArchitectureTests {
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
-	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..");
+	static final ArchRule jsonKnowsJacksonsTokensAlone = room(JSON, "java..", "org.jspecify..", "tools.jackson.core..",
+			"org.springframework.util");
 
 	@ArchTest
 	static final ArchRule kafkaKnowsListenerContainersAlone = room(KAFKA, ROOT, "java..", "org.jspecify..",
@@ -208,12 +209,12 @@ class ArchitectureTests {
 			"io.micrometer.common..", "io.micrometer.observation..", "io.micrometer.tracing..");
 
 	@ArchTest
-	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, LETTUCE, "java..", "org.slf4j..", "org.jspecify..",
-			"org.springframework.core..", "org.springframework.dao..", "org.springframework.data.redis..",
-			"io.lettuce..");
+	static final ArchRule redisKnowsNoServlets = room(REDIS, ROOT, CONNECTIONS, "java..", "org.slf4j..",
+			"org.jspecify..", "org.springframework.core..", "org.springframework.dao..",
+			"org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, OUTAGE, TOKEN,
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, WORK, TOKEN,
 			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
 			"org.springframework.aop..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.format..", "org.springframework.http..", "org.springframework.stereotype..",
@@ -242,9 +243,11 @@ class ArchitectureTests {
 		// Its time is for operators.
 		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
 		.and()
-		// Its time is for the consumers of events, and for the delays that applications
-		// state.
+		// Its time is for the consumers of events.
 		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
+		.and()
+		// It turns the times that applications state into delays.
+		.doNotHaveFullyQualifiedName("dev.idempotent.outbox.jdbc.EventTable")
 		.and()
 		// The one that decides: a token has no store, and so no other clock.
 		.doNotHaveFullyQualifiedName("dev.idempotent.token.OneTimeTokens")

@@ -41,14 +41,14 @@ class OutboxArchitectureTests {
 
 	private static final String SAGA = "dev.idempotent.saga";
 
-	private static final String LETTUCE = "dev.idempotent.lettuce";
+	private static final String CONNECTIONS = "dev.idempotent.redis";
 
-	private static final String OUTAGE = "dev.idempotent.outage";
+	private static final String WORK = "dev.idempotent.work";
 
 	private static final String OUTBOX_REDIS = OUTBOX + ".redis";
 
 	@ArchTest
-	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, LETTUCE, OUTAGE, "java..",
+	static final ArchRule streamKnowsRedisAlone = ArchitectureTests.room(STREAM, SHARED, CONNECTIONS, WORK, "java..",
 			"org.slf4j..", "org.jspecify..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.context..", "org.springframework.core..", "org.springframework.util..",
 			"io.lettuce..");
@@ -58,7 +58,7 @@ class OutboxArchitectureTests {
 			STREAM, "java..", "org.jspecify..", "io.micrometer.observation..");
 
 	@ArchTest
-	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, LETTUCE, OUTAGE,
+	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, CONNECTIONS, WORK,
 			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
 			"io.lettuce..", "tools.jackson.core..");
 
@@ -75,7 +75,7 @@ class OutboxArchitectureTests {
 		.resideInAPackage("org.springframework.modulith..");
 
 	@ArchTest
-	static final ArchRule outboxKafkaKnowsKafkasClientAlone = ArchitectureTests.room(OUTBOX + ".kafka", OUTBOX, OUTAGE,
+	static final ArchRule outboxKafkaKnowsKafkasClientAlone = ArchitectureTests.room(OUTBOX + ".kafka", OUTBOX, WORK,
 			"java..", "org.jspecify..", "org.apache.kafka.clients.producer..", "org.apache.kafka.common..");
 
 	@ArchTest
@@ -91,7 +91,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theRelayKnowsTheTablesAndNoBroker = ArchitectureTests.room(OUTBOX + ".relay", OUTBOX, TABLES,
-			OUTAGE, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
+			WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule theTablesOfTheOutboxKnowNoBroker = ArchitectureTests.room(TABLES, SHARED, OUTBOX, DATABASE,

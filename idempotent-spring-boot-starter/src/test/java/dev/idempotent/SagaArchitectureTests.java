@@ -23,7 +23,7 @@ class SagaArchitectureTests {
 
 	private static final String OUTBOX = "dev.idempotent.outbox";
 
-	private static final String OUTAGE = "dev.idempotent.outage";
+	private static final String WORK = "dev.idempotent.work";
 
 	private static final String DATABASE = "dev.idempotent.jdbc";
 
@@ -35,13 +35,13 @@ class SagaArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(RUN, SAGA, ROOT, ENCRYPTION,
-			OUTAGE, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core", "org.springframework.dao..",
+			WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core", "org.springframework.dao..",
 			"org.springframework.transaction..");
 
 	@ArchTest
 	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA, RUN,
-			ROOT, DATABASE, OUTAGE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
-			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
+			ROOT, DATABASE, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
 	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, RUN,

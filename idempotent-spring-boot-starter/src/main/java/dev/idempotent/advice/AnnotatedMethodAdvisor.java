@@ -11,7 +11,6 @@ import dev.idempotent.IdempotentConfigurationException;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ClassFilter;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
@@ -48,7 +47,7 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 	protected AnnotatedMethodAdvisor(Class<? extends Annotation> annotation, @Nullable Class<?> alternative) {
 		this.annotation = annotation;
 		this.alternative = alternative;
-		setClassFilter(new CandidateClassFilter(annotation));
+		setClassFilter((type) -> AnnotationUtils.isCandidateClass(type, annotation));
 		setAdvice((MethodInterceptor) this::intercept);
 	}
 
@@ -137,15 +136,6 @@ public abstract class AnnotatedMethodAdvisor<T> extends StaticMethodMatcherPoint
 				: (invocation instanceof ProxyMethodInvocation call) ? call.getProxy().getClass() : declaring;
 		return !Proxy.isProxyClass(type) ? type
 				: Arrays.stream(type.getInterfaces()).filter(declaring::isAssignableFrom).findFirst().orElse(declaring);
-	}
-
-	private record CandidateClassFilter(Class<? extends Annotation> annotation) implements ClassFilter {
-
-		@Override
-		public boolean matches(Class<?> type) {
-			return AnnotationUtils.isCandidateClass(type, this.annotation);
-		}
-
 	}
 
 }

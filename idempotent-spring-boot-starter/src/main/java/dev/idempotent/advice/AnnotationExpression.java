@@ -1,5 +1,8 @@
 package dev.idempotent.advice;
 
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
@@ -8,10 +11,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.expression.AccessException;
+import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.MethodExecutor;
 import org.springframework.expression.MethodResolver;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
@@ -44,8 +51,10 @@ public final class AnnotationExpression {
 	/**
 	 * The largest scale of a decimal number, positive or negative, that an expression
 	 * calculates with: {@code 1e1001} is beyond it, while every {@code double} is within.
+	 * Numbers beyond are short to write but expensive to calculate with:
+	 * {@code 1e10000000 + 1} has ten million digits.
 	 */
-	public static final int MAX_SCALE = NumberLimits.MAX_SCALE;
+	public static final int MAX_SCALE = 1_000;
 
 	/**
 	 * The element in a selection or projection, such as {@code #items.![#this.id]}.
@@ -69,10 +78,9 @@ public final class AnnotationExpression {
 		PropertyAccessor members = new MapAccessor(false);
 		PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
 		MethodResolver resolver = DataBindingMethodResolver.forInstanceMethodInvocation();
-		this.accessors = this.calculates
-				? new PropertyAccessor[] { NumberLimits.checked(members), NumberLimits.checked(properties) }
+		this.accessors = this.calculates ? new PropertyAccessor[] { limited(members), limited(properties) }
 				: new PropertyAccessor[] { members, properties };
-		this.methods = new MethodResolver[] { this.calculates ? NumberLimits.checked(resolver) : resolver };
+		this.methods = new MethodResolver[] { this.calculates ? limited(resolver) : resolver };
 	}
 
 	/**
@@ -113,8 +121,7 @@ public final class AnnotationExpression {
 	 */
 	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> variables) {
 		SimpleEvaluationContext context = context();
-		variables
-			.forEach((name, value) -> context.setVariable(name, this.calculates ? NumberLimits.require(value) : value));
+		variables.forEach((name, value) -> context.setVariable(name, this.calculates ? requireLimited(value) : value));
 		return this.expression.getValue(context);
 	}
 
@@ -137,7 +144,71 @@ public final class AnnotationExpression {
 	 * @return whether the scale of a number is beyond {@link #MAX_SCALE}
 	 */
 	public static boolean exceedsMaxScale(@Nullable Object value) {
-		return NumberLimits.isExceededBy(value);
+		if (value instanceof BigDecimal number) {
+			return Math.abs((long) number.scale()) > MAX_SCALE;
+		}
+		if (value instanceof Map<?, ?> map) {
+			return map.values().stream().anyMatch(AnnotationExpression::exceedsMaxScale);
+		}
+		if (value instanceof Collection<?> collection) {
+			return collection.stream().anyMatch(AnnotationExpression::exceedsMaxScale);
+		}
+		return value instanceof Object[] array && Arrays.stream(array).anyMatch(AnnotationExpression::exceedsMaxScale);
+	}
+
+	private static <T extends @Nullable Object> T requireLimited(T value) {
+		if (exceedsMaxScale(value)) {
+			throw new EvaluationException(
+					"A number has more than " + MAX_SCALE + " digits before or after its decimal point");
+		}
+		return value;
+	}
+
+	private static TypedValue requireLimited(TypedValue value) {
+		requireLimited(value.getValue());
+		return value;
+	}
+
+	private static MethodResolver limited(MethodResolver resolver) {
+		return (context, target, name, types) -> {
+			MethodExecutor executor = resolver.resolve(context, target, name, types);
+			return (executor != null)
+					? (where, object, arguments) -> requireLimited(executor.execute(where, object, arguments)) : null;
+		};
+	}
+
+	private static PropertyAccessor limited(PropertyAccessor accessor) {
+		return new PropertyAccessor() {
+
+			@Override
+			public Class<?> @Nullable [] getSpecificTargetClasses() {
+				return accessor.getSpecificTargetClasses();
+			}
+
+			@Override
+			public boolean canRead(EvaluationContext context, @Nullable Object target, String name)
+					throws AccessException {
+				return accessor.canRead(context, target, name);
+			}
+
+			@Override
+			public TypedValue read(EvaluationContext context, @Nullable Object target, String name)
+					throws AccessException {
+				return requireLimited(accessor.read(context, target, name));
+			}
+
+			@Override
+			public boolean canWrite(EvaluationContext context, @Nullable Object target, String name) {
+				return false;
+			}
+
+			@Override
+			public void write(EvaluationContext context, @Nullable Object target, String name, @Nullable Object value)
+					throws AccessException {
+				throw new AccessException("An expression with arithmetic must not assign values");
+			}
+
+		};
 	}
 
 	private SimpleEvaluationContext context() {

@@ -30,7 +30,23 @@ public sealed interface Claim {
 	 * @return {@code true} for {@link Acquired} only
 	 */
 	default boolean isAcquired() {
-		return fold((acquired) -> true, (pending) -> false, (completed) -> false, (mismatched) -> false);
+		return this instanceof Acquired;
+	}
+
+	/**
+	 * Returns whether another claimant runs the same work.
+	 * @return {@code true} for {@link Pending} only
+	 */
+	default boolean isPending() {
+		return this instanceof Pending;
+	}
+
+	/**
+	 * Returns whether the work has been done.
+	 * @return {@code true} for {@link Completed} only
+	 */
+	default boolean isCompleted() {
+		return this instanceof Completed;
 	}
 
 	/**

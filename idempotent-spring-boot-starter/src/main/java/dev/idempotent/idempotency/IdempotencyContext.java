@@ -1,11 +1,20 @@
 package dev.idempotent.idempotency;
 
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * The claimed key of the work that the current thread runs. While it is bound, the MDC
- * contains the key's digest as {@value #MDC_KEY}.
+ * The claimed key of the work that the current thread runs, and the calls that it makes
+ * to other services, each with a key derived from it. While it is bound, the MDC contains
+ * the key's digest as {@value #MDC_KEY}.
  */
 public final class IdempotencyContext {
 
@@ -14,15 +23,46 @@ public final class IdempotencyContext {
 	 */
 	public static final String MDC_KEY = "idempotency";
 
+	private static final String FORMAT = "1";
+
+	private static final String KIND = "derived";
+
 	private static final ThreadLocal<@Nullable IdempotencyContext> bound = new ThreadLocal<>();
 
 	private final IdempotencyKey key;
 
 	private final String token;
 
-	private final CallLog calls;
+	private final boolean singleCall;
+
+	private final @Nullable String refusal;
 
 	private final @Nullable String cancels;
+
+	/**
+	 * Calls are numbered by their target.
+	 */
+	private final Map<String, Integer> lastNumbers = new HashMap<>();
+
+	/**
+	 * The numbers of the calls that were not answered, by target and fingerprint: the
+	 * next equal call gets one of them.
+	 */
+	private final Map<List<Object>, Queue<Integer>> unanswered = new HashMap<>();
+
+	private final Set<Object> made = new HashSet<>();
+
+	/**
+	 * The calls that are not known to be done, with their last attempts. Locked to read
+	 * or change any of these collections and numbers.
+	 */
+	private final Map<Object, Integer> open = new HashMap<>();
+
+	private int keyed;
+
+	private int attempts;
+
+	private @Nullable Answer lastAnswer;
 
 	/**
 	 * Creates the context of one run.
@@ -30,13 +70,15 @@ public final class IdempotencyContext {
 	 * @param token the claimant's token
 	 */
 	public IdempotencyContext(IdempotencyKey key, String token) {
-		this(key, token, new CallLog(key, false, null), null);
+		this(key, token, false, null, null);
 	}
 
-	private IdempotencyContext(IdempotencyKey key, String token, CallLog calls, @Nullable String cancels) {
+	private IdempotencyContext(IdempotencyKey key, String token, boolean singleCall, @Nullable String refusal,
+			@Nullable String cancels) {
 		this.key = key;
 		this.token = token;
-		this.calls = calls;
+		this.singleCall = singleCall;
+		this.refusal = refusal;
 		this.cancels = cancels;
 	}
 
@@ -51,7 +93,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext forSingleCall(IdempotencyKey key, String token, @Nullable String cancels) {
-		return new IdempotencyContext(key, token, new CallLog(key, true, null), cancels);
+		return new IdempotencyContext(key, token, true, null, cancels);
 	}
 
 	/**
@@ -64,7 +106,7 @@ public final class IdempotencyContext {
 	 * @return the context
 	 */
 	public static IdempotencyContext refusingCalls(IdempotencyKey key, String token, String refusal) {
-		return new IdempotencyContext(key, token, new CallLog(key, false, refusal), null);
+		return new IdempotencyContext(key, token, false, refusal, null);
 	}
 
 	/**
@@ -123,7 +165,9 @@ public final class IdempotencyContext {
 	 * @return the calls up to now
 	 */
 	public Calls calls() {
-		return this.calls.calls();
+		synchronized (this.open) {
+			return new Calls(this.made.size(), this.keyed, this.attempts, this.open.size(), this.lastAnswer);
+		}
 	}
 
 	/**
@@ -139,7 +183,9 @@ public final class IdempotencyContext {
 	 * or its calls get no keys
 	 */
 	public CallAttempt derive(String target, Fingerprint request) {
-		return this.calls.begin(target, request);
+		synchronized (this.open) {
+			return nextOf(target, request);
+		}
 	}
 
 	/**
@@ -148,7 +194,108 @@ public final class IdempotencyContext {
 	 * @return the attempt, on which its outcome must be marked
 	 */
 	public CallAttempt observe(Fingerprint request) {
-		return this.calls.begin(request);
+		synchronized (this.open) {
+			return new CallAttempt(request, null, () -> {
+			});
+		}
+	}
+
+	private CallAttempt nextOf(String target, Fingerprint request) {
+		List<Object> call = List.of(target, request);
+		Queue<Integer> retried = this.unanswered.get(call);
+		@Nullable Integer again = (retried != null) ? retried.poll() : null;
+		if (again == null) {
+			countKey();
+		}
+		int number = (again != null) ? again : this.lastNumbers.merge(target, 1, Integer::sum);
+		String value = this.singleCall ? this.key.digest()
+				: LengthPrefixedDigest.of(FORMAT, KIND, this.key.digest(), target, Integer.toString(number));
+		return new CallAttempt(value, value,
+				() -> this.unanswered.computeIfAbsent(call, (first) -> new PriorityQueue<>()).add(number));
+	}
+
+	private void countKey() {
+		this.keyed++;
+		if (this.refusal != null) {
+			throw new IllegalStateException(this.refusal);
+		}
+		if (this.singleCall && this.keyed > 1) {
+			throw new IllegalStateException(
+					"The key of this run belongs to a single call, and this is a second one, or a retry with another "
+							+ "method, URL or body. Nothing was sent. Make each call in a step of its own, and repeat "
+							+ "a call unchanged.");
+		}
+	}
+
+	/**
+	 * One attempt of a call that a run makes to another service. The outcome of the call
+	 * is open until an attempt of it is marked as done.
+	 */
+	public final class CallAttempt {
+
+		private final Object call;
+
+		private final @Nullable String key;
+
+		private final Runnable retried;
+
+		private final int number;
+
+		private boolean unanswered;
+
+		private CallAttempt(Object call, @Nullable String key, Runnable retried) {
+			this.call = call;
+			this.key = key;
+			this.retried = retried;
+			this.number = ++IdempotencyContext.this.attempts;
+			IdempotencyContext.this.made.add(call);
+			IdempotencyContext.this.open.put(call, this.number);
+			IdempotencyContext.this.lastAnswer = null;
+		}
+
+		/**
+		 * The derived key to send. An equal call later in the run gets another one,
+		 * unless this attempt is marked as unanswered.
+		 * @return 64 lower-case hexadecimal digits; {@code null} if none was derived
+		 */
+		public @Nullable String key() {
+			return this.key;
+		}
+
+		/**
+		 * Records the response, whatever it means.
+		 * @param answer the response
+		 */
+		public void markAnswered(Answer answer) {
+			synchronized (IdempotencyContext.this.open) {
+				IdempotencyContext.this.lastAnswer = answer;
+			}
+		}
+
+		/**
+		 * Marks the call as done: the service has reported its success.
+		 */
+		public void markDone() {
+			synchronized (IdempotencyContext.this.open) {
+				IdempotencyContext.this.open.remove(this.call, this.number);
+			}
+		}
+
+		/**
+		 * Marks the attempt as unanswered: it failed, or the service asked for a retry,
+		 * or the body of its response broke off. The next equal call is its retry and
+		 * gets the same key. Has an effect once.
+		 */
+		public void markUnanswered() {
+			synchronized (IdempotencyContext.this.open) {
+				if (!this.unanswered) {
+					this.unanswered = true;
+					IdempotencyContext.this.open.putIfAbsent(this.call, this.number);
+					this.retried.run();
+				}
+			}
+		}
+
 	}
 
 	/**

@@ -84,8 +84,7 @@ public final class OutboxMetrics implements OutboxObserver {
 		};
 	}
 
-	private static Supplier<Number> of(Supplier<Optional<OutboxBacklog>> backlog,
-			ToLongFunction<OutboxBacklog> value) {
+	private static Supplier<Number> of(Supplier<Optional<OutboxBacklog>> backlog, ToLongFunction<OutboxBacklog> value) {
 		return () -> backlog.get().<Number>map(value::applyAsLong).orElse(Double.NaN);
 	}
 

@@ -4,58 +4,109 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.SagaAdministration.Counts;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counters and timers of the sagas that this instance runs. The tags have few values:
- * sagas and steps are named in the code of the application.
+ * Counters and timers of the sagas that this instance runs, and gauges of all sagas. The
+ * tags have few values: sagas and steps are named in the code of the application.
  */
 public final class SagaMetrics implements SagaObserver {
 
 	private static final String SAGA = "saga";
 
+	private static final Duration MAX_AGE = Duration.ofSeconds(5);
+
 	private static final List<SagaStatus> ENDS = List.of(SagaStatus.COMPLETED, SagaStatus.COMPENSATED,
 			SagaStatus.HALTED);
 
-	private final MeterRegistry registry;
+	private final MeterProvider<Timer> ends;
 
-	private final Map<EndTags, Timer> ends = new ConcurrentHashMap<>();
+	private final MeterProvider<Timer> steps;
 
-	private final Map<StepTags, Timer> steps = new ConcurrentHashMap<>();
+	private final MeterProvider<Counter> takenOver;
 
-	private final Map<String, Counter> takenOver = new ConcurrentHashMap<>();
-
-	private final Map<String, Counter> fenced = new ConcurrentHashMap<>();
+	private final MeterProvider<Counter> fenced;
 
 	/**
 	 * Creates the meters.
 	 * @param registry the registry to use
 	 */
 	public SagaMetrics(MeterRegistry registry) {
-		this.registry = registry;
+		this.ends = Timer.builder("saga.ended")
+			.description("Time from the beginning of a saga to its end, or until it was halted")
+			.withRegistry(registry);
+		this.steps = Timer.builder("saga.step")
+			.description("Calls of the actions and compensations of steps")
+			.withRegistry(registry);
+		this.takenOver = Counter.builder("saga.taken.over")
+			.description("Sagas that this instance took over, including those that were started in the background")
+			.withRegistry(registry);
+		this.fenced = Counter.builder("saga.fenced")
+			.description("Sagas that another instance took over while this one ran them")
+			.withRegistry(registry);
 	}
 
 	/**
-	 * Gauges of the current state of sagas.
+	 * Gauges of the current state of sagas. All but {@code saga.running} share one
+	 * reading of the database, which is cached for a few seconds; they are {@code NaN}
+	 * while the database does not respond.
 	 * @param counts counts sagas in the database; called at most every few seconds
 	 * @param running the number of sagas that this instance runs
 	 * @return a binder that must be kept as long as the gauges are to have values
 	 */
 	public static MeterBinder gauges(Supplier<Counts> counts, IntSupplier running) {
-		return new SagaGauges(counts, running);
+		RecentSummary<Counts> recent = new RecentSummary<>(counts, MAX_AGE);
+		return (registry) -> {
+			gauge(registry, "saga.open", "Sagas that have not ended and are not halted, up to 10,000 of each status",
+					recent, SagaMetrics::open);
+			gauge(registry, "saga.halted", "Halted sagas, which need an operator, up to 10,000", recent,
+					(read) -> read.byStatus().getOrDefault(SagaStatus.HALTED, 0));
+			gauge(registry, "saga.unserved", "Open sagas that this instance has no method for", recent,
+					Counts::unserved);
+			Gauge.builder("saga.running", running, IntSupplier::getAsInt)
+				.description("Sagas that this instance runs")
+				.register(registry);
+			TimeGauge
+				.builder("saga.due.age", recent, TimeUnit.MILLISECONDS,
+						(age) -> read(age, (counted) -> counted.oldestDue().toMillis()))
+				.description("How long the oldest due saga has waited for an instance; 0 without one")
+				.register(registry);
+		};
+	}
+
+	private static void gauge(MeterRegistry registry, String name, String description, RecentSummary<Counts> counts,
+			ToDoubleFunction<Counts> part) {
+		Gauge.builder(name, counts, (recent) -> read(recent, part)).description(description).register(registry);
+	}
+
+	private static double read(RecentSummary<Counts> counts, ToDoubleFunction<Counts> part) {
+		Counts recent = counts.get();
+		return (recent != null) ? part.applyAsDouble(recent) : Double.NaN;
+	}
+
+	private static int open(Counts counts) {
+		return counts.byStatus()
+			.entrySet()
+			.stream()
+			.filter((each) -> each.getKey().isOpen())
+			.mapToInt((each) -> each.getValue())
+			.sum();
 	}
 
 	/**
@@ -66,8 +117,8 @@ public final class SagaMetrics implements SagaObserver {
 	public void register(Collection<String> sagas) {
 		for (String saga : sagas) {
 			ENDS.forEach((status) -> end(saga, status));
-			takenOverOf(saga);
-			fencedOf(saga);
+			this.takenOver.withTag(SAGA, saga);
+			this.fenced.withTag(SAGA, saga);
 		}
 	}
 
@@ -78,60 +129,26 @@ public final class SagaMetrics implements SagaObserver {
 
 	@Override
 	public void called(String saga, String step, @Nullable StepState state, Duration took) {
-		this.steps.computeIfAbsent(new StepTags(saga, step, state), this::call).record(took);
+		this.steps.withTags(SAGA, saga, "step", step, "outcome", (state != null) ? value(state) : "unknown")
+			.record(took);
 	}
 
 	@Override
 	public void takenOver(String saga) {
-		takenOverOf(saga).increment();
+		this.takenOver.withTag(SAGA, saga).increment();
 	}
 
 	@Override
 	public void fenced(String saga) {
-		fencedOf(saga).increment();
+		this.fenced.withTag(SAGA, saga).increment();
 	}
 
 	private Timer end(String saga, SagaStatus status) {
-		return this.ends.computeIfAbsent(new EndTags(saga, status),
-				(tags) -> Timer.builder("saga.ended")
-					.description("Time from the beginning of a saga to its end, or until it was halted")
-					.tag(SAGA, tags.saga())
-					.tag("status", value(tags.status()))
-					.register(this.registry));
-	}
-
-	private Timer call(StepTags tags) {
-		return Timer.builder("saga.step")
-			.description("Calls of the actions and compensations of steps")
-			.tag(SAGA, tags.saga())
-			.tag("step", tags.step())
-			.tag("outcome", (tags.state() != null) ? value(tags.state()) : "unknown")
-			.register(this.registry);
-	}
-
-	private Counter takenOverOf(String saga) {
-		return this.takenOver.computeIfAbsent(saga, (name) -> Counter.builder("saga.taken.over")
-			.description("Sagas that this instance took over, including those that were started in the background")
-			.tag(SAGA, name)
-			.register(this.registry));
-	}
-
-	private Counter fencedOf(String saga) {
-		return this.fenced.computeIfAbsent(saga,
-				(name) -> Counter.builder("saga.fenced")
-					.description("Sagas that another instance took over while this one ran them")
-					.tag(SAGA, name)
-					.register(this.registry));
+		return this.ends.withTags(SAGA, saga, "status", value(status));
 	}
 
 	private static String value(Enum<?> constant) {
 		return constant.name().toLowerCase(Locale.ROOT);
-	}
-
-	private record EndTags(String saga, SagaStatus status) {
-	}
-
-	private record StepTags(String saga, String step, @Nullable StepState state) {
 	}
 
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import dev.idempotent.lettuce.DedicatedRedisConnection;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
-import dev.idempotent.lettuce.ErrorReply;
+import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.redis.ErrorReply;
 import dev.idempotent.stream.StreamInspector.GroupMember;
 import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisCommandExecutionException;

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import dev.idempotent.lettuce.ErrorReply;
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.redis.ErrorReply;
+import dev.idempotent.work.OutageLog;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,13 +46,6 @@ final class StreamOutages {
 		if (isOver(outage)) {
 			outage.log.succeeded(System.nanoTime());
 		}
-	}
-
-	/**
-	 * Removes a worker that stops during the outage, without logging a recovery.
-	 */
-	synchronized void workerStopped(Outage outage) {
-		boolean unused = isOver(outage);
 	}
 
 	/**

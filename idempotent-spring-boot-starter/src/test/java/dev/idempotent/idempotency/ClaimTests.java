@@ -27,4 +27,10 @@ class ClaimTests {
 		assertThat(OUTCOMES).filteredOn(Claim::isAcquired).containsExactly(new Claim.Acquired());
 	}
 
+	@Test
+	void tellsAKeyThatIsClaimedFromOneThatIsCompleted() {
+		assertThat(OUTCOMES).filteredOn(Claim::isPending).hasOnlyElementsOfType(Claim.Pending.class).hasSize(1);
+		assertThat(OUTCOMES).filteredOn(Claim::isCompleted).hasOnlyElementsOfType(Claim.Completed.class).hasSize(1);
+	}
+
 }

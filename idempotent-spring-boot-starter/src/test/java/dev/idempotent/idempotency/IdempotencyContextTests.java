@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency;
 
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
 import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

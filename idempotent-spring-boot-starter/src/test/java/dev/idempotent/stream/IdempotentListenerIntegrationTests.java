@@ -15,10 +15,10 @@ import dev.idempotent.autoconfigure.idempotency.IdempotencyMethodAutoConfigurati
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.kafka.Ledger;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.stream.StreamApplication.Order;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;

@@ -64,8 +64,9 @@ final class EventAudit {
 			Awaitility.await(kind).atMost(PATIENCE).ignoreExceptions().until(quiet);
 		}
 		catch (ConditionTimeoutException ex) {
-			this.flaws.add(new Flaw(kind, "after %d s; %d events, %d of them with an error".formatted(PATIENCE.toSeconds(),
-					count("outbox_event"), count("outbox_event where last_error is not null"))));
+			this.flaws
+				.add(new Flaw(kind, "after %d s; %d events, %d of them with an error".formatted(PATIENCE.toSeconds(),
+						count("outbox_event"), count("outbox_event where last_error is not null"))));
 		}
 	}
 

@@ -53,7 +53,7 @@ public class ResponseMicro {
 		response.setContentType("application/json");
 		response.setHeader("Location", "/orders/4711");
 		response.getOutputStream().write(this.body);
-		return CapturedResponseFormat.encode(response.capture());
+		return response.capture().encode();
 	}
 
 	/**
@@ -77,7 +77,7 @@ public class ResponseMicro {
 	 */
 	@Benchmark
 	public Object decode() {
-		return Objects.requireNonNull(CapturedResponseFormat.decode(this.stored));
+		return Objects.requireNonNull(CapturedResponse.decode(this.stored));
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.regex.Pattern;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.OnError;
+import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.ResponseRedactor;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -64,8 +65,8 @@ record IdempotencyWebProperties(@DefaultValue("Idempotency-Key") String header, 
 		requireInMemory("idempotent.web.max-response-body", maxResponseBody);
 		requireInMemory("idempotent.web.max-buffered-response", maxBufferedResponse);
 		// Fails before any server starts.
-		new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses, storedHeaders, excludedHeaders,
-				List.of(), OnError.RELEASE, waitTimeout, problemBaseUri);
+		IdempotencyWebComponents.check(new IdempotencyWebSettings("", header, requiredFor, 0, 0, 0, storedStatuses,
+				storedHeaders, excludedHeaders, List.of(), OnError.RELEASE, waitTimeout, problemBaseUri));
 	}
 
 	private static void requireInMemory(String property, DataSize size) {

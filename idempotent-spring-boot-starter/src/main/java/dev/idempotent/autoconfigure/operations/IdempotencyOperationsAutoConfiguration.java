@@ -7,7 +7,6 @@ import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.tracing.ClaimTraces;
 import dev.idempotent.idempotency.tracing.ObservedDecisions;
-import dev.idempotent.idempotency.tracing.ReplayLink;
 import dev.idempotent.metrics.IdempotencyMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -76,8 +75,9 @@ public final class IdempotencyOperationsAutoConfiguration {
 	static class ObservationConfiguration {
 
 		@Bean
-		ObservedDecisions idempotencyObservedDecisions(ObservationRegistry registry, ObjectProvider<ReplayLink> link) {
-			return new ObservedDecisions(registry, link.getIfAvailable());
+		ObservedDecisions idempotencyObservedDecisions(ObservationRegistry registry,
+				ObjectProvider<ClaimTraces> traces) {
+			return new ObservedDecisions(registry, traces.getIfAvailable());
 		}
 
 	}
@@ -90,11 +90,6 @@ public final class IdempotencyOperationsAutoConfiguration {
 		@Bean
 		ClaimTraces idempotencyClaimTraces(Tracer tracer) {
 			return new ClaimTraces(tracer);
-		}
-
-		@Bean
-		ReplayLink idempotencyReplayLink(Tracer tracer) {
-			return new ReplayLink(tracer);
 		}
 
 	}

@@ -19,12 +19,9 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
-import dev.idempotent.outbox.jdbc.JdbcEventLists.ListedEvent;
-import dev.idempotent.outbox.jdbc.JdbcEventLists.Page;
-import dev.idempotent.outbox.jdbc.JdbcEventLists.Position;
-import dev.idempotent.outbox.jdbc.JdbcEventLists;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,13 +49,9 @@ final class OutboxEndpoint {
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
 			+ "skip-blocked, discard-blocked, pause or resume";
 
-	private final JdbcOutboxReader reader;
+	private final OutboxOperations operations;
 
 	private final DeadEvents deadEvents;
-
-	private final JdbcBlockedEvents blocked;
-
-	private final JdbcEventLists lists;
 
 	private final TopicControl control;
 
@@ -70,12 +63,10 @@ final class OutboxEndpoint {
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
-	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, JdbcBlockedEvents blocked, JdbcEventLists lists,
-			TopicControl control, OutboxTopics topics, Supplier<@Nullable OutboxRelay> relay) {
-		this.reader = reader;
+	OutboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control, OutboxTopics topics,
+			Supplier<@Nullable OutboxRelay> relay) {
+		this.operations = operations;
 		this.deadEvents = deadEvents;
-		this.blocked = blocked;
-		this.lists = lists;
 		this.control = control;
 		this.topics = topics;
 		this.relay = relay;
@@ -86,7 +77,7 @@ final class OutboxEndpoint {
 		return answer(() -> {
 			OutboxRelay own = this.relay.get();
 			OutboxBacklog backlog = (own != null && own.isRunning()) ? own.lastPass().orElse(null) : null;
-			OutboxSummary others = this.reader.read();
+			OutboxSummary others = this.operations.summary();
 			return new Overview(backlog, others.delayed(), others.dead(), Relay.of(own));
 		});
 	}
@@ -134,12 +125,18 @@ final class OutboxEndpoint {
 	 */
 	private @Nullable Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after,
 			int limit) {
-		return switch (state) {
-			case "pending" -> page(state, this.lists.pending(filter, position(after), limit));
-			case "blocked" -> page(state, this.lists.blocked(filter, position(after), limit));
-			case "delayed" -> page(state, this.lists.delayed(filter, position(after), limit));
-			default -> null;
-		};
+		try {
+			return switch (state) {
+				case "pending" -> page(state, this.operations.pending(filter, after, limit));
+				case "blocked" -> page(state, this.operations.blocked(filter, after, limit));
+				case "delayed" -> page(state, this.operations.delayed(filter, after, limit));
+				default -> null;
+			};
+		}
+		catch (IllegalArgumentException ex) {
+			throw RefusedOperationException.invalid("The parameter 'after' is not the end of a page",
+					"Specify the value of 'next' of the previous page");
+		}
 	}
 
 	/**
@@ -162,7 +159,7 @@ final class OutboxEndpoint {
 	private static Map<String, @Nullable Object> page(String state, Page page) {
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
 		answer.put(state, page.events().stream().map(Entry::of).toList());
-		answer.put("next", (page.next() != null) ? page.next().lane() + "_" + page.next().row() : null);
+		answer.put("next", page.next());
 		return answer;
 	}
 
@@ -174,9 +171,9 @@ final class OutboxEndpoint {
 		return switch (operation) {
 			case "retry" -> done("retried", "dead", filter.get(), this.deadEvents::retry);
 			case "discard" -> done("discarded", "dead", filter.get(), this.deadEvents::discard);
-			case "retry-blocked" -> done("retried", "blocked", filter.get(), this.blocked::retry);
-			case "skip-blocked" -> done("skipped", "blocked", filter.get(), this.blocked::skip);
-			case "discard-blocked" -> done("discarded", "blocked", filter.get(), this.blocked::discard);
+			case "retry-blocked" -> done("retried", "blocked", filter.get(), this.operations::retryBlocked);
+			case "skip-blocked" -> done("skipped", "blocked", filter.get(), this.operations::skipBlocked);
+			case "discard-blocked" -> done("discarded", "blocked", filter.get(), this.operations::discardBlocked);
 			default -> null;
 		};
 	}
@@ -284,23 +281,6 @@ final class OutboxEndpoint {
 		return Objects.requireNonNull(OperatorParameters.stated("topic", topic));
 	}
 
-	/**
-	 * Reads where a page of a list begins.
-	 */
-	private static @Nullable Position position(@Nullable String after) {
-		if (after == null) {
-			return null;
-		}
-		int separator = after.indexOf('_');
-		if (separator < 0) {
-			throw RefusedOperationException.invalid("The parameter 'after' is not the end of a page",
-					"Specify the value of 'next' of the previous page");
-		}
-		return new Position(
-				OperatorParameters.number("after", after.substring(0, separator), 0, Long.MIN_VALUE, Long.MAX_VALUE),
-				row(after.substring(separator + 1)));
-	}
-
 	private static long row(@Nullable String after) {
 		return OperatorParameters.number("after", after, 0, 0, Long.MAX_VALUE);
 	}
@@ -359,8 +339,8 @@ final class OutboxEndpoint {
 			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 
 		static Entry of(ListedEvent event) {
-			return new Entry(event.id(), event.position().row(), event.type(), event.topic(), event.attempts(),
-					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
+			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.attempts(), event.age(),
+					event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
 		}
 
 	}

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxSummary;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,7 +25,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxHealthIndicator.class);
 
-	private final JdbcOutboxReader reader;
+	private final OutboxOperations operations;
 
 	private final Supplier<@Nullable OutboxRelay> relay;
 
@@ -33,14 +33,14 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	/**
 	 * Creates the indicator.
-	 * @param reader asks the database, but not for the backlog, which a query would have
-	 * to search
+	 * @param operations asks the database, but not for the backlog, which a query would
+	 * have to search
 	 * @param relay supplies {@code null} while the outbox is off
 	 * @param maxAge the age of the oldest pending event, and of the last scan, from which
 	 * the outbox is down
 	 */
-	OutboxHealthIndicator(JdbcOutboxReader reader, Supplier<@Nullable OutboxRelay> relay, Duration maxAge) {
-		this.reader = reader;
+	OutboxHealthIndicator(OutboxOperations operations, Supplier<@Nullable OutboxRelay> relay, Duration maxAge) {
+		this.operations = operations;
 		this.relay = relay;
 		this.maxAge = maxAge;
 	}
@@ -55,7 +55,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 			return unknown("relay", "not running in this process: the instances that deliver events know the backlog");
 		}
 		try {
-			return of(this.reader.read(), own);
+			return of(this.operations.summary(), own);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			return unknown("tables", "missing");

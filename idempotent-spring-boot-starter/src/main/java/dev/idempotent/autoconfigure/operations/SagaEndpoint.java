@@ -1,13 +1,20 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
 import dev.idempotent.saga.run.SagaAdministration;
 import dev.idempotent.saga.run.SagaAdministration.Counts;
 import org.jspecify.annotations.Nullable;
@@ -23,34 +30,44 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The actuator's endpoint {@code saga}. Shows neither arguments nor results.
+ * The actuator's endpoint {@code saga}: shows sagas without arguments and results,
+ * retries halted ones and skips steps of them, or explains why that is not possible.
  */
 @WebEndpoint(id = "saga")
-@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaAnswer.class,
+@RegisterReflectionForBinding({ SagaEndpoint.Overview.class, SagaEndpoint.Answer.class,
 		RefusedOperationException.Problem.class })
 final class SagaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEndpoint.class);
 
+	/**
+	 * What the table keeps of a note.
+	 */
+	private static final int MAX_NOTE = 1000;
+
 	private final SagaAdministration sagas;
 
-	private final SagaOperator operator;
+	private final Function<IdempotencyKey, @Nullable SagaSnapshot> find;
 
 	private final Supplier<Counts> counts;
 
 	private final Supplier<Instance> instance;
 
+	private final OperatorAudit audit;
+
 	/**
 	 * Creates the endpoint.
+	 * @param find finds a saga with its steps
 	 * @param counts counts the sagas in the database
 	 * @param instance supplies the state of this instance
 	 */
-	SagaEndpoint(SagaAdministration sagas, SagaOperator operator, Supplier<Counts> counts,
-			Supplier<Instance> instance) {
+	SagaEndpoint(SagaAdministration sagas, Function<IdempotencyKey, @Nullable SagaSnapshot> find,
+			Supplier<Counts> counts, Supplier<Instance> instance, OperatorAudit audit) {
 		this.sagas = sagas;
-		this.operator = operator;
+		this.find = find;
 		this.counts = counts;
 		this.instance = instance;
+		this.audit = audit;
 	}
 
 	@ReadOperation
@@ -61,33 +78,164 @@ final class SagaEndpoint {
 	@ReadOperation
 	WebEndpointResponse<?> read(@Selector String part, @Nullable String status, @Nullable String name,
 			@Nullable String limit) {
-		return answer(() -> part.equals("list") ? list(status, name, limit)
-				: SagaAnswer.of(this.operator.require(SagaRequest.id(part))));
+		return answer(() -> part.equals("list") ? list(status, name, limit) : Answer.of(require(id(part))));
 	}
 
 	@WriteOperation
 	WebEndpointResponse<?> change(@Selector String id, @Selector String operation, @Nullable String step,
 			@Nullable String note, SecurityContext security) {
 		return answer(() -> {
-			IdempotencyKey saga = SagaRequest.id(id);
-			return SagaAnswer.of(switch (operation) {
+			IdempotencyKey saga = id(id);
+			switch (operation) {
 				case "retry" -> {
-					SagaRequest.requireNeither(step, note);
-					yield this.operator.retry(saga, security);
+					requireNeither(step, note);
+					apply(saga, null, "", security);
 				}
-				case "skip" -> this.operator.skip(saga, SagaRequest.step(step), SagaRequest.note(note), security);
+				case "skip" -> apply(saga, requireStep(step), requireNote(note), security);
 				default -> throw RefusedOperationException.invalid("There is no operation of this name",
 						"POST /actuator/saga/{id}/retry or POST /actuator/saga/{id}/skip");
-			});
+			}
+			return Answer.of(require(saga));
 		});
 	}
 
-	private Page list(@Nullable String status, @Nullable String name, @Nullable String limit) {
-		return new Page(this.sagas
-			.list(SagaRequest.status(status), OperatorParameters.stated("name", name), OperatorParameters.limit(limit))
+	private Map<String, List<Facts>> list(@Nullable String status, @Nullable String name, @Nullable String limit) {
+		return Map.of("sagas",
+				this.sagas
+					.list(status(status), OperatorParameters.stated("name", name), OperatorParameters.limit(limit))
+					.stream()
+					.map(Facts::of)
+					.toList());
+	}
+
+	/**
+	 * Retries a halted saga, or records that one of its steps was undone by hand. Neither
+	 * has an effect if the saga has changed since it was read.
+	 * @param step the step to skip, or {@code null} to retry the saga
+	 */
+	private void apply(IdempotencyKey id, @Nullable String step, String note, SecurityContext security) {
+		SagaSnapshot saga = requireChangeable(id, step);
+		boolean changed;
+		try {
+			changed = (step != null) ? this.sagas.skip(id, step, note) : this.sagas.retry(id);
+		}
+		catch (DataAccessException ex) {
+			publish(saga, step, note, OperatorAudit.UNKNOWN, security);
+			throw ex;
+		}
+		if (!changed) {
+			requireChangeable(id, step);
+			throw RefusedOperationException.conflict(
+					"The saga was halted before it was undone, so it may still complete",
+					"Retry the saga. When its deadline has passed, it is undone then");
+		}
+		publish(saga, step, note, "DONE", security);
+	}
+
+	/**
+	 * Publishes an audit event, and logs the change without the operator's note.
+	 */
+	private void publish(SagaSnapshot saga, @Nullable String step, String note, String outcome,
+			SecurityContext security) {
+		Map<String, Object> data = new LinkedHashMap<>();
+		data.put("id", saga.id().digest());
+		data.put("saga", saga.name());
+		if (step != null) {
+			logger.info("An operator has requested to skip the step {} of the saga {} ({}): {}", step, saga.id(),
+					saga.name(), outcome);
+			data.put("step", step);
+			data.put("note", note);
+		}
+		else {
+			logger.info("An operator has requested to retry the saga {} ({}): {}", saga.id(), saga.name(), outcome);
+		}
+		data.put("outcome", outcome);
+		this.audit.publish(security, (step != null) ? "SAGA_STEP_SKIPPED" : "SAGA_RETRIED", data);
+	}
+
+	private SagaSnapshot require(IdempotencyKey id) {
+		SagaSnapshot saga = this.find.apply(id);
+		if (saga == null) {
+			throw RefusedOperationException.absent("There is no saga with this id",
+					"List sagas with GET /actuator/saga/list. A saga is absent before its first step is recorded and "
+							+ "after its retention (idempotent.saga.retention)");
+		}
+		return saga;
+	}
+
+	private SagaSnapshot requireChangeable(IdempotencyKey id, @Nullable String step) {
+		SagaSnapshot saga = require(id);
+		if (saga.status() != SagaStatus.HALTED) {
+			throw RefusedOperationException.conflict("The saga is not halted: it is " + saga.status(),
+					saga.status().isOpen() ? "Wait: it continues by itself"
+							: "Nothing can be done: the saga has ended");
+		}
+		if (step != null) {
+			requireNotUndone(saga, step);
+		}
+		return saga;
+	}
+
+	private static void requireNotUndone(SagaSnapshot saga, String step) {
+		SagaSnapshot.Step recorded = saga.steps()
 			.stream()
-			.map(SagaAnswer.Facts::of)
-			.toList());
+			.filter((each) -> each.name().equals(step))
+			.findFirst()
+			.orElseThrow(() -> RefusedOperationException.absent("The saga has recorded no step of this name",
+					"Take the name from GET /actuator/saga/{id}"));
+		if (recorded.state() == StepState.COMPENSATED) {
+			throw RefusedOperationException.conflict("The step is already undone",
+					"Retry the saga, or skip another step");
+		}
+	}
+
+	private static IdempotencyKey id(String id) {
+		return OperatorParameters.digest(id, "id of a saga",
+				"Take it from the log, from GET /actuator/saga/list, or use 'list'");
+	}
+
+	private static @Nullable SagaStatus status(@Nullable String status) {
+		if (status == null) {
+			return null;
+		}
+		return Arrays.stream(SagaStatus.values())
+			.filter((each) -> each.name().equals(status.toUpperCase(Locale.ROOT)))
+			.findFirst()
+			.orElseThrow(() -> RefusedOperationException.invalid("The parameter 'status' is not the status of a saga",
+					"Set it to one of "
+							+ Arrays.stream(SagaStatus.values()).map(SagaStatus::name).collect(Collectors.joining(", "))
+							+ ", or omit it for sagas that are open or halted"));
+	}
+
+	private static String requireStep(@Nullable String step) {
+		if (step == null || step.isBlank()) {
+			throw RefusedOperationException.invalid("The request has no 'step'",
+					"Set 'step' to the name of a step as GET /actuator/saga/{id} shows it");
+		}
+		return step;
+	}
+
+	private static String requireNote(@Nullable String note) {
+		if (note == null || note.isBlank()) {
+			throw RefusedOperationException.invalid("The request has no 'note'",
+					"Set 'note' to how the step was undone by hand, without personal data");
+		}
+		if (note.length() > MAX_NOTE) {
+			throw RefusedOperationException.invalid("The 'note' is too long",
+					"Shorten it to at most " + MAX_NOTE + " characters");
+		}
+		return note;
+	}
+
+	/**
+	 * Refuses what would have no effect.
+	 */
+	private static void requireNeither(@Nullable String step, @Nullable String note) {
+		if (step != null || note != null) {
+			throw RefusedOperationException.invalid(
+					"A retry concerns the whole saga and takes neither 'step' nor 'note'",
+					"Omit them, or skip the step with POST /actuator/saga/{id}/skip");
+		}
 	}
 
 	private static WebEndpointResponse<?> answer(Supplier<?> work) {
@@ -146,7 +294,66 @@ final class SagaEndpoint {
 	record Instance(int running, Collection<String> served) {
 	}
 
-	record Page(List<SagaAnswer.Facts> sagas) {
+	/**
+	 * A saga with its steps.
+	 *
+	 * @param saga the saga
+	 * @param steps the recorded steps, in the order in which they began
+	 * @param meaning what the status means
+	 */
+	record Answer(Facts saga, List<Step> steps, String meaning) {
+
+		static Answer of(SagaSnapshot saga) {
+			return new Answer(Facts.of(saga),
+					saga.steps()
+						.stream()
+						.map((step) -> new Step(step.name(), step.state(), step.reason(), step.note(),
+								step.actionKey().digest(), step.undoKey().digest()))
+						.toList(),
+					meaning(saga.status()));
+		}
+
+		private static String meaning(SagaStatus status) {
+			return switch (status) {
+				case STARTED -> "An instance that has a method of this name runs it";
+				case EXECUTING -> "Its steps are run. If they fail, or the deadline passes, it is undone";
+				case COMPENSATING -> "Its steps are undone. If that fails, it is repeated or halted";
+				case COMPLETED -> "Each step has taken effect once: retries get the stored result";
+				case COMPENSATED -> "The steps that had taken effect are undone: retries get an error";
+				case HALTED -> "It does not continue by itself. Correct the cause and retry it, or undo a step by "
+						+ "hand, skip that step and retry";
+			};
+		}
+
+	}
+
+	/**
+	 * A saga without its steps. Times are in ISO-8601 format, by the clock of the
+	 * database.
+	 *
+	 * @param reason why it is undone or halted, or {@code null}
+	 * @param attempts how often it was taken over without progress
+	 */
+	record Facts(String id, String name, SagaStatus status, @Nullable String reason, int attempts, String createdAt,
+			String deadline) {
+
+		static Facts of(SagaSnapshot saga) {
+			return new Facts(saga.id().digest(), saga.name(), saga.status(), saga.reason(), saga.attempts(),
+					saga.createdAt().toString(), saga.deadline().toString());
+		}
+
+	}
+
+	/**
+	 * A recorded step.
+	 *
+	 * @param reason why it was refused or could not be undone, or {@code null}
+	 * @param note the note of the operator who skipped it, or {@code null}
+	 * @param actionKey the key of its action, which its calls carry or are derived from
+	 * @param undoKey the same for its undo
+	 */
+	record Step(String name, StepState state, @Nullable String reason, @Nullable String note, String actionKey,
+			String undoKey) {
 	}
 
 }

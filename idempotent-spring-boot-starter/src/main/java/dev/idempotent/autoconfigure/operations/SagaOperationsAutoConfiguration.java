@@ -13,7 +13,7 @@ import dev.idempotent.saga.run.SagaAdministration;
 import dev.idempotent.saga.run.SagaAdministration.Counts;
 import dev.idempotent.saga.run.SagaDefinition;
 import dev.idempotent.saga.run.SagaEngine;
-import dev.idempotent.saga.run.StoredSaga;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.jspecify.annotations.Nullable;
@@ -67,12 +67,10 @@ public final class SagaOperationsAutoConfiguration {
 		@ConditionalOnAvailableEndpoint
 		SagaEndpoint sagaEndpoint(@Lazy SagaAdministration sagas, ObjectProvider<JdbcSagaStore> store,
 				SagaMethods methods, ObjectProvider<SagaEngine> engine, ApplicationEventPublisher publisher) {
-			SagaOperator operator = new SagaOperator(sagas, (id) -> find(store.getObject(), id),
-					new SagaAudit(new OperatorAudit(publisher)));
-			return new SagaEndpoint(sagas, operator, counts(sagas, methods), () -> {
+			return new SagaEndpoint(sagas, (id) -> find(store.getObject(), id), counts(sagas, methods), () -> {
 				List<String> served = names(methods);
 				return new SagaEndpoint.Instance(served.isEmpty() ? 0 : engine.getObject().running(), served);
-			});
+			}, new OperatorAudit(publisher));
 		}
 
 		private static @Nullable SagaSnapshot find(JdbcSagaStore store, IdempotencyKey id) {

@@ -28,10 +28,8 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.EventTable;
-import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
-import dev.idempotent.outbox.jdbc.JdbcEventLists;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.JdbcTopicControl;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.jdbc.OutboxTables;
@@ -112,23 +110,13 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
-	JdbcOutboxReader outboxReader(DataSource dataSource, OutboxTables tables) {
-		return new JdbcOutboxReader(dataSource, tables);
-	}
-
-	@Bean
 	JdbcDeadEvents outboxDeadEvents(DataSource dataSource, OutboxTables tables) {
 		return new JdbcDeadEvents(dataSource, tables);
 	}
 
 	@Bean
-	JdbcEventLists outboxEventLists(DataSource dataSource, OutboxTables tables) {
-		return new JdbcEventLists(dataSource, tables);
-	}
-
-	@Bean
-	JdbcBlockedEvents outboxBlockedEvents(DataSource dataSource, OutboxTables tables) {
-		return new JdbcBlockedEvents(dataSource, tables);
+	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables) {
+		return new OutboxOperations(dataSource, tables);
 	}
 
 	@Bean

@@ -1,11 +1,11 @@
 package dev.idempotent.autoconfigure.outbox;
 
-import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.redis.RedisChannelPublisher;
 import dev.idempotent.outbox.redis.RedisStreamPublisher;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;

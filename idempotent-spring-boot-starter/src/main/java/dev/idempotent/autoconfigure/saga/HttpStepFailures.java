@@ -1,29 +1,29 @@
 package dev.idempotent.autoconfigure.saga;
 
+import java.util.Set;
+
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.client.CallFailure;
-import dev.idempotent.saga.method.StepFailures;
 import dev.idempotent.saga.run.FailureClassifier;
 
 /**
  * Classifies exceptions, including those of Spring's HTTP clients.
  */
-final class HttpStepFailures implements FailureClassifier {
-
-	private final FailureClassifier others = new StepFailures();
+final class HttpStepFailures extends FailureClassifier {
 
 	@Override
-	public Verdict ofCall(Throwable failure, Attempt attempt) {
-		return switch (CallFailure.of(failure, attempt.context(), attempt.first(), attempt.refusals())) {
+	public Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first, Set<Integer> refusals) {
+		return switch (CallFailure.of(failure, context, first, refusals)) {
 			case REFUSED -> Verdict.REFUSED;
 			case KEY_REUSED -> Verdict.HALT;
-			case UNKNOWN -> this.others.ofCall(failure, attempt);
+			case UNKNOWN -> super.ofCall(failure, context, first, refusals);
 		};
 	}
 
 	@Override
 	public String describe(Throwable failure) {
 		String response = CallFailure.describe(failure);
-		String reason = this.others.describe(failure);
+		String reason = super.describe(failure);
 		return (response != null) ? reason + " (" + response + ")" : reason;
 	}
 

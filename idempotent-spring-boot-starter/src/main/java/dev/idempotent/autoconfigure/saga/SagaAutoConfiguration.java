@@ -4,9 +4,9 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
-import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
@@ -17,7 +17,6 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.jdbc.TableSweeper;
-import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaObserver;
@@ -25,12 +24,9 @@ import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.jdbc.SagaTables;
-import dev.idempotent.saga.method.JsonStepResults;
 import dev.idempotent.saga.method.SagaCalls;
 import dev.idempotent.saga.method.SagaMethodAdvisor;
-import dev.idempotent.saga.method.SagaMethodSettings;
 import dev.idempotent.saga.method.SagaMethods;
-import dev.idempotent.saga.method.StepFailures;
 import dev.idempotent.saga.run.FailureClassifier;
 import dev.idempotent.saga.run.SagaEngine;
 import org.springframework.beans.factory.BeanFactory;
@@ -91,10 +87,8 @@ public final class SagaAutoConfiguration {
 	@Bean
 	SagaMethods sagaMethods(ConfigurableListableBeanFactory beanFactory, KeySettings keys,
 			ObjectProvider<JsonMapper> mappers, ObjectProvider<TransactionAttributeSource> attributes) {
-		return new SagaMethods(beanFactory,
-				new SagaMethodSettings(keys.namespace(), mappers.getIfUnique(JsonMapper::shared),
-						attributes.getIfUnique(() -> new AnnotationTransactionAttributeSource(false)),
-						(text) -> String.valueOf(beanFactory.resolveEmbeddedValue(text))));
+		return new SagaMethods(beanFactory, keys.namespace(), mappers.getIfUnique(JsonMapper::shared),
+				attributes.getIfUnique(() -> new AnnotationTransactionAttributeSource(false)));
 	}
 
 	@Bean
@@ -105,7 +99,9 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	TableScript sagaSchema(DataSource dataSource, SagaProperties properties, SagaTables tables) {
-		return SagaSchema.script(dataSource, properties.initializeSchema(), tables);
+		return new TableScript(dataSource, properties.initializeSchema(), JdbcSagaStore.class, tables::named,
+				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
+						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema.", null));
 	}
 
 	@Bean
@@ -118,13 +114,11 @@ public final class SagaAutoConfiguration {
 	@Bean(destroyMethod = "close")
 	@Lazy
 	SagaEngine sagaEngine(BeanFactory beanFactory, JdbcSagaStore store, SagaProperties properties, KeySettings keys,
-			IdempotencyJdbcProperties jdbc, ObjectProvider<JsonMapper> mappers,
-			ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
+			IdempotencyJdbcProperties jdbc, ObjectProvider<FailureClassifier> failures, PayloadEncryption encryption,
 			ObjectProvider<SagaObserver> observers) {
-		return new SagaEngine(store, SagaTransactions.find(beanFactory, jdbc.transactionManager()),
+		return new SagaEngine(store, SagaStartupCheck.transactionManager(beanFactory, jdbc.transactionManager()),
 				properties.settings(UUID.randomUUID().toString(), keys.maxRun()),
-				new JsonStepResults(mappers.getIfUnique(JsonMapper::shared)),
-				failures.getIfAvailable(StepFailures::new), encryption, observers.orderedStream().toList());
+				failures.getIfAvailable(FailureClassifier::new), encryption, observers.orderedStream().toList());
 	}
 
 	/**
@@ -147,15 +141,7 @@ public final class SagaAutoConfiguration {
 	@Lazy(false)
 	SmartInitializingSingleton sagaMethodsCheck(ConfigurableListableBeanFactory beanFactory, SagaMethods methods,
 			ObjectProvider<JdbcSagaStore> store, IdempotencyJdbcProperties jdbc, Environment environment) {
-		return () -> {
-			new AnnotatedMethodsCheck(beanFactory, Saga.class).check(methods::add);
-			if (!methods.definitions().isEmpty()) {
-				SagaSchema.require(store.getObject());
-				SagaTransactions.verify(SagaTransactions.find(beanFactory, jdbc.transactionManager()),
-						store.getObject().transactionResource());
-				SagaClientsCheck.warn(beanFactory, environment);
-			}
-		};
+		return () -> SagaStartupCheck.run(beanFactory, methods, store, jdbc.transactionManager(), environment);
 	}
 
 	@Bean

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.ApplicationRedis;
-import dev.idempotent.lettuce.DedicatedRedisConnections;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.stream.PayloadConverter;
 import dev.idempotent.stream.RedeliveryPolicy;
 import dev.idempotent.stream.RedisStreamListenerContainer;

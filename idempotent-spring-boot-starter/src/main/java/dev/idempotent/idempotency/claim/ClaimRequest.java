@@ -38,10 +38,6 @@ record ClaimRequest(IdempotencyKey key, Fingerprint fingerprint, RunOrigin origi
 		return new IdempotencyContext(this.key, this.token);
 	}
 
-	ClaimRequest withToken(String other) {
-		return new ClaimRequest(this.key, this.fingerprint, this.origin, other, this.lease, this.retention);
-	}
-
 	ClaimRequest withNewToken() {
 		return of(this.key, this.fingerprint, this.origin.guarantee(), this.origin.traceparent(), this.lease,
 				this.retention);

@@ -1,17 +1,24 @@
 package dev.idempotent.idempotency.client;
 
 import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 
-import dev.idempotent.idempotency.CallAttempt;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
 import org.springframework.http.client.ClientHttpRequestExecution;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 import org.springframework.http.client.ClientHttpResponse;
+import org.springframework.http.client.support.HttpRequestWrapper;
 
 /**
  * Sends a derived {@code Idempotency-Key} with each call that an idempotent run makes to
@@ -22,6 +29,10 @@ import org.springframework.http.client.ClientHttpResponse;
  * the outcome of a step of a saga.
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
+
+	static final String HEADER = "Idempotency-Key";
+
+	private static final String CANCELS_HEADER = "Idempotency-Cancels";
 
 	private static final Set<HttpMethod> SAFE_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS,
 			HttpMethod.TRACE);
@@ -43,24 +54,75 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		if (run == null) {
 			return execution.execute(request, body);
 		}
-		CallAttempt attempt = begin(run, request, RequestFingerprint.of(request, body));
+		CallAttempt attempt = begin(run, request, fingerprint(request, body));
 		String key = attempt.key();
-		return new PendingCall(attempt).send((key != null) ? new KeyedRequest(request, key, run.cancels()) : request,
-				body, execution);
-	}
-
-	private CallAttempt begin(IdempotencyContext run, HttpRequest request, Fingerprint fingerprint) {
-		NormalizedUrl url = takesKey(request) ? NormalizedUrl.of(request.getURI()) : null;
-		return (url != null && this.targets.stream().anyMatch((target) -> target.matches(url)))
-				? run.derive(request.getMethod() + " " + url, fingerprint) : run.observe(fingerprint);
-	}
-
-	private static boolean takesKey(HttpRequest request) {
-		return !isSafe(request.getMethod()) && !request.getHeaders().containsHeader(KeyedRequest.HEADER);
+		return PendingCall.send(attempt, (key != null) ? withKey(request, key, run.cancels()) : request, body,
+				execution);
 	}
 
 	static boolean isSafe(HttpMethod method) {
 		return SAFE_METHODS.contains(method);
+	}
+
+	private CallAttempt begin(IdempotencyContext run, HttpRequest request, Fingerprint fingerprint) {
+		boolean takesKey = !isSafe(request.getMethod()) && !request.getHeaders().containsHeader(HEADER);
+		URI url = takesKey ? PropagationTarget.normalize(request.getURI()) : null;
+		return (url != null && this.targets.stream().anyMatch((target) -> target.matches(url)))
+				? run.derive(request.getMethod() + " " + url, fingerprint) : run.observe(fingerprint);
+	}
+
+	/**
+	 * The wrapped request is not changed, because an outer interceptor may send it again,
+	 * as a retry or as another call.
+	 */
+	private static HttpRequest withKey(HttpRequest request, String key, @Nullable String cancels) {
+		HttpHeaders headers = HttpHeaders.copyOf(request.getHeaders());
+		headers.set(HEADER, key);
+		if (cancels != null) {
+			headers.set(CANCELS_HEADER, cancels);
+		}
+		return new HttpRequestWrapper(request) {
+
+			@Override
+			public HttpHeaders getHeaders() {
+				return headers;
+			}
+
+		};
+	}
+
+	/**
+	 * Distinguishes a retry of a call from another call.
+	 */
+	private static Fingerprint fingerprint(HttpRequest request, byte[] body) {
+		String boundary = boundary(request.getHeaders());
+		return Fingerprint.of(List.of(bytes(request.getMethod().name()), bytes(request.getURI().toString()),
+				(boundary != null) ? without(boundary, body) : body,
+				bytes(String.valueOf(request.getHeaders().getFirst(HEADER)))));
+	}
+
+	/**
+	 * Spring generates another boundary for each attempt.
+	 */
+	private static @Nullable String boundary(HttpHeaders headers) {
+		try {
+			MediaType type = headers.getContentType();
+			String boundary = (type != null && type.getType().equals("multipart")) ? type.getParameter("boundary")
+					: null;
+			return (boundary != null) ? boundary.replace("\"", "") : null;
+		}
+		catch (InvalidMediaTypeException ex) {
+			return null;
+		}
+	}
+
+	private static byte[] without(String boundary, byte[] body) {
+		return new String(body, StandardCharsets.ISO_8859_1).replace("--" + boundary, "--")
+			.getBytes(StandardCharsets.ISO_8859_1);
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 }

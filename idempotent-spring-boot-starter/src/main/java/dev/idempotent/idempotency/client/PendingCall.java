@@ -1,21 +1,24 @@
 package dev.idempotent.idempotency.client;
 
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-import dev.idempotent.idempotency.CallAttempt;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.http.client.ClientHttpRequestExecution;
 import org.springframework.http.client.ClientHttpResponse;
 
 /**
- * One attempt of a call. Marks it as done only if its response reports a success, and as
- * unanswered, once, if it fails: the next equal call is then a retry and gets the same
- * key.
+ * The response to one attempt of a call. The call is done only if the response reports a
+ * success. It is marked as unanswered if it fails or its body cannot be read to the end:
+ * the next equal call is then a retry and gets the same key.
  */
-final class PendingCall {
+final class PendingCall implements ClientHttpResponse {
 
 	/**
 	 * Client errors after which the same request may succeed.
@@ -36,27 +39,28 @@ final class PendingCall {
 
 	private final CallAttempt attempt;
 
-	private final AtomicBoolean unanswered = new AtomicBoolean();
+	private final ClientHttpResponse response;
 
-	PendingCall(CallAttempt attempt) {
+	private PendingCall(CallAttempt attempt, ClientHttpResponse response) {
 		this.attempt = attempt;
+		this.response = response;
 	}
 
 	/**
 	 * Sends the request.
-	 * @return the response; a failure to read its body makes the call unanswered
 	 * @throws IOException if the request or its response fails
 	 */
-	ClientHttpResponse send(HttpRequest request, byte[] body, ClientHttpRequestExecution execution) throws IOException {
+	static ClientHttpResponse send(CallAttempt attempt, HttpRequest request, byte[] body,
+			ClientHttpRequestExecution execution) throws IOException {
 		boolean answered = false;
 		try {
-			ClientHttpResponse response = execution.execute(request, body);
-			answered = isAnswer(request, response);
-			return new WatchedResponse(response, this::unanswered);
+			PendingCall call = new PendingCall(attempt, execution.execute(request, body));
+			answered = call.isAnswer(request);
+			return call;
 		}
 		finally {
 			if (!answered) {
-				unanswered();
+				attempt.markUnanswered();
 			}
 		}
 	}
@@ -68,17 +72,18 @@ final class PendingCall {
 		return status < FIRST_ERROR && !RETRYABLE.contains(status);
 	}
 
-	private boolean isAnswer(HttpRequest request, ClientHttpResponse response) {
+	private boolean isAnswer(HttpRequest request) {
 		int status;
 		try {
-			status = response.getStatusCode().value();
+			status = this.response.getStatusCode().value();
 		}
 		catch (IOException ex) {
 			// The caller gets the same exception when it reads the status.
 			return false;
 		}
-		boolean keyed = request.getHeaders().containsHeader(KeyedRequest.HEADER);
-		this.attempt.markAnswered(new Answer(status, keyed && response.getHeaders().containsHeader(REPLAYED_HEADER)));
+		boolean keyed = request.getHeaders().containsHeader(IdempotencyKeyInterceptor.HEADER);
+		this.attempt
+			.markAnswered(new Answer(status, keyed && this.response.getHeaders().containsHeader(REPLAYED_HEADER)));
 		if (isDone(request, status)) {
 			this.attempt.markDone();
 		}
@@ -94,10 +99,63 @@ final class PendingCall {
 						&& (status == NOT_MODIFIED || (status >= FIRST_REFUSAL && isAnswer(status))));
 	}
 
-	private void unanswered() {
-		if (this.unanswered.compareAndSet(false, true)) {
-			this.attempt.markUnanswered();
+	@Override
+	public HttpStatusCode getStatusCode() throws IOException {
+		return this.response.getStatusCode();
+	}
+
+	@Override
+	public String getStatusText() throws IOException {
+		return this.response.getStatusText();
+	}
+
+	@Override
+	public HttpHeaders getHeaders() {
+		return this.response.getHeaders();
+	}
+
+	@Override
+	public InputStream getBody() throws IOException {
+		try {
+			return watch(this.response.getBody());
 		}
+		catch (IOException ex) {
+			this.attempt.markUnanswered();
+			throw ex;
+		}
+	}
+
+	@Override
+	public void close() {
+		this.response.close();
+	}
+
+	private InputStream watch(InputStream body) {
+		return new FilterInputStream(body) {
+
+			@Override
+			public int read() throws IOException {
+				try {
+					return super.read();
+				}
+				catch (IOException ex) {
+					PendingCall.this.attempt.markUnanswered();
+					throw ex;
+				}
+			}
+
+			@Override
+			public int read(byte[] bytes, int offset, int length) throws IOException {
+				try {
+					return super.read(bytes, offset, length);
+				}
+				catch (IOException ex) {
+					PendingCall.this.attempt.markUnanswered();
+					throw ex;
+				}
+			}
+
+		};
 	}
 
 }

@@ -2,6 +2,7 @@ package dev.idempotent.idempotency.client;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,10 @@ public final class PropagationTarget {
 
 	private static final int HIGHEST_PORT = 65_535;
 
+	private static final int HTTP_PORT = 80;
+
+	private static final int HTTPS_PORT = 443;
+
 	private static final int ANY_PORT = -1;
 
 	private final @Nullable String scheme;
@@ -25,11 +30,11 @@ public final class PropagationTarget {
 
 	private final String path;
 
-	private PropagationTarget(NormalizedUrl url, boolean anyScheme, boolean anyPort) {
-		this.scheme = anyScheme ? null : url.scheme();
-		this.host = url.host();
-		this.port = anyPort ? ANY_PORT : url.port();
-		this.path = url.path().replaceAll("/+$", "");
+	private PropagationTarget(URI url, boolean anyScheme, boolean anyPort) {
+		this.scheme = anyScheme ? null : url.getScheme();
+		this.host = url.getHost();
+		this.port = anyPort ? ANY_PORT : url.getPort();
+		this.path = url.getRawPath().replaceAll("/+$", "");
 	}
 
 	/**
@@ -45,24 +50,43 @@ public final class PropagationTarget {
 		String entry = text.strip();
 		boolean anyScheme = !entry.contains("://");
 		URI uri = read(anyScheme ? "http://" + entry : entry);
-		NormalizedUrl url = NormalizedUrl.of(uri);
+		URI url = normalize(uri);
 		if (url == null) {
 			throw new IllegalArgumentException(FORM + " with the scheme http or https");
 		}
 		require(uri.getRawUserInfo() == null, "it has user information");
 		require(uri.getRawQuery() == null && uri.getRawFragment() == null, "it has a query or fragment");
-		require(!uri.getRawAuthority().endsWith(":") && url.port() > 0 && url.port() <= HIGHEST_PORT,
+		require(!uri.getRawAuthority().endsWith(":") && url.getPort() > 0 && url.getPort() <= HIGHEST_PORT,
 				"its port is not between 1 and " + HIGHEST_PORT);
 		require(uri.normalize().equals(uri), "its path has empty or relative segments");
 		return new PropagationTarget(url, anyScheme, anyScheme && uri.getPort() < 0);
 	}
 
 	/**
-	 * Returns whether a URL has exactly this host, and this path or one below it.
+	 * Normalizes a URL: scheme and host in lower case, with a port, and without user
+	 * information, query, fragment and relative path segments.
+	 * @return the URL, with at least a slash as its path; {@code null} without a host or
+	 * with a scheme other than HTTP's
 	 */
-	boolean matches(NormalizedUrl url) {
-		return url.host().equals(this.host) && (this.scheme == null || url.scheme().equals(this.scheme))
-				&& (this.port == ANY_PORT || url.port() == this.port) && isBelow(url.path());
+	static @Nullable URI normalize(URI uri) {
+		String scheme = (uri.getScheme() != null) ? uri.getScheme().toLowerCase(Locale.ROOT) : "";
+		int defaultPort = scheme.equals("http") ? HTTP_PORT : scheme.equals("https") ? HTTPS_PORT : ANY_PORT;
+		if (uri.getHost() == null || defaultPort == ANY_PORT) {
+			return null;
+		}
+		int port = (uri.getPort() >= 0) ? uri.getPort() : defaultPort;
+		String path = uri.normalize().getRawPath();
+		return URI.create(
+				scheme + "://" + uri.getHost().toLowerCase(Locale.ROOT) + ":" + port + (path.isEmpty() ? "/" : path));
+	}
+
+	/**
+	 * Returns whether a normalized URL has exactly this host, and this path or one below
+	 * it.
+	 */
+	boolean matches(URI url) {
+		return url.getHost().equals(this.host) && (this.scheme == null || url.getScheme().equals(this.scheme))
+				&& (this.port == ANY_PORT || url.getPort() == this.port) && isBelow(url.getRawPath());
 	}
 
 	private boolean isBelow(String called) {

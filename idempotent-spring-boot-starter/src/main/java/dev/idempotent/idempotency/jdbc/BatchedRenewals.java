@@ -8,8 +8,8 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.work.OutageLog;
 import org.jspecify.annotations.Nullable;
-import dev.idempotent.outage.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;

@@ -1,6 +1,6 @@
 /**
  * The canonical form of JSON documents: equal for equivalent documents, different for all
- * others. Of Jackson, only pointers and limits are used.
+ * others.
  */
 @NullMarked
 package dev.idempotent.idempotency.json;

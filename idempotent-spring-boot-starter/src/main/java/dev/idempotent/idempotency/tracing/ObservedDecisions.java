@@ -20,17 +20,17 @@ public final class ObservedDecisions implements IdempotencyObserver {
 
 	private final ObservationRegistry registry;
 
-	private final @Nullable ReplayLink link;
+	private final @Nullable ClaimTraces traces;
 
 	/**
 	 * Creates an observer.
 	 * @param registry provides the current observation
-	 * @param link links the trace of a replay to that of the first run; {@code null}
+	 * @param traces link the trace of a replay to that of the first run; {@code null}
 	 * without a tracer
 	 */
-	public ObservedDecisions(ObservationRegistry registry, @Nullable ReplayLink link) {
+	public ObservedDecisions(ObservationRegistry registry, @Nullable ClaimTraces traces) {
 		this.registry = registry;
-		this.link = link;
+		this.traces = traces;
 	}
 
 	@Override
@@ -46,8 +46,8 @@ public final class ObservedDecisions implements IdempotencyObserver {
 		RunOrigin origin = decision.origin();
 		if (origin != null && origin.traceId() != null) {
 			target.highCardinalityKeyValue(KeyValue.of("idempotency.first_run.trace_id", origin.traceId()));
-			if (this.link != null) {
-				this.link.add(origin);
+			if (this.traces != null) {
+				this.traces.link(origin);
 			}
 		}
 	}

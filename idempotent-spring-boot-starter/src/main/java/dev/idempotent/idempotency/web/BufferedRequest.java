@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.util.Arrays;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
@@ -79,8 +80,8 @@ final class BufferedRequest extends HttpServletRequestWrapper {
 	}
 
 	static RefusedRequestException tooLarge(int limit) {
-		return new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
-				"The body of a request with an idempotency key may have at most " + limit + " bytes.");
+		return Problem.REQUEST_TOO_LARGE
+			.refusal("The body of a request with an idempotency key may have at most " + limit + " bytes.");
 	}
 
 	byte[] body() {

@@ -1,25 +1,68 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
+import java.nio.charset.Charset;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
+import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import dev.idempotent.idempotency.web.CapturedResponse.Redirect;
 import dev.idempotent.idempotency.web.CapturedResponse.SentError;
 import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
+import jakarta.servlet.http.HttpSession;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.util.Assert;
 
 /**
- * A response whose body is buffered until it has been stored, unless it must stream.
+ * A response whose body is buffered until it has been stored, unless it must stream. A
+ * redirect is deferred, because some containers would send it at once: from then on the
+ * response behaves like a committed one, its status and headers cannot change.
  */
-final class BufferedResponse extends DeferredRedirectResponse {
+final class BufferedResponse extends HttpServletResponseWrapper {
 
-	private final BufferedBody body;
+	/**
+	 * The format of RFC 9110, with two digits for the day.
+	 */
+	private static final DateTimeFormatter DATE = DateTimeFormatter
+		.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
+		.withZone(ZoneOffset.UTC);
+
+	private final Body body;
+
+	/**
+	 * The headers as set by the application behind the {@link IdempotencyFilter}, without
+	 * those that outer filters add meanwhile.
+	 */
+	private final Map<String, List<Header>> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+	private Map<String, List<Header>> headersAtStart = Map.of();
+
+	private Map<String, Collection<String>> allHeadersAtStart = Map.of();
+
+	private @Nullable Redirect redirect;
+
+	private @Nullable SentError error;
 
 	private boolean outputStreamUsed;
 
@@ -27,7 +70,7 @@ final class BufferedResponse extends DeferredRedirectResponse {
 
 	private String writerEncoding = "";
 
-	private BufferedResponse(HttpServletResponse response, BufferedBody body) {
+	private BufferedResponse(HttpServletResponse response, Body body) {
 		super(response);
 		this.body = body;
 	}
@@ -38,7 +81,7 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	 * @param handlerStreams whether the handler streams its response
 	 */
 	static BufferedResponse streaming(HttpServletResponse response, int limit, BooleanSupplier handlerStreams) {
-		return new BufferedResponse(response, new BufferedBody(response, limit, handlerStreams));
+		return new BufferedResponse(response, new Body(response, limit, handlerStreams));
 	}
 
 	/**
@@ -46,21 +89,30 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	 * @param limit the longest body that is buffered, in bytes
 	 */
 	static BufferedResponse withoutStreaming(HttpServletResponse response, int limit) {
-		return new BufferedResponse(response, new BufferedBody(response, limit, null));
+		BufferedResponse buffered = new BufferedResponse(response, new Body(response, limit, null));
+		buffered.markStart();
+		return buffered;
 	}
 
 	/**
 	 * Returns whether the body was streamed to the client instead of buffered.
 	 */
 	boolean isStreaming() {
-		return this.body.isStreaming();
+		return this.body.streaming;
 	}
 
 	/**
 	 * Returns whether the body was rejected because it exceeds the limit.
 	 */
 	boolean isTooLong() {
-		return this.body.isTooLong();
+		return this.body.tooLong;
+	}
+
+	/**
+	 * Returns whether the application has sent an error.
+	 */
+	boolean isErrorSent() {
+		return this.error != null;
 	}
 
 	/**
@@ -76,7 +128,12 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	 */
 	CapturedResponse capture() {
 		finishWriting();
-		return CapturedResponse.of(this, applicationHeaders(), this.body.bytes(), redirect(), error());
+		List<Header> captured = new ArrayList<>();
+		if (getContentType() != null) {
+			captured.add(new Header(HttpHeaders.CONTENT_TYPE, getContentType(), true));
+		}
+		this.headers.values().forEach(captured::addAll);
+		return new CapturedResponse(getStatus(), captured, this.body.buffer.toByteArray(), this.redirect, this.error);
 	}
 
 	/**
@@ -84,30 +141,70 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	 */
 	void sendBuffered() throws IOException {
 		finishWriting();
-		Redirect redirect = redirect();
-		if (redirect == null) {
+		if (this.redirect == null) {
 			this.body.send();
 		}
 		else {
 			this.body.sendWithoutLength();
-			redirect.sendTo((HttpServletResponse) getResponse());
+			this.redirect.sendTo((HttpServletResponse) getResponse());
 		}
 	}
 
 	/**
-	 * Resets the response, even if it was redirected.
+	 * Marks the headers that filters and interceptors have set before the handler runs.
 	 */
-	void startOver() {
+	void markStart() {
+		this.allHeadersAtStart = new LinkedHashMap<>();
+		getHeaderNames().forEach((name) -> this.allHeadersAtStart.put(name, List.copyOf(getHeaders(name))));
+		this.headersAtStart = new LinkedHashMap<>();
+		this.headers.forEach((name, values) -> this.headersAtStart.put(name, new ArrayList<>(values)));
+	}
+
+	/**
+	 * Resets the response, even if it was redirected, to the headers that were marked.
+	 * Keeps the cookie of a session that has been created since: a rollback does not end
+	 * it.
+	 */
+	void restoreStart(HttpServletRequest request) {
+		Set<String> cookies = new LinkedHashSet<>(
+				this.allHeadersAtStart.getOrDefault(HttpHeaders.SET_COOKIE, List.of()));
+		HttpSession session = request.getSession(false);
+		if (session != null) {
+			getHeaders(HttpHeaders.SET_COOKIE).stream()
+				.filter((cookie) -> cookie.contains("=" + session.getId()))
+				.forEach(cookies::add);
+		}
 		withdrawRedirect();
 		reset();
+		this.headersAtStart.forEach((name, values) -> this.headers.put(name, new ArrayList<>(values)));
+		HttpServletResponse target = (HttpServletResponse) getResponse();
+		this.allHeadersAtStart.forEach((name, values) -> values.forEach((value) -> target.addHeader(name, value)));
+		// Some containers keep the session cookie on a reset.
+		Iterator<String> values = cookies.iterator();
+		if (values.hasNext()) {
+			target.setHeader(HttpHeaders.SET_COOKIE, values.next());
+		}
+		values.forEachRemaining((cookie) -> target.addHeader(HttpHeaders.SET_COOKIE, cookie));
+	}
+
+	/**
+	 * Starts the headers of an error page with those set before the error, except those
+	 * that the container has removed.
+	 */
+	void takeOverHeaders(BufferedResponse before) {
+		before.headers.forEach((name, values) -> {
+			if (containsHeader(name)) {
+				this.headers.put(name, new ArrayList<>(values));
+			}
+		});
 	}
 
 	/**
 	 * Discards a redirect in favor of the response to a later failure.
 	 */
 	void withdrawRedirect() {
-		if (redirect() != null) {
-			deferRedirect(null);
+		if (this.redirect != null) {
+			this.redirect = null;
 			this.body.reopen();
 		}
 	}
@@ -134,15 +231,6 @@ final class BufferedResponse extends DeferredRedirectResponse {
 		return this.writer;
 	}
 
-	/**
-	 * Sets the language as a header now; the container would only do so at the end.
-	 */
-	@Override
-	public void setLocale(Locale locale) {
-		super.setLocale(locale);
-		setHeader(HttpHeaders.CONTENT_LANGUAGE, locale.toLanguageTag());
-	}
-
 	@Override
 	public void flushBuffer() throws IOException {
 		flushWriter();
@@ -154,18 +242,34 @@ final class BufferedResponse extends DeferredRedirectResponse {
 		requireNoRedirect();
 		flushWriter();
 		super.resetBuffer();
-		this.body.discard();
+		this.body.buffer.reset();
 	}
 
 	@Override
 	public void reset() {
 		requireNoRedirect();
 		super.reset();
-		applicationHeaders().clear();
+		this.headers.clear();
 		this.body.reopen();
 		this.outputStreamUsed = false;
 		this.writer = null;
-		setError(null);
+		this.error = null;
+	}
+
+	@Override
+	public boolean isCommitted() {
+		return this.redirect != null || super.isCommitted();
+	}
+
+	/**
+	 * A wrapper of another filter that handles the error may not have set its status yet.
+	 */
+	@Override
+	public int getStatus() {
+		if (this.error != null) {
+			return this.error.status();
+		}
+		return (this.redirect != null) ? this.redirect.status() : super.getStatus();
 	}
 
 	@Override
@@ -185,10 +289,25 @@ final class BufferedResponse extends DeferredRedirectResponse {
 	/**
 	 * Ignores what is written after an error, as the container does.
 	 */
-	private void closeWith(SentError error) {
+	private void closeWith(SentError sent) {
 		flushWriter();
 		this.body.close(true);
-		setError(error);
+		this.error = sent;
+	}
+
+	@Override
+	public void sendRedirect(String location) throws IOException {
+		sendRedirect(location, SC_FOUND, true);
+	}
+
+	@Override
+	public void sendRedirect(String location, int status) throws IOException {
+		sendRedirect(location, status, true);
+	}
+
+	@Override
+	public void sendRedirect(String location, boolean clearBuffer) throws IOException {
+		sendRedirect(location, SC_FOUND, clearBuffer);
 	}
 
 	/**
@@ -201,14 +320,131 @@ final class BufferedResponse extends DeferredRedirectResponse {
 		flushWriter();
 		Assert.state(clearBuffer || this.body.size() <= getBufferSize() / 4,
 				"The body is too long to be kept with a redirect");
-		Redirect redirect = new Redirect(location, status, clearBuffer);
+		Redirect sent = new Redirect(location, status, clearBuffer);
 		if (isStreaming()) {
-			redirect.sendTo((HttpServletResponse) getResponse());
+			sent.sendTo((HttpServletResponse) getResponse());
 		}
 		else {
 			this.body.close(clearBuffer);
-			deferRedirect(redirect);
+			this.redirect = sent;
 		}
+	}
+
+	private void requireNoRedirect() {
+		Assert.state(this.redirect == null, "The response has been redirected");
+	}
+
+	@Override
+	public void setStatus(int status) {
+		if (this.redirect == null) {
+			super.setStatus(status);
+		}
+	}
+
+	/**
+	 * Spring MVC removes a header by setting {@code null} before it adds values.
+	 */
+	@Override
+	public void setHeader(String name, @Nullable String value) {
+		if (this.redirect == null) {
+			// A committed response ignores headers.
+			if (!isCommitted()) {
+				this.headers.put(name, new ArrayList<>());
+				record(name, value);
+			}
+			super.setHeader(name, value);
+		}
+	}
+
+	@Override
+	public void addHeader(String name, @Nullable String value) {
+		if (this.redirect == null) {
+			if (!isCommitted()) {
+				record(name, value);
+			}
+			super.addHeader(name, value);
+		}
+	}
+
+	private void record(String name, @Nullable String value) {
+		if (value != null && CapturedResponse.canStore(name)) {
+			List<Header> values = this.headers.get(name);
+			boolean replaces = values != null && values.isEmpty();
+			this.headers.computeIfAbsent(name, (key) -> new ArrayList<>()).add(new Header(name, value, replaces));
+		}
+	}
+
+	@Override
+	public void setIntHeader(String name, int value) {
+		setHeader(name, Integer.toString(value));
+	}
+
+	@Override
+	public void addIntHeader(String name, int value) {
+		addHeader(name, Integer.toString(value));
+	}
+
+	@Override
+	public void setDateHeader(String name, long date) {
+		setHeader(name, DATE.format(Instant.ofEpochMilli(date)));
+	}
+
+	@Override
+	public void addDateHeader(String name, long date) {
+		addHeader(name, DATE.format(Instant.ofEpochMilli(date)));
+	}
+
+	@Override
+	public void addCookie(Cookie cookie) {
+		if (this.redirect == null) {
+			super.addCookie(cookie);
+		}
+	}
+
+	@Override
+	public void setContentType(@Nullable String type) {
+		if (this.redirect == null) {
+			super.setContentType(type);
+		}
+	}
+
+	@Override
+	public void setContentLength(int length) {
+		if (this.redirect == null) {
+			super.setContentLength(length);
+		}
+	}
+
+	@Override
+	public void setContentLengthLong(long length) {
+		if (this.redirect == null) {
+			super.setContentLengthLong(length);
+		}
+	}
+
+	@Override
+	public void setCharacterEncoding(@Nullable String encoding) {
+		if (this.redirect == null) {
+			super.setCharacterEncoding(encoding);
+		}
+	}
+
+	@Override
+	public void setCharacterEncoding(@Nullable Charset encoding) {
+		if (this.redirect == null) {
+			super.setCharacterEncoding(encoding);
+		}
+	}
+
+	/**
+	 * Sets the language as a header now; the container would only do so at the end.
+	 */
+	@Override
+	public void setLocale(Locale locale) {
+		if (this.redirect == null) {
+			super.setLocale(locale);
+		}
+		setHeader(HttpHeaders.CONTENT_LANGUAGE, locale.toLanguageTag());
 	}
 
 	private void flushWriter() {
@@ -237,6 +473,141 @@ final class BufferedResponse extends DeferredRedirectResponse {
 		String type = getContentType();
 		return type != null && type.contains("json") && !type.contains("charset")
 				&& this.writerEncoding.equalsIgnoreCase("UTF-8");
+	}
+
+	/**
+	 * The body. If streaming is allowed, it streams to the client as soon as it exceeds
+	 * the limit, or from its start if its handler or content type is for streaming.
+	 */
+	private static final class Body extends ServletOutputStream {
+
+		private static final int INITIAL_SIZE = 256;
+
+		private final HttpServletResponse target;
+
+		private final int limit;
+
+		/**
+		 * Whether the handler streams its response; {@code null} if the body must not be
+		 * streamed.
+		 */
+		private final @Nullable BooleanSupplier handlerStreams;
+
+		private final ByteArrayOutputStream buffer = new ByteArrayOutputStream(INITIAL_SIZE);
+
+		private boolean streaming;
+
+		private boolean tooLong;
+
+		private boolean closed;
+
+		Body(HttpServletResponse target, int limit, @Nullable BooleanSupplier handlerStreams) {
+			this.target = target;
+			this.limit = limit;
+			this.handlerStreams = handlerStreams;
+		}
+
+		int size() {
+			return this.buffer.size();
+		}
+
+		/**
+		 * Discards the body and accepts a new one.
+		 */
+		void reopen() {
+			this.buffer.reset();
+			this.closed = false;
+			this.tooLong = false;
+		}
+
+		/**
+		 * Ignores everything that is written from now on.
+		 * @param discard whether what was written before is discarded, too
+		 */
+		void close(boolean discard) {
+			if (discard) {
+				this.buffer.reset();
+			}
+			this.closed = true;
+		}
+
+		/**
+		 * Sends the buffered bytes, with their number as the content length.
+		 */
+		void send() throws IOException {
+			if (size() > 0 && !this.target.containsHeader(HttpHeaders.CONTENT_LENGTH)) {
+				this.target.setContentLength(size());
+			}
+			sendWithoutLength();
+		}
+
+		/**
+		 * Sends the buffered bytes, as the beginning of a response that is not complete
+		 * yet.
+		 */
+		void sendWithoutLength() throws IOException {
+			if (size() > 0) {
+				this.buffer.writeTo(this.target.getOutputStream());
+			}
+		}
+
+		@Override
+		public void write(int b) throws IOException {
+			write(new byte[] { (byte) b }, 0, 1);
+		}
+
+		@Override
+		public void write(byte[] source, int offset, int length) throws IOException {
+			if (this.closed) {
+				return;
+			}
+			boolean fits = length <= this.limit - size();
+			if (!fits && this.handlerStreams == null) {
+				this.tooLong = true;
+				throw new IOException("The response is longer than the " + this.limit + " bytes that are buffered");
+			}
+			if (!fits || mustStream()) {
+				startStreaming();
+				this.target.getOutputStream().write(source, offset, length);
+			}
+			else {
+				this.buffer.write(source, offset, length);
+			}
+		}
+
+		@Override
+		public void flush() throws IOException {
+			if (mustStream()) {
+				startStreaming();
+				this.target.flushBuffer();
+			}
+		}
+
+		@Override
+		public boolean isReady() {
+			return true;
+		}
+
+		@Override
+		public void setWriteListener(WriteListener listener) {
+			throw new IllegalStateException("The response is buffered until it is stored; write it without a listener");
+		}
+
+		private boolean mustStream() {
+			return this.handlerStreams != null && (this.streaming || this.handlerStreams.getAsBoolean()
+					|| isStreamingType(this.target.getContentType()));
+		}
+
+		private static boolean isStreamingType(@Nullable String type) {
+			return type != null && (type.startsWith("text/event-stream") || type.startsWith("application/x-ndjson"));
+		}
+
+		private void startStreaming() throws IOException {
+			this.streaming = true;
+			sendWithoutLength();
+			this.buffer.reset();
+		}
+
 	}
 
 }

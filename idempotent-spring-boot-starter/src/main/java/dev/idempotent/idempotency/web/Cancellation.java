@@ -55,18 +55,14 @@ record Cancellation(IdempotentOperation action, IdempotencyKey key, boolean done
 	}
 
 	private static StoredResponse tombstone(ProblemTypes problems) {
-		return CapturedResponseFormat
-			.encode(problems
-				.respond(Problem.CANCELLED,
-						"This request was cancelled before it arrived. Nothing was done. Do not send it again.")
-				.capture());
+		return problems.respond(Problem.CANCELLED).encode();
 	}
 
 	private boolean hadEffect(StoredResponse stored) {
 		if (!stored.isKept()) {
 			return true;
 		}
-		CapturedResponse response = CapturedResponseFormat.decode(stored);
+		CapturedResponse response = CapturedResponse.decode(stored);
 		if (response == null) {
 			throw new IdempotencyStoreException("A later version has written the response of key " + this.key, null);
 		}

@@ -4,6 +4,7 @@ import java.util.Enumeration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -37,13 +38,12 @@ record CancelsHeader(String key, boolean done) {
 	static CancelsHeader read(HttpServletRequest request) {
 		Enumeration<String> values = request.getHeaders(NAME);
 		if (!values.hasMoreElements()) {
-			throw new RefusedRequestException(Problem.KEY_MISSING,
-					"This operation cancels another one and needs the header " + NAME
-							+ " with the idempotency key of that one. Nothing was done.");
+			throw Problem.KEY_MISSING.refusal("This operation cancels another one and needs the header " + NAME
+					+ " with the idempotency key of that one. Nothing was done.");
 		}
 		Matcher parts = match(values.nextElement());
 		if (parts == null || values.hasMoreElements()) {
-			throw new RefusedRequestException(Problem.KEY_MALFORMED, "The header " + NAME
+			throw Problem.KEY_MALFORMED.refusal("The header " + NAME
 					+ " must be sent once, with a key and what is known of its request, such as <key>; outcome=done or "
 					+ "<key>; outcome=unknown. Nothing was done.");
 		}

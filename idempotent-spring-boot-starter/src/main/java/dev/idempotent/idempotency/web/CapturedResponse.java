@@ -1,21 +1,29 @@
 package dev.idempotent.idempotency.web;
 
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 
-import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
+import dev.idempotent.idempotency.StoredResponse;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.util.Assert;
 
 /**
- * An HTTP response as it is stored: the status, the headers that are valid on a replay,
- * and the body before compression.
+ * An HTTP response as it is stored and replayed: the status, the headers that are valid
+ * on a replay, and the body before compression.
  *
  * @param status the status, such as 201
  * @param headers the headers in the order set
@@ -30,30 +38,40 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	static final String REPLAYED = "Idempotent-Replayed";
 
 	/**
-	 * Captures a response.
-	 * @param response its status and content type
-	 * @param applicationHeaders its other headers
-	 * @param body its body
-	 * @param redirect the redirect that is yet to be sent with it, if any
-	 * @param error the error that another filter has handled, if any
+	 * Hop-by-hop (RFC 9110, section 7.6.1), or specific to the one response or
+	 * connection.
 	 */
-	static CapturedResponse of(HttpServletResponse response, ApplicationHeaders applicationHeaders, byte[] body,
-			@Nullable Redirect redirect, @Nullable SentError error) {
-		List<Header> headers = new ArrayList<>();
-		if (response.getContentType() != null) {
-			headers.add(new Header(HttpHeaders.CONTENT_TYPE, response.getContentType(), true));
-		}
-		headers.addAll(applicationHeaders.list());
-		return new CapturedResponse(response.getStatus(), headers, body, redirect, error);
+	private static final Set<String> NOT_STORED = Set.of("connection", "content-length", "content-type", "date",
+			"keep-alive", "proxy-authenticate", "proxy-connection", "set-cookie", "te", "trailer", "transfer-encoding",
+			"upgrade");
+
+	private static final byte PLAIN = 1;
+
+	private static final byte WITH_REDIRECT = 2;
+
+	private static final byte WITH_ERROR = 3;
+
+	private static final int BYTES_PER_HEADER = 64;
+
+	/**
+	 * Returns whether a header, other than the content type, can be stored.
+	 */
+	static boolean canStore(String header) {
+		String name = header.toLowerCase(Locale.ROOT);
+		return !NOT_STORED.contains(name) && !name.startsWith("access-control-");
+	}
+
+	void replayTo(HttpServletResponse response) throws IOException {
+		response.setHeader(REPLAYED, "true");
+		sendTo(response);
 	}
 
 	/**
-	 * Sends the response again. Headers are set or added, as the handler did.
+	 * Sends the response. Headers are set or added, as the handler did.
 	 */
-	void replayTo(HttpServletResponse response) throws IOException {
+	void sendTo(HttpServletResponse response) throws IOException {
 		response.setStatus(this.status);
-		replayHeaders(response);
-		response.setHeader(REPLAYED, "true");
+		sendHeaders(response);
 		if (this.body.length > 0) {
 			if (this.redirect == null) {
 				response.setContentLength(this.body.length);
@@ -72,7 +90,7 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 	 * Does not add a value that is already present, such as one of {@code Vary} that was
 	 * set by CORS processing.
 	 */
-	private void replayHeaders(HttpServletResponse response) {
+	private void sendHeaders(HttpServletResponse response) {
 		Map<String, Collection<String>> present = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 		for (Header header : this.headers) {
 			if (header.name().equals(HttpHeaders.CONTENT_TYPE)) {
@@ -86,6 +104,111 @@ record CapturedResponse(int status, List<Header> headers, byte[] body, @Nullable
 				response.addHeader(header.name(), header.value());
 			}
 		}
+	}
+
+	StoredResponse encode() {
+		return encode(new byte[0]);
+	}
+
+	/**
+	 * Encodes a response that was reduced, so that it does not equal the stored response
+	 * of another run with the same remainder.
+	 */
+	StoredResponse encodeDistinct() {
+		return encode(UUID.randomUUID().toString().getBytes(StandardCharsets.US_ASCII));
+	}
+
+	private StoredResponse encode(byte[] suffix) {
+		try {
+			ByteArrayOutputStream bytes = new ByteArrayOutputStream(
+					this.body.length + BYTES_PER_HEADER * (1 + this.headers.size()));
+			write(new DataOutputStream(bytes));
+			bytes.writeBytes(suffix);
+			return StoredResponse.of(bytes);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void write(DataOutputStream out) throws IOException {
+		out.writeByte((this.error != null) ? WITH_ERROR : (this.redirect != null) ? WITH_REDIRECT : PLAIN);
+		out.writeInt(this.status);
+		out.writeInt(this.headers.size());
+		for (Header header : this.headers) {
+			write(out, header.name());
+			write(out, header.value());
+			out.writeBoolean(header.replaces());
+		}
+		write(out, this.body);
+		if (this.redirect != null) {
+			write(out, this.redirect.location());
+			out.writeBoolean(this.redirect.clearBuffer());
+		}
+		if (this.error != null) {
+			out.writeBoolean(this.error.message() != null);
+			write(out, (this.error.message() != null) ? this.error.message() : "");
+		}
+	}
+
+	private static void write(DataOutputStream out, String text) throws IOException {
+		write(out, text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	private static void write(DataOutputStream out, byte[] bytes) throws IOException {
+		out.writeInt(bytes.length);
+		out.write(bytes);
+	}
+
+	/**
+	 * Decodes a stored response.
+	 * @return {@code null} if the response was not kept or a later version wrote it
+	 */
+	static @Nullable CapturedResponse decode(StoredResponse stored) {
+		try {
+			DataInputStream in = new DataInputStream(stored.newInputStream());
+			int format = stored.isKept() ? in.readByte() : 0;
+			return (format >= PLAIN && format <= WITH_ERROR) ? read(in, format) : null;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("A stored response is truncated", ex);
+		}
+	}
+
+	private static CapturedResponse read(DataInputStream in, int format) throws IOException {
+		int status = in.readInt();
+		int count = in.readInt();
+		List<Header> headers = new ArrayList<>();
+		for (int i = 0; i < count; i++) {
+			headers.add(new Header(readText(in), readText(in), in.readBoolean()));
+		}
+		byte[] body = read(in);
+		Redirect redirect = (format == WITH_REDIRECT) ? new Redirect(readText(in), status, in.readBoolean()) : null;
+		SentError error = null;
+		if (format == WITH_ERROR) {
+			boolean hasMessage = in.readBoolean();
+			String message = readText(in);
+			error = new SentError(status, hasMessage ? message : null);
+		}
+		return new CapturedResponse(status, headers, body, redirect, error);
+	}
+
+	private static byte[] read(DataInputStream in) throws IOException {
+		return in.readNBytes(in.readInt());
+	}
+
+	private static String readText(DataInputStream in) throws IOException {
+		return new String(read(in), StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * One value of a header.
+	 *
+	 * @param name the name as set
+	 * @param value the value
+	 * @param replaces whether it replaces the values that are present
+	 */
+	record Header(String name, String value, boolean replaces) {
 	}
 
 	/**

@@ -5,6 +5,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
+
 /**
  * Limits how many threads fingerprint large bodies at the same time, in arrival order.
  * Canonicalizing a JSON body is CPU-bound and takes up to forty times its size in memory.
@@ -48,8 +50,7 @@ final class ConcurrencyLimit {
 			Thread.currentThread().interrupt();
 		}
 		if (!acquired) {
-			throw new RefusedRequestException(Problem.OVERLOADED,
-					"Too many large requests arrived at once. Nothing was done. Send the request again in a moment.");
+			throw Problem.OVERLOADED.refusal();
 		}
 	}
 

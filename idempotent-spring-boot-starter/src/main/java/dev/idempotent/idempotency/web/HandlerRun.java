@@ -126,7 +126,7 @@ abstract class HandlerRun {
 			buffered = bufferResponse(request, response);
 			BufferedResponse before = this.response;
 			if (before != null) {
-				buffered.applicationHeaders().takeOver(before.applicationHeaders(), buffered);
+				buffered.takeOverHeaders(before);
 			}
 			this.response = buffered;
 			run(wrapRequest(request, buffered), buffered, buffered, chain);

@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.OperationTable.Target;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -72,7 +73,7 @@ public final class IdempotencyFilter implements Filter {
 		this.operations = operations;
 		this.keys = new RequestKeys(settings.namespace(), settings.header(), scopeResolver, tokens);
 		this.reader = new RequestReader(settings.maxRequestBody());
-		this.responsePolicy = settings.responsePolicy();
+		this.responsePolicy = new ResponsePolicy(settings);
 		this.waitTimeout = settings.waitTimeout();
 		this.commitFailures = new CommitFailureResolver(exceptionResolver);
 	}
@@ -114,8 +115,9 @@ public final class IdempotencyFilter implements Filter {
 			Attempt attempt = attempt(target, identity);
 			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
 					(acquired) -> run(identity, attempt, read.request(), response, chain, writer),
-					(pending) -> writer::refuseInProgress, (completed) -> () -> writer.replay(completed.response()),
-					(mismatched) -> () -> writer.refuseReusedKey(target.operation()));
+					(pending) -> () -> writer.refuse(Problem.IN_PROGRESS),
+					(completed) -> () -> writer.replay(completed.response()),
+					(mismatched) -> () -> writer.refuse(target.operation().keyReused()));
 		}
 		catch (RefusedRequestException ex) {
 			this.guard.decided(target.operation().settings().observed(Kind.HTTP), null,
@@ -132,7 +134,7 @@ public final class IdempotencyFilter implements Filter {
 			FilterChain chain, ResponseWriter writer) {
 		if (identity.key().expired()) {
 			attempt.abandon().run();
-			return writer::refuseExpiredToken;
+			return () -> writer.refuse(Problem.TOKEN_EXPIRED);
 		}
 		Cancellation cancels = identity.cancels();
 		Cancellation.Verdict verdict = (cancels != null) ? decide(cancels, attempt) : Cancellation.Verdict.RUN;
@@ -141,7 +143,8 @@ public final class IdempotencyFilter implements Filter {
 			case SKIP -> () -> attempt.run().get().beginWithoutHandler(request, response);
 			case WAIT -> {
 				attempt.abandon().run();
-				yield writer::refuseActionInProgress;
+				yield () -> writer.refuse(Problem.IN_PROGRESS.refusal(
+						"The request to cancel is still running. Nothing was done. Send the cancellation again in a moment."));
 			}
 		};
 	}

@@ -4,7 +4,13 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.Filter;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.handler.MappedInterceptor;
 
@@ -15,6 +21,17 @@ import org.springframework.web.servlet.handler.MappedInterceptor;
 public final class IdempotencyWebComponents {
 
 	private IdempotencyWebComponents() {
+	}
+
+	/**
+	 * Checks the settings before any component is created.
+	 * @param settings the settings
+	 * @throws dev.idempotent.IdempotentConfigurationException if a required request, a
+	 * stored status, a header or the base URI of the problems is malformed
+	 */
+	public static void check(IdempotencyWebSettings settings) {
+		settings.requiredFor().forEach(RequiredKeyOperations.Rule::parse);
+		ResponsePolicy unused = new ResponsePolicy(settings);
 	}
 
 	/**
@@ -67,7 +84,25 @@ public final class IdempotencyWebComponents {
 	 * @return an ordered resolver
 	 */
 	public static HandlerExceptionResolver methodRefusalResolver(IdempotencyWebSettings settings) {
-		return new MethodRefusalResolver(settings.problems());
+		return new RefusalResolver(IdempotencyWebComponents::refusalOfMethod,
+				new ProblemTypes(settings.problemBaseUri()));
+	}
+
+	private static @Nullable RefusedRequestException refusalOfMethod(Exception ex) {
+		if (ex instanceof IdempotencyPendingException) {
+			return Problem.IN_PROGRESS.refusal("A part of this request is already running. Send it again in a moment.");
+		}
+		if (ex instanceof IdempotencyMismatchException) {
+			return Problem.KEY_REUSED
+				.refusal("A part of this request was processed before with different data. Send the same data as "
+						+ "before, or a new request.");
+		}
+		if (ex instanceof IdempotencyResultException) {
+			return Problem.RESPONSE_NOT_KEPT
+				.refusal("A part of this request was processed before, but its result could not be stored.");
+		}
+		return (ex instanceof IdempotencyStoreUnavailableException)
+				? Problem.STORE_UNREACHABLE.refusal("Send the request again.") : null;
 	}
 
 	/**
@@ -80,7 +115,10 @@ public final class IdempotencyWebComponents {
 	 */
 	public static HandlerExceptionResolver sagaFailureResolver(Class<? extends Exception> undone,
 			Class<? extends Exception> halted, IdempotencyWebSettings settings) {
-		return new SagaFailureResolver(undone, halted, settings.problems());
+		return new RefusalResolver(
+				(ex) -> undone.isInstance(ex) ? Problem.SAGA_COMPENSATED.refusal()
+						: halted.isInstance(ex) ? Problem.SAGA_HALTED.refusal() : null,
+				new ProblemTypes(settings.problemBaseUri()));
 	}
 
 	/**

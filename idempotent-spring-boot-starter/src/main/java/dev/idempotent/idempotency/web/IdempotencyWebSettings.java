@@ -8,7 +8,7 @@ import dev.idempotent.idempotency.OnPending;
 import org.springframework.util.StringUtils;
 
 /**
- * The settings of idempotent operations over HTTP, checked when they are created.
+ * The settings of idempotent operations over HTTP.
  *
  * @param namespace the application that the keys belong to
  * @param header the request header that carries the key
@@ -32,38 +32,14 @@ public record IdempotencyWebSettings(String namespace, String header, List<Strin
 		List<String> excludedHeaders, List<ResponseRedactor> redactors, OnError onError, Duration waitTimeout,
 		String problemBaseUri) {
 
-	/**
-	 * Creates settings.
-	 * @throws dev.idempotent.IdempotentConfigurationException if a required request, a
-	 * stored status, a header or the base URI is malformed
-	 */
 	public IdempotencyWebSettings {
 		requiredFor = List.copyOf(requiredFor);
 		maxBufferedResponse = Math.max(maxBufferedResponse, maxResponseBody);
 		// Boot splits a comma-separated property, but not a default value.
 		storedStatuses = List.of(StringUtils.commaDelimitedListToStringArray(String.join(",", storedStatuses)));
-		requiredFor.forEach(RequiredKeyOperations.Rule::parse);
-		storedStatuses.forEach(ResponsePolicy::parse);
 		storedHeaders = List.copyOf(storedHeaders);
 		excludedHeaders = List.copyOf(excludedHeaders);
 		redactors = List.copyOf(redactors);
-		requireValid(storedHeaders, excludedHeaders, problemBaseUri);
-	}
-
-	private static void requireValid(List<String> storedHeaders, List<String> excludedHeaders, String problemBaseUri) {
-		StoredHeaders unused = new StoredHeaders(storedHeaders, excludedHeaders);
-		ProblemTypes unusedToo = new ProblemTypes(problemBaseUri);
-	}
-
-	ProblemTypes problems() {
-		return new ProblemTypes(this.problemBaseUri);
-	}
-
-	ResponsePolicy responsePolicy() {
-		return new ResponsePolicy(this.storedStatuses, this.onError, this.maxResponseBody, this.maxBufferedResponse,
-				new StoredResponses(new StoredHeaders(this.storedHeaders, this.excludedHeaders), this.redactors,
-						this.maxResponseBody),
-				problems());
 	}
 
 }

@@ -14,6 +14,7 @@ import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -110,6 +111,22 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 							+ (known.isEmpty() ? "have no variables" : "have only the variables " + known),
 					"Correct the name, or add {" + unknown + "} to the URL pattern.", null);
 		}
+	}
+
+	/**
+	 * Refuses a request whose key was used for a different request. The client can choose
+	 * another one unless it was derived from the request or issued by the server.
+	 */
+	RefusedRequestException keyReused() {
+		if (this.keyExpression != null) {
+			return Problem.KEY_REUSED
+				.refusal("This operation derives its idempotency key from the request, and an earlier request had the "
+						+ "same key but different content. Nothing was done. Do not send this request again.");
+		}
+		return (this.keySource != KeySource.TOKEN) ? Problem.KEY_REUSED.refusal()
+				: Problem.KEY_REUSED
+					.refusal("Nothing was done: this token was already used for a request with different content. Load "
+							+ "the page again.");
 	}
 
 	private static void checkToken(String described, Idempotent annotation) {

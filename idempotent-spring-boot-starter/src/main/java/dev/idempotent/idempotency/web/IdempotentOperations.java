@@ -49,7 +49,7 @@ public final class IdempotentOperations {
 			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
 		OperationTable loaded = OperationTable.load(mappings,
 				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
-				transactionSource, settings.responsePolicy());
+				transactionSource, new ResponsePolicy(settings));
 		this.table = loaded;
 		return loaded.annotated()
 			.keySet()

@@ -4,6 +4,7 @@ import java.util.Enumeration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -50,8 +51,7 @@ final class KeyHeader {
 		}
 		String value = values.nextElement();
 		if (values.hasMoreElements()) {
-			throw new RefusedRequestException(Problem.KEY_MALFORMED,
-					"The header " + this.name + " was sent more than once. Send it once.");
+			throw Problem.KEY_MALFORMED.refusal("The header " + this.name + " was sent more than once. Send it once.");
 		}
 		return parse(value);
 	}
@@ -70,7 +70,7 @@ final class KeyHeader {
 	}
 
 	RefusedRequestException missing() {
-		return new RefusedRequestException(Problem.KEY_MISSING, "This operation needs the header " + this.name
+		return Problem.KEY_MISSING.refusal("This operation needs the header " + this.name
 				+ ". Send one unique value per operation, and the same value when you retry it.");
 	}
 
@@ -83,10 +83,9 @@ final class KeyHeader {
 	}
 
 	private RefusedRequestException malformed() {
-		return new RefusedRequestException(Problem.KEY_MALFORMED,
-				"The value of the header " + this.name + " must be 1 to " + MAX_LENGTH
-						+ " ASCII characters: without quotes, spaces and commas, or as a quoted string."
-						+ " Two headers that were merged into one have a comma between them.");
+		return Problem.KEY_MALFORMED.refusal("The value of the header " + this.name + " must be 1 to " + MAX_LENGTH
+				+ " ASCII characters: without quotes, spaces and commas, or as a quoted string."
+				+ " Two headers that were merged into one have a comma between them.");
 	}
 
 	private static boolean isBare(int character) {

@@ -127,10 +127,18 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 
 	@Override
 	public void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
-		if (isOpen(request) && !this.failed && !response.isErrorPageDue()) {
+		if (isOpen(request) && !this.failed && !isErrorPageDue(response)) {
 			settle(request, response);
 			storeErrorAnsweredByFilter(request);
 		}
+	}
+
+	/**
+	 * Returns whether the container will make an error dispatch for an error that was
+	 * sent.
+	 */
+	private static boolean isErrorPageDue(BufferedResponse response) {
+		return response.isErrorSent() && ErrorDetectingResponse.isErrorSent(response);
 	}
 
 	@Override

@@ -32,8 +32,8 @@ public record OperationDescription(List<RequestHeaderDescription> headers, @Null
 				(operation.keyExpression() == null && operation.keySource() == KeySource.TOKEN) ? RequestTokens.FIELD
 						: null,
 				problems(target, callerRequired).stream()
-					.filter((problem) -> problem.status().value() != SERVER_ERROR)
-					.map((problem) -> new ProblemDescription(problem.slug(), problem.status().value(), problem.title(),
+					.filter((problem) -> problem.status() != SERVER_ERROR)
+					.map((problem) -> new ProblemDescription(problem.slug(), problem.status(), problem.title(),
 							types.of(problem), problem.isRetryable()))
 					.toList());
 	}

@@ -35,7 +35,7 @@ public final class OperationDescriptions {
 	public @Nullable OperationDescription describe(@Nullable HandlerMethod handler, String method, String pattern) {
 		Target target = this.operations.find(handler, RequestMethod.valueOf(method), PathContainer.parsePath(pattern));
 		return (target != null) ? OperationDescription.of(target, this.operations.requiresCaller(target),
-				this.settings.header(), this.settings.problems()) : null;
+				this.settings.header(), new ProblemTypes(this.settings.problemBaseUri())) : null;
 	}
 
 }

@@ -45,7 +45,7 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 			// The header does not identify the caller: refreshed tokens and signatures
 			// differ between
 			// attempts.
-			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
+			throw Problem.CALLER_UNKNOWN.refusal(
 					"Nothing was done: the request has credentials (Authorization), but no filter has derived a principal from "
 							+ "them, so the caller of its idempotency key is unknown. Authenticate callers in a filter, or "
 							+ "declare a bean of type IdempotencyScopeResolver.");
@@ -56,7 +56,7 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 	private String scope(Principal principal) {
 		String name = principal.getName();
 		if (name == null || name.isBlank()) {
-			throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
+			throw Problem.CALLER_UNKNOWN.refusal(
 					"Nothing was done: the principal of this request has no name, so the caller of its idempotency key is "
 							+ "unknown. For a token without 'sub', configure another claim "
 							+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "

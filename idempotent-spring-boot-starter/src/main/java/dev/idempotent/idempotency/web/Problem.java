@@ -6,7 +6,8 @@ import java.util.Set;
 import org.springframework.http.HttpStatus;
 
 /**
- * The problems that this library itself reports to clients, each with a stable name.
+ * The problems that this library itself reports to clients, each with a stable name, and
+ * with what happened and what to do, unless that depends on the request.
  */
 enum Problem {
 
@@ -18,37 +19,56 @@ enum Problem {
 
 	REQUEST_TOO_LARGE(HttpStatus.CONTENT_TOO_LARGE, "Request body too large"),
 
-	IN_PROGRESS(HttpStatus.CONFLICT, "Request in progress"),
+	IN_PROGRESS(HttpStatus.CONFLICT, "Request in progress",
+			"The first request with this idempotency key is still running. Send it again in a moment."),
 
-	SAGA_COMPENSATED(HttpStatus.UNPROCESSABLE_CONTENT, "Work undone"),
+	SAGA_COMPENSATED(HttpStatus.UNPROCESSABLE_CONTENT, "Work undone",
+			"The work of this request could not be completed, and was undone. Send a new request to try again."),
 
-	SAGA_HALTED(HttpStatus.CONFLICT, "Work halted"),
+	SAGA_HALTED(HttpStatus.CONFLICT, "Work halted",
+			"The work of this request has stopped, and an operator must decide. Do not send it in a new request."),
 
-	RESPONSE_NOT_KEPT(HttpStatus.CONFLICT, "Completed, response not kept"),
+	RESPONSE_NOT_KEPT(HttpStatus.CONFLICT, "Completed, response not kept",
+			"The first request with this idempotency key was processed, but its response could not be stored. Do not "
+					+ "send it again."),
 
-	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused"),
+	KEY_REUSED(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency key reused",
+			"This idempotency key was already used for a different request. Send a new key with each new request."),
 
-	CANCELLED(HttpStatus.GONE, "Action cancelled"),
+	CANCELLED(HttpStatus.GONE, "Action cancelled",
+			"This request was cancelled before it arrived. Nothing was done. Do not send it again."),
 
-	CALLER_REQUIRED(HttpStatus.FORBIDDEN, "Caller required"),
+	CALLER_REQUIRED(HttpStatus.FORBIDDEN, "Caller required",
+			"The service cannot determine the caller. Nothing was done. Contact the operator."),
 
-	TOKEN_REFUSED(HttpStatus.FORBIDDEN, "Token refused"),
+	TOKEN_REFUSED(HttpStatus.FORBIDDEN, "Token refused",
+			"Nothing was done: the token was not issued for this operation and this caller. Load the page again."),
 
-	TOKEN_EXPIRED(HttpStatus.GONE, "Token expired"),
+	TOKEN_EXPIRED(HttpStatus.GONE, "Token expired", "Nothing was done: the token has expired. Load the page again."),
 
-	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests"),
+	OVERLOADED(HttpStatus.SERVICE_UNAVAILABLE, "Too many large requests",
+			"Too many large requests arrived at once. Nothing was done. Send the request again in a moment."),
 
-	CALLER_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "Caller unknown"),
+	CALLER_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "Caller unknown",
+			"The service cannot determine the caller. Nothing was done. Contact the operator."),
 
-	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable"),
+	STORE_UNREACHABLE(HttpStatus.SERVICE_UNAVAILABLE, "Idempotency store unreachable",
+			"This request did nothing; an earlier one with the same key may have been processed. Send the request "
+					+ "again with the same key."),
 
-	STORE_FAILED(HttpStatus.INTERNAL_SERVER_ERROR, "Idempotency store failed"),
+	STORE_FAILED(HttpStatus.INTERNAL_SERVER_ERROR, "Idempotency store failed",
+			"This request did nothing; an earlier one with the same key may have been processed. The cause is in the "
+					+ "log of this service."),
 
-	ROLLED_BACK(HttpStatus.INTERNAL_SERVER_ERROR, "Work rolled back"),
+	ROLLED_BACK(HttpStatus.INTERNAL_SERVER_ERROR, "Work rolled back",
+			"Nothing was done: the transaction was rolled back, because a part of the work had failed or because "
+					+ "responses with its status are not stored."),
 
 	RESPONSE_TOO_LARGE(HttpStatus.INTERNAL_SERVER_ERROR, "Response too large"),
 
-	OUTCOME_UNKNOWN(HttpStatus.SERVICE_UNAVAILABLE, "Outcome unknown");
+	OUTCOME_UNKNOWN(HttpStatus.SERVICE_UNAVAILABLE, "Outcome unknown",
+			"It is not yet known whether the work was done. Send the request again with the same key: it will not be "
+					+ "done twice.");
 
 	private static final Set<Problem> RETRYABLE = Set.of(IN_PROGRESS, OVERLOADED, STORE_UNREACHABLE, ROLLED_BACK,
 			OUTCOME_UNKNOWN);
@@ -57,17 +77,28 @@ enum Problem {
 
 	private final String title;
 
+	private final String detail;
+
 	Problem(HttpStatus status, String title) {
-		this.status = status;
-		this.title = title;
+		this(status, title, "");
 	}
 
-	HttpStatus status() {
-		return this.status;
+	Problem(HttpStatus status, String title, String detail) {
+		this.status = status;
+		this.title = title;
+		this.detail = detail;
+	}
+
+	int status() {
+		return this.status.value();
 	}
 
 	String title() {
 		return this.title;
+	}
+
+	String detail() {
+		return this.detail;
 	}
 
 	/**
@@ -83,6 +114,44 @@ enum Problem {
 	 */
 	boolean isRetryable() {
 		return RETRYABLE.contains(this);
+	}
+
+	RefusedRequestException refusal() {
+		return refusal(this.detail);
+	}
+
+	/**
+	 * Creates an exception with this problem.
+	 * @param reason what happened and what to do, without data that the client sent
+	 */
+	RefusedRequestException refusal(String reason) {
+		return new RefusedRequestException(this, reason);
+	}
+
+	/**
+	 * A request that cannot be claimed as it was sent.
+	 */
+	@SuppressWarnings("serial")
+	static final class RefusedRequestException extends RuntimeException {
+
+		private final Problem problem;
+
+		private final String detail;
+
+		private RefusedRequestException(Problem problem, String detail) {
+			super(detail, null, false, false);
+			this.problem = problem;
+			this.detail = detail;
+		}
+
+		Problem problem() {
+			return this.problem;
+		}
+
+		String detail() {
+			return this.detail;
+		}
+
 	}
 
 }

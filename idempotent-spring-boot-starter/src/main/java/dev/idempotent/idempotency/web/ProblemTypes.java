@@ -2,13 +2,24 @@ package dev.idempotent.idempotency.web;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.util.AlternativeJdkIdGenerator;
+import org.springframework.util.IdGenerator;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The types of problem details: URIs that begin with the same base and end with the name
- * of the problem.
+ * Creates responses with the problem details of
+ * <a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>. Their types are URIs
+ * that begin with the same base and end with the name of the problem.
  *
  * @param baseUri the absolute URI that they begin with, with a separator at its end
  */
@@ -17,6 +28,15 @@ record ProblemTypes(String baseUri) {
 	private static final String PROPERTY = "idempotent.web.problem-base-uri";
 
 	private static final String SEPARATORS = "/#:=";
+
+	/**
+	 * The shortest time that the header can state: most handlers have finished by then.
+	 */
+	private static final String RETRY_AFTER_SECONDS = "1";
+
+	private static final JsonMapper json = JsonMapper.builder().build();
+
+	private static final IdGenerator instances = new AlternativeJdkIdGenerator();
 
 	/**
 	 * Creates types.
@@ -39,14 +59,44 @@ record ProblemTypes(String baseUri) {
 
 	/**
 	 * Creates the response to one occurrence of a problem.
-	 * @param detail what happened and what to do, without data that the client sent
 	 */
-	ProblemResponse respond(Problem problem, String detail) {
-		return respond(problem, detail, problem.isRetryable());
+	CapturedResponse respond(Problem problem) {
+		return respond(problem, problem.detail(), problem.isRetryable(), newInstance());
 	}
 
-	ProblemResponse respond(Problem problem, String detail, boolean retryable) {
-		return new ProblemResponse(problem, of(problem), detail, ProblemResponse.newInstance(), retryable);
+	/**
+	 * Creates the response to one occurrence of a problem.
+	 * @param detail what happened and what to do, without data that the client sent
+	 * @param retryable whether the same request, sent again with the same key, can
+	 * succeed
+	 * @param instance identifies the occurrence, also in the log
+	 */
+	CapturedResponse respond(Problem problem, String detail, boolean retryable, String instance) {
+		String type = of(problem);
+		List<Header> headers = new ArrayList<>();
+		headers.add(new Header(HttpHeaders.CONTENT_TYPE, MediaType.APPLICATION_PROBLEM_JSON_VALUE, true));
+		if (retryable) {
+			headers.add(new Header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS, true));
+		}
+		if (isHttp(type)) {
+			headers.add(new Header(HttpHeaders.LINK, "<" + type + ">; rel=\"describedby\"", false));
+		}
+		Map<String, Object> members = new LinkedHashMap<>();
+		members.put("type", type);
+		members.put("title", problem.title());
+		members.put("status", problem.status());
+		members.put("detail", detail);
+		members.put("instance", instance);
+		members.put("retryable", retryable);
+		return new CapturedResponse(problem.status(), headers, json.writeValueAsBytes(members), null, null);
+	}
+
+	/**
+	 * Creates a URI of an occurrence. Not the path of the request, which may contain the
+	 * key.
+	 */
+	static String newInstance() {
+		return "urn:uuid:" + instances.generateId();
 	}
 
 	String of(Problem problem) {
@@ -56,7 +106,7 @@ record ProblemTypes(String baseUri) {
 	/**
 	 * Returns whether a URI can be opened in a browser.
 	 */
-	static boolean isHttp(String uri) {
+	private static boolean isHttp(String uri) {
 		return uri.regionMatches(true, 0, "http:", 0, 5) || uri.regionMatches(true, 0, "https:", 0, 6);
 	}
 

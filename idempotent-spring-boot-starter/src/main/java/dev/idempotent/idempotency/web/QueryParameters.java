@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
@@ -58,7 +59,7 @@ final class QueryParameters {
 	private static String decode(String text) {
 		String decoded = PercentEncoding.decode(text);
 		if (decoded == null) {
-			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+			throw Problem.REQUEST_MALFORMED.refusal(
 					"This operation derives its idempotency key from the query, which must be UTF-8 in percent-encoding.");
 		}
 		return decoded;

@@ -6,6 +6,7 @@ import java.util.Set;
 
 import dev.idempotent.advice.AnnotationExpression;
 import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
@@ -91,7 +92,7 @@ final class RequestKeyExpression {
 			return null;
 		}
 		catch (IllegalArgumentException ex) {
-			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
+			throw Problem.REQUEST_MALFORMED.refusal(
 					"This operation derives its idempotency key from a text of the request that has half of a character.");
 		}
 	}
@@ -104,8 +105,8 @@ final class RequestKeyExpression {
 		String part = (this.readsBody && !RequestReader.isUtf8(request)) ? "body"
 				: (this.readsPath && PercentEncoding.decode(request.getRequestURI()) == null) ? "path" : null;
 		if (part != null) {
-			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
-					"This operation derives its idempotency key from the " + part + ", which must be UTF-8.");
+			throw Problem.REQUEST_MALFORMED
+				.refusal("This operation derives its idempotency key from the " + part + ", which must be UTF-8.");
 		}
 	}
 
@@ -119,9 +120,9 @@ final class RequestKeyExpression {
 		catch (NumberFormatException ex) {
 			// Thrown by Jackson for an exponent that exceeds an int.
 		}
-		throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
-				"This operation derives its idempotency key from the body, in which no number may have more than "
-						+ AnnotationExpression.MAX_SCALE + " digits before or after its decimal point.");
+		throw Problem.REQUEST_MALFORMED
+			.refusal("This operation derives its idempotency key from the body, in which no number may have more than "
+					+ AnnotationExpression.MAX_SCALE + " digits before or after its decimal point.");
 	}
 
 	private static Map<String, String> headers(HttpServletRequest request) {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.token.TokenCheck;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -58,9 +59,9 @@ final class RequestKeys {
 		if (expression != null) {
 			String value = expression.evaluate(request, read.body());
 			if (value == null) {
-				throw new RefusedRequestException(Problem.KEY_MISSING,
-						"This operation derives its idempotency key from the request, and this request lacks the "
-								+ "value of the key.");
+				throw Problem.KEY_MISSING
+					.refusal("This operation derives its idempotency key from the request, and this request lacks the "
+							+ "value of the key.");
 			}
 			return key(IdempotencyKey.Kind.EXPRESSION, request, operation.settings().name(), value);
 		}
@@ -83,7 +84,7 @@ final class RequestKeys {
 		CancelsHeader header = CancelsHeader.read(request);
 		IdempotencyKey key = key(IdempotencyKey.Kind.HEADER, request, "", header.key());
 		if (key.equals(own)) {
-			throw new RefusedRequestException(Problem.KEY_MALFORMED, "The headers " + CancelsHeader.NAME
+			throw Problem.KEY_MALFORMED.refusal("The headers " + CancelsHeader.NAME
 					+ " and that of the idempotency key have the same key. Send a key of its own with each request.");
 		}
 		return new Cancellation(action, key, header.done());
@@ -97,7 +98,7 @@ final class RequestKeys {
 	void requireCaller(HttpServletRequest request) {
 		String problem = callerProblem(request);
 		if (problem != null) {
-			throw new RefusedRequestException(Problem.CALLER_REQUIRED, problem);
+			throw Problem.CALLER_REQUIRED.refusal(problem);
 		}
 	}
 
@@ -126,7 +127,7 @@ final class RequestKeys {
 		if (operation.keySource() == KeySource.HEADER_OR_FINGERPRINT) {
 			throw this.header.missing();
 		}
-		throw new RefusedRequestException(Problem.CALLER_UNKNOWN,
+		throw Problem.CALLER_UNKNOWN.refusal(
 				"Nothing was done: this operation takes its idempotency key from the fingerprint, and the caller is not known, "
 						+ "so equal requests of two callers would count as one. Let only authenticated callers use it, or "
 						+ "declare a bean of type IdempotencyScopeResolver.");
@@ -139,7 +140,7 @@ final class RequestKeys {
 	private String scope(HttpServletRequest request) {
 		String scope = this.scopeResolver.resolveScope(request);
 		if (scope == null) {
-			throw new RefusedRequestException(Problem.CALLER_UNKNOWN, "Nothing was done: the IdempotencyScopeResolver "
+			throw Problem.CALLER_UNKNOWN.refusal("Nothing was done: the IdempotencyScopeResolver "
 					+ this.scopeResolver.getClass().getName()
 					+ " returned null for this request. Let it return an empty string for a caller that it does not know.");
 		}

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.idempotency.web.ReadRequest.PartDigest;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -67,8 +68,8 @@ final class RequestReader {
 	 */
 	private static void requireReadable(@Nullable String part) {
 		if (part != null && part.indexOf('\ufffd') >= 0) {
-			throw new RefusedRequestException(Problem.REQUEST_MALFORMED,
-					"The URL has characters that are not ASCII. Send them in percent-encoding.");
+			throw Problem.REQUEST_MALFORMED
+				.refusal("The URL has characters that are not ASCII. Send them in percent-encoding.");
 		}
 	}
 
@@ -114,11 +115,11 @@ final class RequestReader {
 			if (ex.getCause() == null) {
 				return null;
 			}
-			throw new RefusedRequestException(Problem.REQUEST_TOO_LARGE,
-					"This request, or a part of it, is larger than this service accepts.");
+			throw Problem.REQUEST_TOO_LARGE
+				.refusal("This request, or a part of it, is larger than this service accepts.");
 		}
 		catch (IOException | ServletException ex) {
-			throw new RefusedRequestException(Problem.REQUEST_MALFORMED, "The multipart body cannot be read.");
+			throw Problem.REQUEST_MALFORMED.refusal("The multipart body cannot be read.");
 		}
 		List<PartDigest> digests = new ArrayList<>();
 		for (Part part : parts) {

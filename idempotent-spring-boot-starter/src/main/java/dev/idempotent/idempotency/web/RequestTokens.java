@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.token.OneTimeTokens;
 import dev.idempotent.token.TokenCheck;
 import jakarta.servlet.http.HttpServletRequest;
@@ -49,8 +50,7 @@ public final class RequestTokens {
 		return switch (check.outcome()) {
 			case VALID, EXPIRED -> check;
 			case MALFORMED -> throw malformed("The value is not a one-time token. Load the page again.");
-			case REFUSED -> throw new RefusedRequestException(Problem.TOKEN_REFUSED,
-					"Nothing was done: the token was not issued for this operation and this caller. Load the page again.");
+			case REFUSED -> throw Problem.TOKEN_REFUSED.refusal();
 		};
 	}
 
@@ -69,9 +69,8 @@ public final class RequestTokens {
 			values.add(sent);
 		}
 		if (values.isEmpty()) {
-			throw new RefusedRequestException(Problem.KEY_MISSING,
-					"This operation needs a one-time token in the form field " + FIELD + " or in the header "
-							+ header.name() + ". Load the page again.");
+			throw Problem.KEY_MISSING.refusal("This operation needs a one-time token in the form field " + FIELD
+					+ " or in the header " + header.name() + ". Load the page again.");
 		}
 		if (values.size() > 1) {
 			throw malformed("The request has two different tokens. Send one.");
@@ -90,7 +89,7 @@ public final class RequestTokens {
 	}
 
 	private static RefusedRequestException malformed(String detail) {
-		return new RefusedRequestException(Problem.KEY_MALFORMED, detail);
+		return Problem.KEY_MALFORMED.refusal(detail);
 	}
 
 }

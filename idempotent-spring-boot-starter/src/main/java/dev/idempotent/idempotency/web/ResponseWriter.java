@@ -5,10 +5,10 @@ import java.io.IOException;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.WorkRolledBackException;
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
+import dev.idempotent.work.RootCause;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -49,84 +49,32 @@ final class ResponseWriter {
 	 * Replays a stored response, or reports that it was not stored.
 	 */
 	void replay(StoredResponse stored) throws IOException {
-		if (!mayAnswer()) {
-			return;
+		CapturedResponse captured = CapturedResponse.decode(stored);
+		if (captured == null) {
+			refuse(Problem.RESPONSE_NOT_KEPT);
 		}
-		CapturedResponse captured = CapturedResponseFormat.decode(stored);
-		if (captured != null) {
+		else if (mayAnswer()) {
 			captured.replayTo(this.response);
 		}
-		else {
-			this.problems
-				.respond(Problem.RESPONSE_NOT_KEPT,
-						"The first request with this idempotency key was processed, but its response could not be "
-								+ "stored. Do not send it again.")
-				.send(this.response);
-		}
 	}
 
-	void refuseInProgress() throws IOException {
-		refuse(Problem.IN_PROGRESS,
-				"The first request with this idempotency key is still running. Send it again in a moment.");
-	}
-
-	/**
-	 * Refuses a cancellation whose action is running.
-	 */
-	void refuseActionInProgress() throws IOException {
-		refuse(Problem.IN_PROGRESS,
-				"The request to cancel is still running. Nothing was done. Send the cancellation again in a moment.");
-	}
-
-	/**
-	 * Refuses a request whose key was used for a different request. The client can choose
-	 * another one unless it was derived from the request or issued by the server.
-	 */
-	void refuseReusedKey(IdempotentOperation operation) throws IOException {
-		if (operation.keyExpression() != null) {
-			refuse(Problem.KEY_REUSED,
-					"This operation derives its idempotency key from the request, and an earlier request had the same "
-							+ "key but different content. Nothing was done. Do not send this request again.");
-		}
-		else if (operation.keySource() == KeySource.TOKEN) {
-			refuse(Problem.KEY_REUSED,
-					"Nothing was done: this token was already used for a request with different content. Load the page "
-							+ "again.");
-		}
-		else {
-			refuseReusedKey();
-		}
-	}
-
-	/**
-	 * Refuses a request whose key was used for a different request.
-	 */
-	void refuseReusedKey() throws IOException {
-		refuse(Problem.KEY_REUSED,
-				"This idempotency key was already used for a different request. Send a new key with each new "
-						+ "request.");
-	}
-
-	/**
-	 * Refuses a request whose token has expired before its first use.
-	 */
-	void refuseExpiredToken() throws IOException {
-		refuse(Problem.TOKEN_EXPIRED, "Nothing was done: the token has expired. Load the page again.");
+	void refuse(Problem problem) throws IOException {
+		refuse(problem.refusal());
 	}
 
 	/**
 	 * Refuses a request that cannot be claimed as it was sent.
 	 */
 	void refuse(RefusedRequestException ex) throws IOException {
-		if (ex.problem() == Problem.CALLER_UNKNOWN || ex.problem() == Problem.CALLER_REQUIRED) {
-			ProblemResponse refusal = this.problems.respond(ex.problem(),
-					"The service cannot determine the caller. Nothing was done. Contact the operator.");
+		Problem problem = ex.problem();
+		String instance = ProblemTypes.newInstance();
+		if (problem == Problem.CALLER_UNKNOWN || problem == Problem.CALLER_REQUIRED) {
 			// Only the log contains the advice for the operator.
-			logger.warn("A {} request was refused ({}). {}", this.request.getMethod(), refusal.instance(), ex.detail());
-			send(refusal);
+			logger.warn("A {} request was refused ({}). {}", this.request.getMethod(), instance, ex.detail());
+			send(problem, problem.detail(), instance);
 		}
 		else {
-			refuse(ex.problem(), ex.detail());
+			send(problem, ex.detail(), instance);
 		}
 	}
 
@@ -135,88 +83,59 @@ final class ResponseWriter {
 	 */
 	void refuse(IdempotencyStoreException ex) throws IOException {
 		if (ex instanceof IdempotencyStoreUnavailableException) {
-			refuse(Problem.STORE_UNREACHABLE,
-					"This request did nothing; an earlier one with the same key may have been processed. Send the "
-							+ "request again with the same key.");
+			refuse(Problem.STORE_UNREACHABLE);
+			return;
 		}
-		else {
-			ProblemResponse refusal = this.problems.respond(Problem.STORE_FAILED,
-					"This request did nothing; an earlier one with the same key may have been processed. The cause is "
-							+ "in the log of this service.");
-			logger.error("A {} request was refused ({}) because its idempotency key, or the response stored under it, "
-					+ "cannot be used", this.request.getMethod(), refusal.instance(), ex);
-			send(refusal);
-		}
-	}
-
-	void refuseTooLong(int limit) throws IOException {
-		refuse(Problem.RESPONSE_TOO_LARGE,
-				"Nothing was done: the response is longer than " + limit
-						+ " bytes, the most that is buffered until its transaction has committed "
-						+ "(idempotent.web.max-buffered-response).");
-	}
-
-	/**
-	 * Reports that the work was rolled back although the handler succeeded.
-	 */
-	void refuseRolledBack() throws IOException {
-		refuse(Problem.ROLLED_BACK,
-				"Nothing was done: the transaction was rolled back, because a part of the work had failed or because "
-						+ "responses with its status are not stored.");
+		String instance = ProblemTypes.newInstance();
+		logger.error("A {} request was refused ({}) because its idempotency key, or the response stored under it, "
+				+ "cannot be used", this.request.getMethod(), instance, ex);
+		send(Problem.STORE_FAILED, Problem.STORE_FAILED.detail(), instance);
 	}
 
 	/**
 	 * Reports that the work was rolled back because its transaction had ended early.
 	 */
 	void refuse(IdempotencyClaimLostException ex) throws IOException {
-		ProblemResponse refusal = this.problems.respond(Problem.ROLLED_BACK,
-				"The transaction of the work ended before its handler did, and the rest was rolled back. "
-						+ "Send the request again.");
+		String instance = ProblemTypes.newInstance();
 		logger.error(
 				"The work of a {} request under Guarantee.TRANSACTION was rolled back ({}), because its transaction had "
 						+ "ended before its handler did. Do not end the transaction within the handler",
-				this.request.getMethod(), refusal.instance(), ex);
-		send(refusal);
+				this.request.getMethod(), instance, ex);
+		send(Problem.ROLLED_BACK, "The transaction of the work ended before its handler did, and the rest was rolled "
+				+ "back. Send the request again.", instance);
 	}
 
 	/**
 	 * Reports that the response to work that was rolled back could not be stored.
 	 */
 	void refuse(WorkRolledBackException ex) throws IOException {
-		ProblemResponse refusal = this.problems.respond(Problem.STORE_UNREACHABLE,
-				"Nothing was done. Send the request again.");
+		String instance = ProblemTypes.newInstance();
 		warn("The response to a {} request whose work was rolled back could not be stored, so it was not sent ({}): {}",
-				refusal, ex);
-		send(refusal);
+				instance, ex);
+		send(Problem.STORE_UNREACHABLE, "Nothing was done. Send the request again.", instance);
 	}
 
 	/**
 	 * Reports that it is unknown whether the work was committed.
 	 */
 	void refuseOutcomeUnknown(IdempotencyStoreUnavailableException ex) throws IOException {
-		ProblemResponse refusal = this.problems.respond(Problem.OUTCOME_UNKNOWN,
-				"It is not yet known whether the work was done. "
-						+ "Send the request again with the same key: it will not be done twice.");
+		String instance = ProblemTypes.newInstance();
 		warn("The response to a {} request is 503 ({}), because it is unknown whether its work was committed. A retry "
-				+ "with the same key learns the outcome: {}", refusal, ex);
-		send(refusal);
+				+ "with the same key learns the outcome: {}", instance, ex);
+		send(Problem.OUTCOME_UNKNOWN, Problem.OUTCOME_UNKNOWN.detail(), instance);
 	}
 
 	/**
 	 * Logs an expected failure of the database.
 	 */
-	private void warn(String message, ProblemResponse refusal, RuntimeException failure) {
-		logger.warn(message, this.request.getMethod(), refusal.instance(), RootCause.of(failure));
+	private void warn(String message, String instance, RuntimeException failure) {
+		logger.warn(message, this.request.getMethod(), instance, RootCause.of(failure));
 		logger.debug("The stack trace of the failure above", failure);
 	}
 
-	private void refuse(Problem problem, String detail) throws IOException {
-		send(this.problems.respond(problem, detail));
-	}
-
-	private void send(ProblemResponse refusal) throws IOException {
+	private void send(Problem problem, String detail, String instance) throws IOException {
 		if (mayAnswer()) {
-			refusal.send(this.response);
+			this.problems.respond(problem, detail, problem.isRetryable(), instance).sendTo(this.response);
 		}
 	}
 

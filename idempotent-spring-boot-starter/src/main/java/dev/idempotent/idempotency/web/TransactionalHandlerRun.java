@@ -51,8 +51,6 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private boolean rolledBack;
 
-	private ResponseSnapshot start = ResponseSnapshot.empty();
-
 	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
 			CommitFailureResolver commitFailureResolver, @Nullable CorsConfiguration cors) {
 		super(claimant.context(), handler);
@@ -103,7 +101,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 		this.methodEntered = true;
 		BufferedResponse response = response();
 		if (response != null) {
-			this.start = ResponseSnapshot.of(response);
+			response.markStart();
 		}
 	}
 
@@ -143,7 +141,6 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	@Override
 	BufferedResponse bufferResponse(HttpServletRequest request, HttpServletResponse response) {
-		this.start = ResponseSnapshot.of(response);
 		return BufferedResponse.withoutStreaming(response, this.policy.maxBuffered());
 	}
 
@@ -188,11 +185,14 @@ final class TransactionalHandlerRun extends HandlerRun {
 		this.rolledBack = true;
 		if (buffered.isTooLong()) {
 			release(request);
-			respondInstead(request, buffered).refuseTooLong(this.policy.maxBuffered());
+			respondInstead(request, buffered).refuse(Problem.RESPONSE_TOO_LARGE
+				.refusal("Nothing was done: the response is longer than " + this.policy.maxBuffered()
+						+ " bytes, the most that is buffered until its transaction has committed "
+						+ "(idempotent.web.max-buffered-response)."));
 		}
 		else if (returned && buffered.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
 			release(request);
-			respondInstead(request, buffered).refuseRolledBack();
+			respondInstead(request, buffered).refuse(Problem.ROLLED_BACK);
 		}
 		else {
 			answerRolledBack(request, buffered);
@@ -230,7 +230,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 				respondInstead(request, buffered).refuse(lost);
 				return;
 			}
-			this.start.restore(request, buffered);
+			buffered.restoreStart(request);
 			handlingFailed(this.commitFailureResolver.resolve(request, buffered, ex.getCause()));
 			sendErrorIfUnanswered(request, buffered);
 			answerRolledBack(request, buffered);
@@ -266,10 +266,10 @@ final class TransactionalHandlerRun extends HandlerRun {
 			close(request);
 			Reply toSend = claim.<Reply, RuntimeException>fold((acquired) -> {
 				throw new IllegalStateException("The key is still claimed after its response was stored");
-			}, (pending) -> () -> respondInstead(request, buffered).refuseInProgress(),
+			}, (pending) -> () -> respondInstead(request, buffered).refuse(Problem.IN_PROGRESS),
 					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
 							: () -> respondInstead(request, buffered).replay(completed.response()),
-					(mismatched) -> () -> respondInstead(request, buffered).refuseReusedKey());
+					(mismatched) -> () -> respondInstead(request, buffered).refuse(Problem.KEY_REUSED));
 			toSend.send();
 		}
 		catch (WorkRolledBackException ex) {
@@ -301,7 +301,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	 * Discards the buffered response for another one.
 	 */
 	private ResponseWriter respondInstead(HttpServletRequest request, BufferedResponse buffered) {
-		this.start.restore(request, buffered);
+		buffered.restoreStart(request);
 		return new ResponseWriter(request, (HttpServletResponse) buffered.getResponse(), this.cors,
 				this.policy.problems());
 	}

@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -197,34 +199,36 @@ public class EventTable {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
-		String columns = "lane, id, attempts, " + EventRow.COLUMNS.replace("payload",
+		String columns = "lane, id, attempts, " + EventColumns.NAMES.replace("payload",
 				"case when attempts > %d then null else payload end as payload".formatted(attempts));
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
-			claims = claimAtOnce(heads, lease, columns, attempts);
+			claims = claimAtOnce(heads, lease, columns);
 		}
 		else {
 			List<Head> claimed = this.database
 				.runInTransaction((connection) -> claimOneByOne(connection, heads, lease));
-			claims = read(claimed, columns, attempts);
+			claims = read(claimed, columns);
 		}
-		claims.sort(ORDER);
-		return claims;
+		// Without a connection: a cipher may need time, or one of its own.
+		return claims.stream()
+			.map((claim) -> (claim.attempts() <= attempts) ? this.encryption.decrypt(claim) : claim)
+			.sorted(ORDER)
+			.toList();
 	}
 
-	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns, int attempts) {
+	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
 		boolean reads = heads.stream().mapToLong(Head::bytes).sum() <= READ_WITH_CLAIM;
 		String sql = "update " + this.tables.event() + " set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + whereLocked(isDue() + " = 1", "for update skip locked") + " returning "
-				+ (reads ? columns : "lane, id");
+				+ (reads ? columns : "id");
 		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
 		if (reads) {
-			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row) -> claimed(row, attempts)));
+			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventColumns::read));
 		}
-		List<Row> claimed = this.database.runAtOnce(sql, rows,
-				(statement) -> read(statement, (row) -> new Row(row.getLong("lane"), row.getLong("id"), "")));
-		return read(heads.stream().filter((head) -> claimed.contains(new Row(head.lane(), head.id(), ""))).toList(),
-				columns, attempts);
+		Set<Long> claimed = new HashSet<>(
+				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row) -> row.getLong("id"))));
+		return read(heads.stream().filter((head) -> claimed.contains(head.id())).toList(), columns);
 	}
 
 	/**
@@ -259,16 +263,10 @@ public class EventTable {
 	/**
 	 * Reads rows that were claimed as they had been read.
 	 */
-	private List<Claim> read(List<Head> heads, String columns, int attempts) {
+	private List<Claim> read(List<Head> heads, String columns) {
 		return union(heads,
 				"select " + columns + " from " + this.tables.event() + " where lane = ? and id = ? and attempts = ?",
-				(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), (row) -> claimed(row, attempts));
-	}
-
-	private Claim claimed(ResultSet columns, int attempts) throws SQLException {
-		EventRow row = EventRow.of(columns);
-		EventRow readable = (row.event().attempts() <= attempts) ? this.encryption.decrypt(row) : row;
-		return new Claim(columns.getLong("lane"), readable.event(), readable.unreadable());
+				(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
 	}
 
 	/**
@@ -277,11 +275,16 @@ public class EventTable {
 	 * @return how many were still claimed by these attempts
 	 */
 	public int delete(List<Claim> claims) {
-		return settle("delete from " + this.tables.event(), claims);
+		String sql = "delete from " + this.tables.event();
+		int deleted = settle(sql, claims);
+		// A statement of PostgreSQL misses what another transaction has changed
+		// meanwhile.
+		return (deleted == claims.size()) ? deleted : deleted + settle(sql, claims);
 	}
 
 	/**
-	 * Ends the leases of rows that were not sent, or whose attempt does not count.
+	 * Ends the leases of rows that were not sent, or whose attempt does not count. A row
+	 * that another transaction changes at this moment can keep its lease.
 	 * @param claims in any order
 	 * @return how many were still claimed by these attempts
 	 */
@@ -382,8 +385,8 @@ public class EventTable {
 	static void toDead(Connection connection, OutboxTables tables, long lane, long id) {
 		Statements.update(connection,
 				"insert into " + tables.dead() + " (lane, sequence, attempts, created_at, last_error, "
-						+ EventRow.COLUMNS + ") select lane, id, attempts, created_at, last_error, " + EventRow.COLUMNS
-						+ " from " + tables.event() + " where lane = ? and id = ?",
+						+ EventColumns.NAMES + ") select lane, id, attempts, created_at, last_error, "
+						+ EventColumns.NAMES + " from " + tables.event() + " where lane = ? and id = ?",
 				lane, id);
 		Statements.update(connection, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
 	}
@@ -409,8 +412,8 @@ public class EventTable {
 	private List<Row> moveDelayed(Connection connection, List<Row> delayed) {
 		String ids = " where id" + OutboxTables.in(delayed.stream().map(Row::id).toList());
 		Statements.update(connection,
-				"insert into " + this.tables.event() + " (lane, created_at, " + EventRow.COLUMNS
-						+ ") select lane, due_at, " + EventRow.COLUMNS + " from " + this.tables.delayed() + ids
+				"insert into " + this.tables.event() + " (lane, created_at, " + EventColumns.NAMES
+						+ ") select lane, due_at, " + EventColumns.NAMES + " from " + this.tables.delayed() + ids
 						+ " order by due_at, id");
 		Statements.update(connection, "delete from " + this.tables.delayed() + ids);
 		return Statements.query(connection,

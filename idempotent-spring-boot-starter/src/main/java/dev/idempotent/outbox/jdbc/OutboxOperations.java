@@ -16,6 +16,7 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxSummary;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
@@ -247,16 +248,16 @@ public final class OutboxOperations {
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 * within 5 seconds
 	 */
-	public Counts counts() {
+	public OutboxSummary summary() {
 		Missing known = this.missing;
 		if (known != null && System.nanoTime() - known.since() < RECHECK_INTERVAL.toNanos()) {
 			throw new InvalidDataAccessResourceUsageException("The tables of the outbox do not exist", known.failure());
 		}
 		String sql = "select " + count(this.tables.delayed()) + ", " + count(this.tables.dead());
 		try {
-			Counts counts = this.database.run((connection) -> counts(connection, sql));
+			OutboxSummary summary = this.database.run((connection) -> summary(connection, sql));
 			this.missing = null;
-			return counts;
+			return summary;
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			this.missing = new Missing(ex, System.nanoTime());
@@ -271,12 +272,12 @@ public final class OutboxOperations {
 		return "(select count(*) from (select id from " + table + " limit " + (MAX_COUNT + 1) + ") counted)";
 	}
 
-	private static Counts counts(Connection connection, String sql) {
+	private static OutboxSummary summary(Connection connection, String sql) {
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setQueryTimeout(TIMEOUT_SECONDS);
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
-				return new Counts(count(row.getInt(1)), count(row.getInt(2)));
+				return new OutboxSummary(count(row.getInt(1)), count(row.getInt(2)));
 			}
 		}
 		catch (SQLException ex) {
@@ -286,15 +287,6 @@ public final class OutboxOperations {
 
 	private static EventCount count(int counted) {
 		return new EventCount(Math.min(counted, MAX_COUNT), counted <= MAX_COUNT);
-	}
-
-	/**
-	 * How many events there are outside of the table that relays read.
-	 *
-	 * @param delayed those that are to be delivered later
-	 * @param dead those without a next attempt
-	 */
-	public record Counts(EventCount delayed, EventCount dead) {
 	}
 
 	/**

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.work.RootCause;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.config.ConfigException;

@@ -2,10 +2,10 @@ package dev.idempotent.outbox.redis;
 
 import java.util.Set;
 
-import dev.idempotent.lettuce.ErrorReply;
-import dev.idempotent.outage.RootCause;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
+import dev.idempotent.redis.ErrorReply;
+import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,10 +2,10 @@ package dev.idempotent.outbox.redis;
 
 import java.util.List;
 
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 

@@ -151,9 +151,9 @@ final class BatchPublisher {
 					}
 				}
 			}
-			this.suspects.replaceAll((row, suspect) -> silent.contains(suspect.topic())
-					? new Suspect(suspect.topic(), false)
-					: answered.contains(suspect.topic()) ? new Suspect(suspect.topic(), true) : suspect);
+			this.suspects
+				.replaceAll((row, suspect) -> silent.contains(suspect.topic()) ? new Suspect(suspect.topic(), false)
+						: answered.contains(suspect.topic()) ? new Suspect(suspect.topic(), true) : suspect);
 			first.forEach((topic, row) -> this.suspects.put(row, new Suspect(topic, false)));
 		}
 	}
@@ -201,8 +201,7 @@ final class BatchPublisher {
 	 * @return whether it is the first one of its key, or can have no others behind it
 	 */
 	private boolean stopsAt(SerializedEvent event, Set<List<String>> stopped) {
-		return event.key() == null || !this.publisher.keepsOrder()
-				|| stopped.add(List.of(event.topic(), event.key()));
+		return event.key() == null || !this.publisher.keepsOrder() || stopped.add(List.of(event.topic(), event.key()));
 	}
 
 	/**

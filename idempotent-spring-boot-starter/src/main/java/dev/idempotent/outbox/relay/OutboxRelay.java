@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-import dev.idempotent.outage.OutageLog;
+import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.DeadLetterPolicy;
 import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxObserver;

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import dev.idempotent.outage.OutageLog;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.TopicControl.PausedTopic;
+import dev.idempotent.work.OutageLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

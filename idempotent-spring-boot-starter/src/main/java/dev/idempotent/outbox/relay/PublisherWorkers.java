@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.work.RootCause;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
@@ -117,7 +117,8 @@ final class PublisherWorkers {
 	 * for a probe.
 	 */
 	boolean keepsBack(Wake wake) {
-		return this.paused.contains(wake.topic()) || (!this.circuits.isClosed(wake.topic()) && this.circuits.keep(wake));
+		return this.paused.contains(wake.topic())
+				|| (!this.circuits.isClosed(wake.topic()) && this.circuits.keep(wake));
 	}
 
 	/**
@@ -299,8 +300,8 @@ final class PublisherWorkers {
 		long begin = System.nanoTime();
 		long lease = this.settings.lease().toNanos();
 		Settlement settlement = new Settlement(this.rules);
-		List<Claim> claims = unbroken(sendable, this.table.claim(sendable, this.settings.lease(), this.settings.attempts()),
-				settlement);
+		List<Claim> claims = unbroken(sendable,
+				this.table.claim(sendable, this.settings.lease(), this.settings.attempts()), settlement);
 		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - begin < lease / 2;
 		long start = System.nanoTime();
 		List<Outcome> outcomes = claims.isEmpty() ? List.of()

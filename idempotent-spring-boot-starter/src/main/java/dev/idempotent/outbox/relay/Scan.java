@@ -149,9 +149,9 @@ final class Scan {
 	}
 
 	/**
-	 * Wakes the workers with the lanes that are due, and passes over the topics whose rows
-	 * cannot be sent. While a publisher does not take its lanes, they are left to the next
-	 * pass.
+	 * Wakes the workers with the lanes that are due, and passes over the topics whose
+	 * rows cannot be sent. While a publisher does not take its lanes, they are left to
+	 * the next pass.
 	 * @return how many lanes were woken
 	 */
 	private int wake(Chunk chunk) throws InterruptedException {

@@ -6,7 +6,7 @@ import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.saga.run.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -20,7 +20,7 @@ import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.SagaAdministration;
-import dev.idempotent.saga.run.StoredText;
+import dev.idempotent.saga.run.SagaStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,7 +87,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 			if (fenced) {
 				SagaStatements.update(connection, "update " + this.tables.step()
 						+ " set state = 'SKIPPED', note = ?, ended_at = " + kind.now() + " where" + ofStep,
-						StoredText.of(note), id.digest(), place);
+						SagaStore.text(note), id.digest(), place);
 			}
 			return fenced;
 		});

@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 
-import dev.idempotent.saga.jdbc.TakeOvers.Taken;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -16,12 +15,12 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.jdbc.FencedWrites.Update;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.NewSaga;
-import dev.idempotent.saga.run.SagaOwner;
+import dev.idempotent.saga.jdbc.TakeOvers.Taken;
 import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.StoredSaga;
-import dev.idempotent.saga.run.StoredText;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -165,7 +164,7 @@ public final class JdbcSagaStore implements SagaStore {
 		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
 		String condition = HAS_STATUS + (inTime ? " and deadline > " + kind.now() : "");
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
-		String reason = StoredText.of(change.reason());
+		String reason = SagaStore.text(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
 			return new Update(owner.id(), "status = ?, halted_in = ?, halt_reason = ?, due_at = null",
 					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);

@@ -8,8 +8,8 @@ import java.util.List;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.NewSaga;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 

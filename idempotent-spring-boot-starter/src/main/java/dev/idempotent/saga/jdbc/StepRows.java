@@ -8,8 +8,8 @@ import java.util.List;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.StoredText;
+import dev.idempotent.saga.run.SagaStore;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,13 +99,13 @@ final class StepRows {
 						+ "case when refused_undos = ? then coalesce(compensating_at, "
 						+ SagaSql.compensatingAt(entry.state(), this.database) + ") end, refused_undos = ?, ended_at = "
 						+ SagaSql.endedAt(entry.state(), this.database) + " where saga_id = ? and seq = ?",
-				entry.state().name(), entry.result(), StoredText.of(entry.reason()), entry.refusedUndos(),
+				entry.state().name(), entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(),
 				entry.refusedUndos(), saga.digest(), entry.number());
 	}
 
 	private static List<@Nullable Object> parameters(JournalEntry entry) {
 		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
-				entry.result(), StoredText.of(entry.reason()), entry.refusedUndos());
+				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos());
 	}
 
 }

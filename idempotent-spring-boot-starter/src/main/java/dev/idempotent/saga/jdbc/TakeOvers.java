@@ -13,7 +13,7 @@ import java.util.List;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
 import org.jspecify.annotations.Nullable;
 
 /**

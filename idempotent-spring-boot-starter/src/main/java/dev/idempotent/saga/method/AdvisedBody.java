@@ -15,12 +15,22 @@ import org.springframework.aop.framework.DefaultAdvisorChainFactory;
 import org.springframework.aop.framework.ReflectiveMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 /**
  * The body of a saga: the method of the bean with the advice that is inside that of this
  * library. The first run and a take-over enter it in the same way.
  */
 final class AdvisedBody {
+
+	private static final boolean SECURITY = isPresent(
+			"org.springframework.security.core.context.SecurityContextHolder");
+
+	private static final boolean WEB = isPresent("org.springframework.web.context.request.RequestContextHolder");
 
 	private final Advisor advisor;
 
@@ -40,13 +50,38 @@ final class AdvisedBody {
 		this.bean = bean;
 	}
 
+	/**
+	 * Runs the body without a principal and a request, like later runs on worker threads.
+	 * Restores them afterwards.
+	 */
 	@Nullable Object run(@Nullable Object[] arguments) throws Throwable {
+		Runnable request = WEB ? Request.detach() : () -> {
+		};
+		try {
+			Runnable principal = SECURITY ? Principal.detach() : () -> {
+			};
+			try {
+				return proceed(arguments);
+			}
+			finally {
+				principal.run();
+			}
+		}
+		finally {
+			request.run();
+		}
+	}
+
+	// Arguments may be null, which the superclass does not state.
+	@SuppressWarnings("NullAway")
+	private @Nullable Object proceed(@Nullable Object[] arguments) throws Throwable {
 		Advised proxy = findAdvised();
 		TargetSource source = proxy.getTargetSource();
 		Object target = source.getTarget();
 		try {
-			return new Invocation(proxy, target, invocable(target), arguments, this.method.type(), innerAdvice(proxy))
-				.proceed();
+			return new ReflectiveMethodInvocation(proxy, target, invocable(target), arguments, this.method.type(),
+					innerAdvice(proxy)) {
+			}.proceed();
 		}
 		finally {
 			if (target != null && !source.isStatic()) {
@@ -87,13 +122,35 @@ final class AdvisedBody {
 		return inner;
 	}
 
-	private static final class Invocation extends ReflectiveMethodInvocation {
+	private static boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, AdvisedBody.class.getClassLoader());
+	}
 
-		// Arguments may be null, which the superclass does not state.
-		@SuppressWarnings("NullAway")
-		Invocation(Object proxy, @Nullable Object target, Method method, @Nullable Object[] arguments, Class<?> type,
-				List<Object> advice) {
-			super(proxy, target, method, arguments, type, advice);
+	private static final class Principal {
+
+		private Principal() {
+		}
+
+		/**
+		 * Does not read the context of the thread, which may come from a session.
+		 */
+		static Runnable detach() {
+			Supplier<SecurityContext> own = SecurityContextHolder.getDeferredContext();
+			SecurityContextHolder.setContext(SecurityContextHolder.createEmptyContext());
+			return () -> SecurityContextHolder.setDeferredContext(own);
+		}
+
+	}
+
+	private static final class Request {
+
+		private Request() {
+		}
+
+		static Runnable detach() {
+			RequestAttributes own = RequestContextHolder.getRequestAttributes();
+			RequestContextHolder.resetRequestAttributes();
+			return () -> RequestContextHolder.setRequestAttributes(own);
 		}
 
 	}

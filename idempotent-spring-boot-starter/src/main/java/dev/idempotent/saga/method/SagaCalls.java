@@ -1,7 +1,15 @@
 package dev.idempotent.saga.method;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.Sagas;
@@ -9,13 +17,21 @@ import dev.idempotent.saga.run.SagaEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the calls of saga methods, or starts them in the background.
+ * Runs the calls of saga methods, or captures one and starts it in the background.
  */
 public final class SagaCalls implements Sagas {
 
+	/**
+	 * The calls that the action of {@link #start} has made on this thread.
+	 */
+	private static final ThreadLocal<@Nullable List<SagaInvocation>> captured = new ThreadLocal<>();
+
 	private final SagaEngine engine;
 
-	private final SagasOfRun runs = new SagasOfRun();
+	/**
+	 * The sagas that have returned a result to a run whose key they have.
+	 */
+	private final Map<IdempotencyContext, Set<String>> answered = Collections.synchronizedMap(new WeakHashMap<>());
 
 	/**
 	 * Creates the calls of an engine.
@@ -27,11 +43,10 @@ public final class SagaCalls implements Sagas {
 
 	@Override
 	public IdempotencyKey start(Runnable call) {
-		SagaInvocation captured = CallCapture.of(call);
-		this.runs.require(captured);
-		IdempotencyKey id = this.engine.start(captured.saga(), captured.id(), captured.fingerprint(),
-				captured.arguments());
-		this.runs.answered(captured);
+		SagaInvocation one = captureOne(call);
+		requireFirst(one);
+		IdempotencyKey id = this.engine.start(one.saga(), one.id(), one.fingerprint(), one.arguments());
+		answered(one);
 		return id;
 	}
 
@@ -41,10 +56,60 @@ public final class SagaCalls implements Sagas {
 	}
 
 	@Nullable Object run(SagaInvocation call) throws Throwable {
-		this.runs.require(call);
+		requireFirst(call);
 		Object result = this.engine.call(call.saga(), call.id(), call.fingerprint(), call.arguments());
-		this.runs.answered(call);
+		answered(call);
 		return result;
+	}
+
+	/**
+	 * Captures a call if the action of {@link #start} makes it.
+	 * @return {@code false} if it must be run
+	 */
+	static boolean capture(SagaInvocation call) {
+		List<SagaInvocation> calls = captured.get();
+		return calls != null && calls.add(call);
+	}
+
+	private static SagaInvocation captureOne(Runnable action) {
+		if (captured.get() != null) {
+			throw new IllegalStateException("Sagas.start is called within the call of another Sagas.start");
+		}
+		List<SagaInvocation> calls = new ArrayList<>();
+		captured.set(calls);
+		try {
+			action.run();
+		}
+		finally {
+			captured.remove();
+		}
+		if (calls.size() != 1) {
+			throw new IllegalStateException("Sagas.start needs a call of exactly one @Saga method of another bean, "
+					+ "such as () -> checkout.place(command), but it made " + calls.size());
+		}
+		return calls.get(0);
+	}
+
+	/**
+	 * Requires that this saga has not returned a result to the run whose key it has: a
+	 * second call would get that result. A saga that has failed can be called again.
+	 */
+	private void requireFirst(SagaInvocation call) {
+		if (call.run() != null && answeredIn(call.run()).contains(call.saga().name())) {
+			throw new IllegalStateException("The saga " + call.described()
+					+ " is called twice in one @Idempotent run, so both would have its key. Set the argument that "
+					+ "distinguishes them, such as key = \"#command.id\"");
+		}
+	}
+
+	private void answered(SagaInvocation call) {
+		if (call.run() != null) {
+			answeredIn(call.run()).add(call.saga().name());
+		}
+	}
+
+	private Set<String> answeredIn(IdempotencyContext run) {
+		return this.answered.computeIfAbsent(run, (unused) -> ConcurrentHashMap.newKeySet());
 	}
 
 }

@@ -1,26 +1,49 @@
 package dev.idempotent.saga.method;
 
+import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.method.MethodArguments;
 import dev.idempotent.idempotency.method.ResultCodec;
+import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.run.SagaDefinition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
-import tools.jackson.databind.JavaType;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A {@code @Saga} method.
+ * A {@code @Saga} method: its valid attributes, the keys of its calls, and its arguments
+ * and results as JSON.
  */
 final class SagaMethod implements SagaDefinition {
+
+	private static final int MAX_NAME = 100;
+
+	private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
+
+	/**
+	 * Keys of a saga that come from expressions are JSON, which never begins with this.
+	 */
+	private static final String OF_RUN = "run ";
 
 	/**
 	 * The fingerprint of a saga that has the key of a run: it contradicts none, so the
@@ -34,7 +57,9 @@ final class SagaMethod implements SagaDefinition {
 
 	private final Duration timeout;
 
-	private final SagaKey key;
+	private final String namespace;
+
+	private final @Nullable KeyExpression key;
 
 	private final MethodArguments arguments;
 
@@ -50,23 +75,78 @@ final class SagaMethod implements SagaDefinition {
 	 * Creates a saga.
 	 * @param method the method
 	 * @param annotation its annotation
-	 * @param settings the settings of all sagas
+	 * @param timeout the timeout, without placeholders
+	 * @param namespace the namespace of keys
+	 * @param json writes and reads arguments and results
 	 * @param body runs the method
-	 * @throws dev.idempotent.IdempotentConfigurationException if the annotation is
+	 * @throws IdempotentConfigurationException if the annotation or the return type is
 	 * invalid
 	 */
-	SagaMethod(AnnotatedMethod method, Saga annotation, SagaMethodSettings settings, AdvisedBody body) {
-		SagaAttributes attributes = SagaAttributes.of(method, annotation, settings);
+	SagaMethod(AnnotatedMethod method, Saga annotation, String timeout, String namespace, JsonMapper json,
+			AdvisedBody body) {
+		requireResult(method);
 		List<String> names = method.parameterNames();
 		this.method = method;
-		this.name = attributes.name();
-		this.timeout = attributes.timeout();
-		this.key = SagaKey.of(method, annotation.key(), names, this.name, settings.namespace());
+		this.name = name(method, annotation.name());
+		this.timeout = timeout(method, timeout);
+		this.namespace = namespace;
+		this.key = key(method, annotation.key(), names);
 		this.arguments = new MethodArguments(names, new String[0]);
-		this.stored = JsonArguments.of(method, names, settings.json());
-		this.results = new ResultCodec(settings.json(), resultType(method, settings.json()), method.describe());
+		this.stored = JsonArguments.of(method, names, json);
+		this.results = new ResultCodec(json,
+				json.constructType(
+						GenericTypeResolver.resolveType(method.method().getGenericReturnType(), method.type())),
+				method.describe());
 		this.body = body;
-		this.json = settings.json();
+		this.json = json;
+	}
+
+	private static void requireResult(AnnotatedMethod method) {
+		Class<?> type = method.method().getReturnType();
+		if (ResultCodec.isUnrepeatable(method) || CompletionStage.class.isAssignableFrom(type)
+				|| Future.class.isAssignableFrom(type)) {
+			throw method.invalid("returns " + type.getTypeName() + ", and a saga ends when its method returns",
+					"Return a value or a collection. Sagas.start runs a saga in the background.", null);
+		}
+	}
+
+	private static String name(AnnotatedMethod method, String stated) {
+		String name = !stated.isEmpty() ? stated : method.type().getSimpleName() + "." + method.method().getName();
+		if (name.isBlank() || name.length() > MAX_NAME) {
+			throw method.invalid(
+					name.isBlank() ? "has a blank name" : "has a name of more than " + MAX_NAME + " characters",
+					"Set its attribute 'name' to a text of at most " + MAX_NAME + " characters.", null);
+		}
+		return name;
+	}
+
+	private static Duration timeout(AnnotatedMethod method, String text) {
+		try {
+			Duration timeout = DurationFormatterUtils.detectAndParse(text);
+			if (timeout.compareTo(MIN_TIMEOUT) >= 0 && timeout.compareTo(IdempotencyStore.MAX_DURATION) <= 0) {
+				return timeout;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw badTimeout(method, text, ex);
+		}
+		throw badTimeout(method, text, null);
+	}
+
+	private static IdempotentConfigurationException badTimeout(AnnotatedMethod method, String text,
+			@Nullable Exception cause) {
+		return method.invalid("has the timeout '" + text + "', which is not a duration between 1 ms and 10 years",
+				"Use a format such as 30s, 10m or PT30S.", cause);
+	}
+
+	private static @Nullable KeyExpression key(AnnotatedMethod method, String text, List<String> variables) {
+		try {
+			return text.isEmpty() ? null : KeyExpression.parse(text, new HashSet<>(variables));
+		}
+		catch (ParseException | IllegalArgumentException ex) {
+			throw method.invalid("has the invalid key expression '" + text + "': " + ex.getMessage(),
+					"Correct the SpEL expression in its attribute 'key'.", ex);
+		}
 	}
 
 	@Override
@@ -81,8 +161,7 @@ final class SagaMethod implements SagaDefinition {
 
 	@Override
 	public @Nullable Object run(byte[] stored) throws Throwable {
-		@Nullable Object[] values = this.stored.read(stored);
-		return DetachedThread.run(() -> this.body.run(values));
+		return this.body.run(this.stored.read(stored));
 	}
 
 	@Override
@@ -95,6 +174,25 @@ final class SagaMethod implements SagaDefinition {
 		return this.results.decode(StoredResponse.of(stored));
 	}
 
+	@Override
+	public byte[] writeStepResult(Type type, @Nullable Object result) {
+		return stepResults(type).encode(result).bytes();
+	}
+
+	@Override
+	public @Nullable Object readStepResult(Type type, byte[] stored) {
+		try {
+			return stepResults(type).decode(StoredResponse.of(stored));
+		}
+		catch (IdempotencyResultException ex) {
+			throw new UnreadableException("The recorded result of a step cannot be read as " + type.getTypeName(), ex);
+		}
+	}
+
+	private ResultCodec stepResults(Type type) {
+		return new ResultCodec(this.json, this.json.constructType(type), "a step");
+	}
+
 	/**
 	 * Describes a call.
 	 * @throws IllegalArgumentException if its arguments yield no key or cannot be stored
@@ -102,16 +200,45 @@ final class SagaMethod implements SagaDefinition {
 	 * none
 	 */
 	SagaInvocation callWith(@Nullable Object[] values) {
-		IdempotencyContext run = this.key.run();
-		Map<String, @Nullable Object> named = this.arguments.byName(values);
+		IdempotencyContext run = (this.key == null) ? requireRun() : null;
 		byte[] written = this.stored.write(values);
-		return new SagaInvocation(this, this.method.describe(), this.key.of(run, named),
-				(run != null) ? ANY : this.arguments.fingerprint(values, this.json), written, run);
+		if (run != null) {
+			return new SagaInvocation(this, this.method.describe(), id(OF_RUN + run.key().digest()), ANY, written, run);
+		}
+		return new SagaInvocation(this, this.method.describe(), id(evaluate(this.arguments.byName(values))),
+				this.arguments.fingerprint(values, this.json), written, null);
 	}
 
-	private static JavaType resultType(AnnotatedMethod method, JsonMapper json) {
-		return json
-			.constructType(GenericTypeResolver.resolveType(method.method().getGenericReturnType(), method.type()));
+	private IdempotencyContext requireRun() {
+		IdempotencyContext run = IdempotencyContext.current();
+		if (run == null) {
+			throw new IllegalStateException("This call of the saga " + this.method.describe()
+					+ " has no key: its @Saga has none, and the call is not part of an @Idempotent run. Set the "
+					+ "argument that is the key, such as key = \"#command.id\", or call it in an @Idempotent run");
+		}
+		return run;
+	}
+
+	private String evaluate(Map<String, @Nullable Object> named) {
+		try {
+			String value = Objects.requireNonNull(this.key).evaluate(named);
+			if (value != null) {
+				return value;
+			}
+		}
+		catch (EvaluationException | JacksonException ex) {
+			throw noKey(ex);
+		}
+		throw noKey(null);
+	}
+
+	private IdempotencyKey id(String value) {
+		return IdempotencyKey.of(IdempotencyKey.Kind.SAGA, this.namespace, "", this.name, value);
+	}
+
+	private IllegalArgumentException noKey(@Nullable Exception cause) {
+		return new IllegalArgumentException("This call of the saga " + this.method.describe()
+				+ " has no key: the key expression of its @Saga yields nothing for its arguments", cause);
 	}
 
 }

@@ -41,12 +41,7 @@ public final class SagaMethodAdvisor extends AnnotatedMethodAdvisor<SagaMethod> 
 	@Override
 	protected @Nullable Object invoke(SagaMethod saga, MethodInvocation invocation) throws Throwable {
 		SagaInvocation call = saga.callWith(invocation.getArguments());
-		CallCapture capture = CallCapture.current();
-		if (capture == null) {
-			return this.calls.get().run(call);
-		}
-		capture.add(call);
-		return nothing(invocation.getMethod().getReturnType());
+		return SagaCalls.capture(call) ? nothing(invocation.getMethod().getReturnType()) : this.calls.get().run(call);
 	}
 
 	/**

@@ -7,12 +7,15 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.run.SagaDefinition;
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.Assert;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The sagas of an application, and the beans that have them.
@@ -21,7 +24,11 @@ public final class SagaMethods {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final SagaMethodSettings settings;
+	private final String namespace;
+
+	private final JsonMapper json;
+
+	private final TransactionAttributeSource transactions;
 
 	private final Map<AnnotatedMethod, SagaMethod> read = new ConcurrentHashMap<>();
 
@@ -30,11 +37,16 @@ public final class SagaMethods {
 	/**
 	 * Creates an empty list.
 	 * @param beans the beans of the application
-	 * @param settings the settings of all sagas
+	 * @param namespace the namespace of keys, usually the name of the application
+	 * @param json writes and reads arguments and results, without type names
+	 * @param transactions reads {@code @Transactional}, which a saga must not have
 	 */
-	public SagaMethods(ConfigurableListableBeanFactory beans, SagaMethodSettings settings) {
+	public SagaMethods(ConfigurableListableBeanFactory beans, String namespace, JsonMapper json,
+			TransactionAttributeSource transactions) {
 		this.beans = beans;
-		this.settings = settings;
+		this.namespace = namespace;
+		this.json = json.rebuild().deactivateDefaultTyping().build();
+		this.transactions = transactions;
 	}
 
 	/**
@@ -77,10 +89,28 @@ public final class SagaMethods {
 	SagaMethod read(AnnotatedMethod method, Advisor advisor) {
 		Saga annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), Saga.class);
 		Assert.state(annotation != null, method::describe);
-		SagaMethod saga = new SagaMethod(method, annotation, this.settings,
+		requireNoOtherRole(method);
+		SagaMethod saga = new SagaMethod(method, annotation,
+				String.valueOf(this.beans.resolveEmbeddedValue(annotation.timeout())), this.namespace, this.json,
 				new AdvisedBody(advisor, method, () -> beanOf(method)));
 		SagaMethod earlier = this.read.putIfAbsent(method, saga);
 		return (earlier != null) ? earlier : saga;
+	}
+
+	private void requireNoOtherRole(AnnotatedMethod method) {
+		if (method.isWebHandler()) {
+			throw method.invalid("is a web handler, which only a request can call",
+					"Let the handler call a @Saga method of another bean.", null);
+		}
+		if (AnnotatedElementUtils.hasAnnotation(method.method(), Idempotent.class)) {
+			throw method.invalid("is @Idempotent, too, and a saga has a key and a result of its own",
+					"Remove @Idempotent, or let an @Idempotent method call the @Saga method of another bean.", null);
+		}
+		if (this.transactions.getTransactionAttribute(method.method(), method.type()) != null) {
+			throw method.invalid(
+					"is @Transactional, too (itself or its class), and each step of a saga commits by itself",
+					"Remove @Transactional, and run what needs a transaction in steps with runInTransaction.", null);
+		}
 	}
 
 	private SagaMethod find(AnnotatedMethod method) {

@@ -3,53 +3,54 @@ package dev.idempotent.saga.run;
 import java.util.Set;
 
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.saga.StepRefusedException;
 
 /**
- * Decides what the exception of an action or undo proves.
+ * Decides what the exception of an action or undo proves. Without knowledge of a
+ * protocol, only a {@link StepRefusedException} proves something.
  */
-@FunctionalInterface
-public interface FailureClassifier {
+public class FailureClassifier {
 
 	/**
-	 * Classifies an exception of an action or undo that ran outside a transaction.
+	 * Classifies an exception of an action or undo. A refusal proves nothing if the last
+	 * call that was observed has got no response: then the application cannot know.
 	 * @param failure the exception
-	 * @param attempt what is known of the attempt
+	 * @param context the context that was bound during the call
+	 * @param first whether it is certain that the action has not been called before
+	 * @param refusals the HTTP statuses by which the service refuses, besides those that
+	 * always prove a refusal
 	 * @return what it proves
 	 */
-	Verdict ofCall(Throwable failure, Attempt attempt);
+	public Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first, Set<Integer> refusals) {
+		Calls calls = context.calls();
+		boolean silent = calls.open() > 0 && calls.lastAnswer() == null;
+		return (failure instanceof StepRefusedException && !silent) ? Verdict.REFUSED : Verdict.UNKNOWN;
+	}
 
 	/**
 	 * Describes an exception for operators, without messages, bodies and keys.
 	 * @param failure the exception
 	 * @return the description
 	 */
-	default String describe(Throwable failure) {
-		return Reasons.of(failure);
+	public String describe(Throwable failure) {
+		return reasonOf(failure);
 	}
 
 	/**
-	 * An attempt of an action or undo.
-	 *
-	 * @param context the context that was bound during the call
-	 * @param first whether it is certain that the action has not been called before
-	 * @param refusals the HTTP statuses by which the service refuses, besides those that
-	 * always prove a refusal
+	 * Returns the reason that is stored for operators: the text of a refusal, otherwise
+	 * the type of the exception. Messages of other exceptions could contain personal
+	 * data.
 	 */
-	record Attempt(IdempotencyContext context, boolean first, Set<Integer> refusals) {
-
-		/**
-		 * Copies the set.
-		 */
-		public Attempt {
-			refusals = Set.copyOf(refusals);
-		}
-
+	static String reasonOf(Throwable failure) {
+		String text = (failure instanceof StepRefusedException) ? failure.getMessage() : null;
+		return (text != null && !text.isBlank()) ? text : failure.getClass().getName();
 	}
 
 	/**
 	 * What an exception proves.
 	 */
-	enum Verdict {
+	public enum Verdict {
 
 		/**
 		 * The action was refused and has not taken effect.

@@ -10,6 +10,8 @@ import dev.idempotent.idempotency.IdempotencyPendingException;
 import dev.idempotent.saga.SagaCompensatedException;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.run.RunEnd.Kind;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +27,7 @@ final class SagaCall {
 	 */
 	private static final int MOST_FIRST_RUNS = 3;
 
-	private final RunResources resources;
+	private final SagaRun.Resources resources;
 
 	private final Function<SagaRun, RunEnd> driver;
 
@@ -46,7 +48,7 @@ final class SagaCall {
 	 * @param stopping whether the process is stopping, so that another one should
 	 * continue
 	 */
-	SagaCall(RunResources resources, Function<SagaRun, RunEnd> driver, SagaDefinition definition, NewSaga saga,
+	SagaCall(SagaRun.Resources resources, Function<SagaRun, RunEnd> driver, SagaDefinition definition, NewSaga saga,
 			BooleanSupplier stopping) {
 		this.resources = resources;
 		this.driver = driver;
@@ -120,8 +122,8 @@ final class SagaCall {
 
 	private @Nullable Object ended(StoredSaga stored) {
 		return switch (stored.status()) {
-			case COMPLETED -> this.definition.readResult(this.resources.form()
-				.open(Objects.requireNonNull(stored.result()), this.saga.id(), StoredForm.RESULT));
+			case COMPLETED -> this.definition.readResult(this.resources.unseal(Objects.requireNonNull(stored.result()),
+					this.saga.id(), SagaRun.Resources.RESULT));
 			case COMPENSATED -> throw new SagaCompensatedException(this.saga.id(),
 					Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 			case HALTED -> throw new SagaHaltedException(this.saga.id());

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.run;
 
+import java.lang.reflect.Type;
 import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,24 @@ public interface SagaDefinition {
 	 * @throws dev.idempotent.idempotency.IdempotencyResultException if it cannot be read
 	 */
 	@Nullable Object readResult(byte[] stored);
+
+	/**
+	 * Writes the result of a step.
+	 * @param type the type of the step
+	 * @param result the result
+	 * @return the stored form, never empty
+	 * @throws RuntimeException if it cannot be written
+	 */
+	byte[] writeStepResult(Type type, @Nullable Object result);
+
+	/**
+	 * Reads the result of a step.
+	 * @param type the type of the step
+	 * @param stored the stored form
+	 * @return the result
+	 * @throws UnreadableException if it cannot be read as the type
+	 */
+	@Nullable Object readStepResult(Type type, byte[] stored);
 
 	/**
 	 * Stored data cannot be read, such as by another version of the application.

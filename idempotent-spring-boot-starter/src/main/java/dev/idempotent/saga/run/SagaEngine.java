@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -20,6 +23,9 @@ import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,11 +41,11 @@ public final class SagaEngine implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEngine.class);
 
-	private final RunResources resources;
+	private final SagaRun.Resources resources;
 
 	private final SagaDriver driver;
 
-	private final LiveRuns live;
+	private final Set<SagaRun> live = ConcurrentHashMap.newKeySet();
 
 	private final SagaWorkers workers;
 
@@ -52,18 +58,15 @@ public final class SagaEngine implements AutoCloseable {
 	 * @param store the journal
 	 * @param transactions the transactions of steps, on the database of the journal
 	 * @param settings the settings
-	 * @param results writes and reads the results of steps
 	 * @param failures classifies the exceptions of steps
 	 * @param encryption protects arguments and results
 	 * @param observers observe the sagas
 	 */
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
-			StepResults results, FailureClassifier failures, PayloadEncryption encryption,
-			List<SagaObserver> observers) {
-		this.resources = new RunResources(store, new StepTransactions(transactions), settings, results, failures,
-				new StoredForm(encryption), new SafeObservers(observers), new UnobservedCalls());
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
+		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
+				new SafeObservers(observers), ConcurrentHashMap.newKeySet());
 		this.driver = new SagaDriver(this.resources, () -> this.stopping);
-		this.live = new LiveRuns(store, settings);
 		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
 	}
 
@@ -74,7 +77,7 @@ public final class SagaEngine implements AutoCloseable {
 	public void open(Collection<SagaDefinition> definitions) {
 		this.served = definitions.stream()
 			.collect(Collectors.toUnmodifiableMap(SagaDefinition::name, Function.identity()));
-		this.workers.start(this.live::renew);
+		this.workers.start(this::renew);
 	}
 
 	/**
@@ -82,7 +85,7 @@ public final class SagaEngine implements AutoCloseable {
 	 * @return the steps
 	 */
 	public SagaSteps steps() {
-		return new BoundSteps();
+		return new SagaBody.BoundSteps();
 	}
 
 	/**
@@ -90,7 +93,7 @@ public final class SagaEngine implements AutoCloseable {
 	 * @return 0 or more
 	 */
 	public int running() {
-		return this.live.count();
+		return this.live.size();
 	}
 
 	/**
@@ -109,12 +112,7 @@ public final class SagaEngine implements AutoCloseable {
 	 */
 	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
 			byte[] arguments) throws Throwable {
-		SagaBody outer = BoundSteps.current();
-		if (outer != null) {
-			outer.requireNoStep("The saga " + definition.name() + " is called");
-			throw new IllegalStateException("The saga " + definition.name()
-					+ " is called in another saga. Call it outside, or start it with Sagas.start in a step");
-		}
+		SagaBody.requireNone(definition.name());
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new IllegalStateException("The saga " + definition.name() + " is called in a transaction, which "
 					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
@@ -176,7 +174,7 @@ public final class SagaEngine implements AutoCloseable {
 			SagaStatus status) {
 		SagaSettings settings = this.resources.settings();
 		return new NewSaga(SagaOwner.first(id), definition.name(), status, settings.process(), fingerprint,
-				this.resources.form().close(arguments, id, StoredForm.ARGUMENTS), settings.lease(),
+				this.resources.seal(arguments, id, SagaRun.Resources.ARGUMENTS), settings.lease(),
 				definition.timeout());
 	}
 
@@ -200,14 +198,41 @@ public final class SagaEngine implements AutoCloseable {
 	 * no worker is left for other sagas.
 	 */
 	private void resume(StoredSaga saga) {
-		if (this.live.contains(saga.owner().id(), saga.status())) {
-			boolean unused = this.resources.store().release(saga.owner(), List.of(), Backoff.after(saga.attempts()));
+		if (isLive(saga)) {
+			boolean unused = this.resources.store()
+				.release(saga.owner(), List.of(), SagaDriver.backoff(saga.attempts()));
 			return;
 		}
 		this.resources.observers().takenOver(saga.name());
 		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
 		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
 		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
+	}
+
+	private boolean isLive(StoredSaga saga) {
+		return this.live.stream()
+			.anyMatch((run) -> run.id().equals(saga.owner().id()) && run.status() == saga.status());
+	}
+
+	/**
+	 * Renews the leases of the runs in progress. The lease of a run without progress
+	 * ends, so that a hanging step does not hold its saga forever.
+	 */
+	private void renew() {
+		long now = System.nanoTime();
+		long maxRun = TimeUnit.MILLISECONDS.toNanos(this.resources.settings().maxRun().toMillis());
+		List<SagaOwner> owners = this.live.stream()
+			.filter((run) -> run.presence() == SagaRun.Presence.STORED && now - run.progressAt() < maxRun)
+			.map(SagaRun::owner)
+			.toList();
+		if (!owners.isEmpty()) {
+			try {
+				this.resources.store().renew(owners, this.resources.settings().lease());
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The leases of {} sagas could not be renewed", owners.size(), ex);
+			}
+		}
 	}
 
 	private RunEnd drive(SagaRun run) {

@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
-import dev.idempotent.outage.OutageLog;
-import dev.idempotent.outage.RootCause;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
+import dev.idempotent.work.OutageLog;
+import dev.idempotent.work.RootCause;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.run;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -27,12 +28,12 @@ final class StepTransactions {
 
 	/**
 	 * Runs work in a new transaction.
-	 * @throws LeaveBody if the work throws it, after a rollback
+	 * @throws RunAbortedError if the work throws it, after a rollback
 	 */
 	<T> End<T> run(String name, Function<TransactionStatus, T> work) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
 		definition.setName(name);
-		Completion completion = new Completion();
+		AtomicInteger completion = new AtomicInteger(TransactionSynchronization.STATUS_UNKNOWN);
 		TransactionStatus status;
 		T result;
 		try {
@@ -43,11 +44,16 @@ final class StepTransactions {
 		}
 		try {
 			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				TransactionSynchronizationManager.registerSynchronization(completion);
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+					@Override
+					public void afterCompletion(int ended) {
+						completion.set(ended);
+					}
+				});
 			}
 			result = work.apply(status);
 		}
-		catch (LeaveBody ex) {
+		catch (RunAbortedError ex) {
 			rollback(status);
 			throw ex;
 		}
@@ -58,23 +64,23 @@ final class StepTransactions {
 		return commit(status, result, completion);
 	}
 
-	private <T> End<T> commit(TransactionStatus status, T result, Completion completion) {
+	private <T> End<T> commit(TransactionStatus status, T result, AtomicInteger completion) {
 		boolean marked = status.isRollbackOnly();
 		try {
 			this.manager.commit(status);
-			return (marked || completion.status == TransactionSynchronization.STATUS_ROLLED_BACK)
+			return (marked || completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK)
 					? End.rolledBack(new UnexpectedRollbackException("The transaction was marked as rollback-only"))
 					: End.committed(result);
 		}
 		catch (Throwable ex) {
-			if (completion.status == TransactionSynchronization.STATUS_COMMITTED) {
+			if (completion.get() == TransactionSynchronization.STATUS_COMMITTED) {
 				logger.warn("The transaction of {} is committed, but a callback after it has failed", ex.getClass());
 				logger.debug("The stack trace of the failure above", ex);
 				return End.committed(result);
 			}
 			// JPA reports a rollback even if the reply to the commit was lost.
-			return (completion.status == TransactionSynchronization.STATUS_ROLLED_BACK
-					&& !TransientFailures.include(ex)) ? End.rolledBack(ex) : End.unknown(ex);
+			return (completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK && !TransientFailures.include(ex))
+					? End.rolledBack(ex) : End.unknown(ex);
 		}
 	}
 
@@ -110,17 +116,6 @@ final class StepTransactions {
 
 		static <T> End<T> unknown(Throwable failure) {
 			return new End<>(false, null, failure, false);
-		}
-
-	}
-
-	private static final class Completion implements TransactionSynchronization {
-
-		private int status = STATUS_UNKNOWN;
-
-		@Override
-		public void afterCompletion(int ended) {
-			this.status = ended;
 		}
 
 	}

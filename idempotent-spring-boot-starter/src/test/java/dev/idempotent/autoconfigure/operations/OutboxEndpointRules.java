@@ -50,8 +50,7 @@ abstract class OutboxEndpointRules {
 		List<String> properties = new ArrayList<>(List.of(WebApplication.WITH_DATABASE, "idempotent.enabled=false",
 				"idempotent.outbox.default-topic=test:orders", "idempotent.outbox.initialize-schema=always",
 				"idempotent.outbox.table-prefix=endpoint_", "idempotent.outbox.relay.scan-interval=5m",
-				"idempotent.outbox.on-dead=block",
-				"management.endpoints.web.exposure.include=health,outbox",
+				"idempotent.outbox.on-dead=block", "management.endpoints.web.exposure.include=health,outbox",
 				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false"));
 		properties.addAll(database());
 		this.application = WebApplication.start(Application.class, List::of, properties.toArray(String[]::new));
@@ -176,9 +175,8 @@ abstract class OutboxEndpointRules {
 		OutboxRelay relay = this.application.bean(OutboxRelay.class);
 		Instant now = Instant.now();
 		relay.wake();
-		await().until(() -> relay.lastPass()
-			.filter((pass) -> Instant.now().minus(pass.age()).isAfter(now))
-			.isPresent());
+		await()
+			.until(() -> relay.lastPass().filter((pass) -> Instant.now().minus(pass.age()).isAfter(now)).isPresent());
 		return json(get(path), 200);
 	}
 

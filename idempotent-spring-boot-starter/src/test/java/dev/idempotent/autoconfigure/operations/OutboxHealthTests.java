@@ -60,9 +60,8 @@ class OutboxHealthTests {
 	void isDownIfTheLastScanIsTooOld() {
 		start().withPropertyValues("idempotent.outbox.health.max-age=1s").run((context) -> {
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
-			await().untilAsserted(
-					() -> assertThat(context.getBean(OutboxHealthIndicator.class).health().getStatus())
-						.isEqualTo(Status.DOWN));
+			await().untilAsserted(() -> assertThat(context.getBean(OutboxHealthIndicator.class).health().getStatus())
+				.isEqualTo(Status.DOWN));
 		});
 	}
 
@@ -146,9 +145,8 @@ class OutboxHealthTests {
 		OutboxRelay relay = context.getBean(OutboxRelay.class);
 		long start = System.nanoTime();
 		relay.wake();
-		await().until(() -> relay.lastPass()
-			.filter((pass) -> pass.age().toNanos() < System.nanoTime() - start)
-			.isPresent());
+		await().until(
+				() -> relay.lastPass().filter((pass) -> pass.age().toNanos() < System.nanoTime() - start).isPresent());
 		return context.getBean(OutboxHealthIndicator.class).health();
 	}
 

@@ -63,6 +63,9 @@ class CanonicalJsonTests {
 			"\\u0000\\u001F\\u007f\\u20AC"      | "\\u0000\\u001f\u007f\u20ac"
 			"\\uD83D\\uDE00"                    | "\ud83d\ude00"
 			"\\uDE00\\uD83D"                    | "\\ude00\\ud83d"
+			"\\ud800\\ud83d\\uDE00\\udc00"     | "\\ud800\ud83d\ude00\\udc00"
+			"\ufffd"                            | "\ufffd"
+			"\\\\u\u0131"                       | "\\\\u\u0131"
 			{"\\uD800": 1, "\\uDFFF!": 2}       | {"\\ud800":1,"\\udfff!":2}
 			""")
 	void writesEachValueInOneNotation(String json, String expected) {
@@ -92,14 +95,15 @@ class CanonicalJsonTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "{", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "1 2", "{},{}", "[]]",
 			"{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "tru", "nulls", "True", "NaN", "Infinity",
-			"01", "-", "+1", ".5", "1.", "1e", "0x10", "\"", "\"\t\"", "\"\\x\"", "\"\\u12\"", "/**/1", "#\n1",
-			"\u00a01", "\u0000", "\ufeff{}" })
+			"01", "-", "+1", ".5", "1.", "1e", "0x10", "\"", "\"\t\"", "\"\\x\"", "\"\\u12\"", "\"\\u00e\u0131\"",
+			"/**/1", "#\n1", "\u00a01", "\u0000", "\ufeff{}" })
 	void isNullForAnythingButOneValidDocument(String json) {
 		assertThat(canonical(json)).isNull();
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "22FF22", "22C322", "22C0AF22", "22EDA08022", "22F490808022", "22E282", "FEFF0031" })
+	@ValueSource(strings = { "22FF22", "22C322", "22C0AF22", "22EDA08022", "22F490808022", "22E282", "FEFF0031",
+			"7B22FF223A317D", "7B22C0AF223A317D", "7B22EDA080223A317D", "22EFBFBDFF22" })
 	void isNullForBrokenUtf8(String hex) {
 		assertThat(CanonicalJson.of(HexFormat.of().parseHex(hex))).isNull();
 	}

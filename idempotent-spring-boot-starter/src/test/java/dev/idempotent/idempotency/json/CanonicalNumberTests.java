@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link CanonicalNumber}.
+ * Tests for the numbers of {@link CanonicalJson}.
  */
 class CanonicalNumberTests {
 

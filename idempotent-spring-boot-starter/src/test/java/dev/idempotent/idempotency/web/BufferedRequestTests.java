@@ -4,6 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Random;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,11 +1,10 @@
 package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Objects;
 
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.web.ApplicationHeaders.Header;
+import dev.idempotent.idempotency.web.CapturedResponse.Header;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,7 +56,7 @@ class CapturedResponseTests {
 		replay.addHeader("x-set", "filter");
 		replay.addHeader("x-added", "filter");
 
-		decoded(CapturedResponseFormat.encode(captured(first, BODY))).replayTo(replay);
+		decoded(captured(first, BODY).encode()).replayTo(replay);
 
 		assertThat(replay.getHeaders("X-Set")).containsExactly("handler", "more");
 		assertThat(replay.getHeaders("X-Added")).containsExactly("filter", "handler");
@@ -99,20 +98,6 @@ class CapturedResponseTests {
 	}
 
 	@Test
-	void readsTheFormatOfEarlierVersions() throws Exception {
-		BufferedResponse first = first();
-		first.addHeader("X-Order", "7");
-		byte[] written = CapturedResponseFormat.encode(captured(first, BODY)).bytes();
-		MockHttpServletResponse replay = new MockHttpServletResponse();
-		replay.addHeader("X-Order", "filter");
-
-		decoded(StoredResponse.of(Arrays.copyOf(written, written.length - 1))).replayTo(replay);
-
-		assertThat(replay.getHeaders("X-Order")).containsExactly("7");
-		assertThat(replay.getContentAsByteArray()).isEqualTo(BODY);
-	}
-
-	@Test
 	void setsNoContentLengthForAnEmptyBody() throws Exception {
 		BufferedResponse first = first();
 		first.setStatus(204);
@@ -121,10 +106,10 @@ class CapturedResponseTests {
 
 	@Test
 	void decodesNeitherAMissingResponseNorALaterFormat() throws Exception {
-		byte[] later = CapturedResponseFormat.encode(captured(first(), BODY)).bytes();
+		byte[] later = captured(first(), BODY).encode().bytes();
 		later[0] = 4;
-		assertThat(CapturedResponseFormat.decode(StoredResponse.of(later))).isNull();
-		assertThat(CapturedResponseFormat.decode(StoredResponse.notKept())).isNull();
+		assertThat(CapturedResponse.decode(StoredResponse.of(later))).isNull();
+		assertThat(CapturedResponse.decode(StoredResponse.notKept())).isNull();
 	}
 
 	private static BufferedResponse first() {
@@ -138,12 +123,12 @@ class CapturedResponseTests {
 
 	private static MockHttpServletResponse replay(BufferedResponse first, byte[] body) throws Exception {
 		MockHttpServletResponse replay = new MockHttpServletResponse();
-		decoded(CapturedResponseFormat.encode(captured(first, body))).replayTo(replay);
+		decoded(captured(first, body).encode()).replayTo(replay);
 		return replay;
 	}
 
 	private static CapturedResponse decoded(StoredResponse stored) {
-		return Objects.requireNonNull(CapturedResponseFormat.decode(stored));
+		return Objects.requireNonNull(CapturedResponse.decode(stored));
 	}
 
 }

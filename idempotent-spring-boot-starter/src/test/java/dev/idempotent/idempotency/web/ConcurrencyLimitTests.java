@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import dev.idempotent.testing.Gate;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletRequest;
@@ -53,7 +54,7 @@ class ConcurrencyLimitTests {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		new ResponseWriter(new MockHttpServletRequest(), response, null,
 				new ProblemTypes("urn:problem-type:idempotency:"))
-			.refuse(new RefusedRequestException(Problem.OVERLOADED, "Later."));
+			.refuse(Problem.OVERLOADED.refusal("Later."));
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 		assertThat(response.getContentAsString()).contains("urn:problem-type:idempotency:overloaded", "Later.");

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.mock.web.MockHttpServletRequest;

@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.web;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

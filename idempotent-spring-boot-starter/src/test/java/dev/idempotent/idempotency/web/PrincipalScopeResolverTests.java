@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockHttpServletRequest;

@@ -103,7 +103,7 @@ class ProblemResponsesIntegrationTests extends OnTomcatAndJetty {
 			return (request) -> {
 				String problem = request.getHeader(PROBLEM);
 				if (problem != null) {
-					throw new RefusedRequestException(Problem.valueOf(problem.toUpperCase(Locale.ROOT)), "Refused.");
+					throw Problem.valueOf(problem.toUpperCase(Locale.ROOT)).refusal("Refused.");
 				}
 				return "";
 			};

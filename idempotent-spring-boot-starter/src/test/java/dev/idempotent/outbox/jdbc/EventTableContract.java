@@ -1,15 +1,23 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxSamples;
@@ -21,8 +29,10 @@ import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -30,6 +40,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What {@link EventTable} promises on each database.
@@ -429,11 +440,122 @@ abstract class EventTableContract extends EventTableSteps {
 	@Test
 	void losesItsMarkWithTheWorkOfATransaction() {
 		UUID mark = inTransaction(() -> table().mark());
-		assertThat(mark == null).isEqualTo(fixture().database() == dev.idempotent.jdbc.Database.POSTGRESQL);
+		assertThat(mark == null).isEqualTo(fixture().database() == Database.POSTGRESQL);
 		if (mark != null) {
 			assertThat(inTransaction(() -> table().unmark(mark))).isTrue();
 			assertThat(inTransaction(() -> table().unmark(mark))).isFalse();
 		}
+	}
+
+	/**
+	 * With a pool of one connection whose defaults are not suitable.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "TRANSACTION_SERIALIZABLE, true", "TRANSACTION_SERIALIZABLE, false",
+			"TRANSACTION_READ_UNCOMMITTED, true", "TRANSACTION_REPEATABLE_READ, false" })
+	void worksWithOneConnectionOfAnyIsolation(String isolation, boolean autoCommit) {
+		HikariConfig config = oneConnection();
+		config.setTransactionIsolation(isolation);
+		config.setAutoCommit(autoCommit);
+		try (HikariDataSource pool = new HikariDataSource(config)) {
+			EventTable table = fixture().through(pool).table();
+			inTransaction(() -> {
+				Row open = table().append(List.of(ordered("key", "one"), delayed("late", Duration.ofMillis(50))))
+					.get(0);
+				assertThat(table.heads(List.of(new Look(open.lane(), 0)), 1)).isEmpty();
+				assertThat(table.scan(Long.MIN_VALUE, 10).rows()).isZero();
+				return true;
+			});
+			List<Claim> claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			assertThat(table.release(claims)).isOne();
+			claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			assertThat(table.postpone(failures(claims, "broken"))).isOne();
+			assertThat(table.block(failures(claims, "broken"))).isOne();
+			assertThat(table.bury(failures(claims, "broken"))).isOne();
+			await().until(() -> !table.moveDelayed(10).isEmpty());
+			claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			assertThat(table.delete(claims)).isOne();
+			assertThat(typesIn(fixture().tables().dead())).containsExactly("one");
+			assertThat(typesIn(events())).isEmpty();
+		}
+	}
+
+	private static List<Look> looks(EventTable table) {
+		return table.scan(Long.MIN_VALUE, 100).due().stream().map((row) -> new Look(row.lane(), 0)).toList();
+	}
+
+	/**
+	 * Attempts are a token: no two claims of a row that was not released have the same.
+	 */
+	@Test
+	void claimsEachRowForOneOfManyRelays() throws InterruptedException {
+		append(IntStream.range(0, 400).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		List<Head> heads = heads();
+		List<List<Claim>> shares = Race.of(4, (relay) -> {
+			List<Claim> share = new ArrayList<>();
+			for (int from = 0; from < heads.size(); from += 40) {
+				share.addAll(claim(heads.subList(from, from + 40)));
+			}
+			return share;
+		});
+		assertThat(shares.stream().flatMap(List::stream).map(Claim::id)).hasSize(400).doesNotHaveDuplicates();
+		assertThat(shares.stream().flatMap(List::stream)).allSatisfy((claim) -> assertThat(claim.attempts()).isOne());
+	}
+
+	@Test
+	void settlesEachRowOnce() throws InterruptedException {
+		for (int i = 0; i < 20; i++) {
+			append("one", "two");
+			List<Claim> claims = claim();
+			List<Integer> settled = Race.of(4,
+					(relay) -> settle((relay % 2 == 0) ? "delete" : "bury").applyAsInt(claims));
+			assertThat(settled.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);
+		}
+	}
+
+	/**
+	 * Relays whose leases end at once claim and settle the same lanes.
+	 */
+	@Test
+	void keepsEachEventUntilItIsSettledOnce() throws InterruptedException {
+		NewEvent[] events = IntStream.range(0, 300)
+			.mapToObj((i) -> ordered("key " + i % 30, "event " + i))
+			.toArray(NewEvent[]::new);
+		append(events);
+		Queue<String> ended = new ConcurrentLinkedQueue<>();
+		Race.of(4, (relay) -> {
+			Random random = new Random(relay);
+			List<Look> lanes = IntStream.range(0, 30)
+				.mapToObj((i) -> new Look(Lanes.of(TOPIC, "key " + i), 0))
+				.toList();
+			List<Head> heads = table().heads(lanes, 3);
+			while (!heads.isEmpty()) {
+				Duration lease = random.nextBoolean() ? LEASE : Duration.ofMillis(-1);
+				for (Claim claim : table().claim(heads, lease, 1000)) {
+					String verb = List.of("delete", "release", "postpone", "bury").get(random.nextInt(4));
+					int settled = verb.equals("postpone")
+							? table().postpone(List.of(new Failure(claim, "broken", Duration.ZERO)))
+							: settle(verb).applyAsInt(List.of(claim));
+					if (settled == 1 && (verb.equals("delete") || verb.equals("bury"))) {
+						ended.add(claim.event().type());
+					}
+				}
+				heads = table().heads(lanes, 3);
+			}
+			return relay;
+		});
+		assertThat(ended).hasSize(300).doesNotHaveDuplicates();
+		assertThat(typesIn(fixture().tables().dead())).doesNotHaveDuplicates().isSubsetOf(ended);
+	}
+
+	@Nested
+	class EncryptionTests extends EventEncryptionContract {
+
+		@Override
+		Fixture plain() {
+			return EventTableContract.this.fixture();
+		}
+
 	}
 
 }

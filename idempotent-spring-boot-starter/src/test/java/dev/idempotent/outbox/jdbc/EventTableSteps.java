@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.jdbc.Database;
@@ -156,6 +157,18 @@ abstract class EventTableSteps {
 		String past = (fixture().database() == Database.MYSQL) ? "timestamp '2001-01-01 00:00:00'"
 				: "timestamp with time zone '2001-01-01 00:00:00Z'";
 		template().update("update " + events() + " set due_at = " + past + " where due_at is not null");
+	}
+
+	/**
+	 * A pool of one connection to the same database.
+	 */
+	final HikariConfig oneConnection() {
+		HikariConfig config = new HikariConfig();
+		((HikariDataSource) fixture().dataSource()).copyStateTo(config);
+		config.setPoolName(null);
+		config.setMaximumPoolSize(1);
+		config.setConnectionTimeout(5000);
+		return config;
 	}
 
 	/**

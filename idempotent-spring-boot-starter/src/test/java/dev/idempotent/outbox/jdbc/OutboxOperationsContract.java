@@ -16,6 +16,7 @@ import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.EventFacts;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxSamples;
@@ -357,20 +358,20 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 	void countsDelayedAndDeadEventsUpToALimit() {
 		append(delayed("one", HOUR), delayed("two", HOUR));
 		bury("dead");
-		assertThat(operations().counts())
-			.isEqualTo(new OutboxOperations.Counts(new EventCount(2, true), new EventCount(1, true)));
+		assertThat(operations().summary())
+			.isEqualTo(new OutboxSummary(new EventCount(2, true), new EventCount(1, true)));
 		for (int i = 0; i < 13; i++) {
-			template().update("insert into " + fixture().tables().delayed() + " (lane, due_at, " + EventRow.COLUMNS
-					+ ") select lane, due_at, " + EventRow.COLUMNS + " from " + fixture().tables().delayed());
+			template().update("insert into " + fixture().tables().delayed() + " (lane, due_at, " + EventColumns.NAMES
+					+ ") select lane, due_at, " + EventColumns.NAMES + " from " + fixture().tables().delayed());
 		}
-		assertThat(operations().counts().delayed()).isEqualTo(new EventCount(10_000, false));
+		assertThat(operations().summary().delayed()).isEqualTo(new EventCount(10_000, false));
 	}
 
 	@Test
 	void doesNotQueryMissingTablesAgain() {
 		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"));
-		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::counts);
-		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::counts)
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
 			.withMessage("The tables of the outbox do not exist");
 	}
 

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.test.OutboxPublisherContract;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

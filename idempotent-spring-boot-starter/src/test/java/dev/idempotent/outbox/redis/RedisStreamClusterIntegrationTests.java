@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.testing.RealRedisCluster;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.Test;

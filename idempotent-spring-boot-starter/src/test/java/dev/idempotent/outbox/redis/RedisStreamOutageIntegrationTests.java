@@ -3,8 +3,8 @@ package dev.idempotent.outbox.redis;
 import java.time.Duration;
 import java.util.List;
 
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
 import org.junit.jupiter.api.AfterEach;

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-import dev.idempotent.lettuce.DedicatedRedisConnections;
 import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.test.OutboxPublisherContract;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;

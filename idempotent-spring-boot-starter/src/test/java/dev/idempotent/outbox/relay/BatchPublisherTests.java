@@ -86,8 +86,8 @@ class BatchPublisherTests {
 	void countsNoAttemptDuringAnOutage() {
 		fail("huge", "small");
 		IntStream.range(0, 10)
-			.forEach((i) -> assertThat(publish(this.huge, this.small))
-				.hasOnlyElementsOfType(Outcome.Unavailable.class));
+			.forEach(
+					(i) -> assertThat(publish(this.huge, this.small)).hasOnlyElementsOfType(Outcome.Unavailable.class));
 		publish(event("elsewhere", "test:elsewhere"));
 		assertThat(publish(this.huge)).hasOnlyElementsOfType(Outcome.Unavailable.class);
 	}

@@ -76,7 +76,8 @@ class CircuitsTests {
 
 	@Test
 	void treatsManyUnavailableDestinationsAsAnUnavailablePublisher() {
-		IntStream.range(0, Circuits.MAX_DESTINATIONS).forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
+		IntStream.range(0, Circuits.MAX_DESTINATIONS)
+			.forEach((i) -> this.circuit.record(List.of(event(i)), List.of(GONE)));
 		assertThat(this.circuit.isClosed()).isTrue();
 		this.circuit.record(List.of(event(1000)), List.of(GONE));
 		assertThat(this.circuit.isClosed()).isFalse();

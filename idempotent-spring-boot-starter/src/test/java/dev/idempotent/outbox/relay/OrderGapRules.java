@@ -9,7 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Delivery of ordered events that exceed a batch, or are behind one that cannot be claimed.
+ * Delivery of ordered events that exceed a batch, or are behind one that cannot be
+ * claimed.
  */
 abstract class OrderGapRules extends OutageRules {
 
@@ -63,8 +64,8 @@ abstract class OrderGapRules extends OutageRules {
 	}
 
 	/**
-	 * Appends an event whose publication blocks, and one behind an event of a
-	 * dead instance.
+	 * Appends an event whose publication blocks, and one behind an event of a dead
+	 * instance.
 	 */
 	private static CountDownLatch appendAroundAnEventOfADeadInstance(Shop shop) {
 		CountDownLatch taken = new CountDownLatch(1);

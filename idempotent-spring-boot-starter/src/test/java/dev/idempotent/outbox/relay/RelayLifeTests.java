@@ -86,8 +86,8 @@ class RelayLifeTests {
 
 	@Test
 	void stopsWithoutDelayWhileTheDatabaseFails(CapturedOutput output) {
-		try (ConfigurableApplicationContext context = OutboxApplication
-			.start(List.of("idempotent.outbox.relay.scan-interval=200ms", "idempotent.outbox.relay.drain-timeout=2m"))) {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(
+				List.of("idempotent.outbox.relay.scan-interval=200ms", "idempotent.outbox.relay.drain-timeout=2m"))) {
 			OutboxRelay relay = context.getBean(OutboxRelay.class);
 			context.getBean(RecordingPublisher.class).answer((event) -> new Outcome.Unavailable("down"));
 			append(context);

@@ -32,8 +32,7 @@ class SettlementTests {
 		assertThat(IntStream.rangeClosed(1, 100)
 			.mapToObj((i) -> Settlement.delay(Duration.ofMinutes(10), Duration.ofMinutes(1), i)))
 			.allMatch((delay) -> delay.compareTo(Duration.ofMinutes(1)) <= 0);
-		assertThat(Settlement.delay(Duration.ofMillis(1), Duration.ofMillis(1), 3))
-			.isEqualTo(Duration.ofMillis(1));
+		assertThat(Settlement.delay(Duration.ofMillis(1), Duration.ofMillis(1), 3)).isEqualTo(Duration.ofMillis(1));
 	}
 
 	private static long longest(int failures) {

@@ -14,7 +14,6 @@ import dev.idempotent.saga.run.FailureClassifier;
 import dev.idempotent.saga.run.SagaDefinition;
 import dev.idempotent.saga.run.SagaEngine;
 import dev.idempotent.saga.run.SagaSettings;
-import dev.idempotent.saga.run.StepResults;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,8 +52,8 @@ abstract class SagaStatementsContract {
 		this.work = new JdbcTemplate(this.log);
 		this.engine = new SagaEngine(new JdbcSagaStore(this.log, this.rows.tables(), MINUTE),
 				new DataSourceTransactionManager(this.log),
-				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE), new Texts(),
-				(failure, attempt) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE, List.of());
+				new SagaSettings("process", MINUTE, MINUTE, 3, 1, Duration.ZERO, MINUTE, MINUTE),
+				new FailureClassifier(), PayloadEncryption.NONE, List.of());
 		this.saga = this.engine.steps();
 	}
 
@@ -150,20 +149,16 @@ abstract class SagaStatementsContract {
 			return new String(stored, StandardCharsets.UTF_8);
 		}
 
-	}
-
-	/**
-	 * Steps without results.
-	 */
-	private static final class Texts implements StepResults {
-
+		/**
+		 * Its steps have no results.
+		 */
 		@Override
-		public byte[] write(Type type, @Nullable Object result) {
+		public byte[] writeStepResult(Type type, @Nullable Object result) {
 			return "null".getBytes(StandardCharsets.UTF_8);
 		}
 
 		@Override
-		public @Nullable Object read(Type type, byte[] stored) {
+		public @Nullable Object readStepResult(Type type, byte[] stored) {
 			return null;
 		}
 

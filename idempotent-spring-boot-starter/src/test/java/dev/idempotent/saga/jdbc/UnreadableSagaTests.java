@@ -12,15 +12,14 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.method.StepFailures;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.NewSaga;
+import dev.idempotent.saga.run.FailureClassifier;
 import dev.idempotent.saga.run.SagaDefinition;
 import dev.idempotent.saga.run.SagaEngine;
-import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.SagaSamples;
 import dev.idempotent.saga.run.SagaSettings;
-import dev.idempotent.saga.run.StepResults;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,7 +52,7 @@ class UnreadableSagaTests {
 		this.rows = SagaRows.create(this.pool, "h2", "saga_");
 		this.store = new JdbcSagaStore(this.pool, this.rows.tables(), HOUR);
 		this.engine = new SagaEngine(this.store, new DataSourceTransactionManager(this.pool),
-				new SagaSettings("process", HOUR, HOUR, 2, 2, HOUR, HOUR, HOUR), new NoResults(), new StepFailures(),
+				new SagaSettings("process", HOUR, HOUR, 2, 2, HOUR, HOUR, HOUR), new FailureClassifier(),
 				PayloadEncryption.NONE, List.of());
 	}
 
@@ -126,17 +125,13 @@ class UnreadableSagaTests {
 			return null;
 		}
 
-	}
-
-	private static final class NoResults implements StepResults {
-
 		@Override
-		public byte[] write(Type type, @Nullable Object result) {
+		public byte[] writeStepResult(Type type, @Nullable Object result) {
 			return new byte[] { 1 };
 		}
 
 		@Override
-		public @Nullable Object read(Type type, byte[] stored) {
+		public @Nullable Object readStepResult(Type type, byte[] stored) {
 			return null;
 		}
 

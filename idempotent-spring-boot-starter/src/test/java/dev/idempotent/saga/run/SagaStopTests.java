@@ -30,8 +30,7 @@ class SagaStopTests {
 
 	private final SagaEngine engine = new SagaEngine(new InMemorySagaStore(new ManualClock(), Duration.ZERO),
 			new NoTransactions(), new SagaSettings("process", LONG, LONG, 20, 1, Duration.ofMillis(500), LONG, LONG),
-			new JsonResults(), (failure, attempt) -> FailureClassifier.Verdict.UNKNOWN, PayloadEncryption.NONE,
-			List.of(new SagaObserver() {
+			new FailureClassifier(), PayloadEncryption.NONE, List.of(new SagaObserver() {
 				@Override
 				public void takenOver(String name) {
 					SagaStopTests.this.takenOver.incrementAndGet();

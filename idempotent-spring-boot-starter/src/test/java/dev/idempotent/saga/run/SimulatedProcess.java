@@ -38,9 +38,7 @@ final class SimulatedProcess {
 		this.lastMoment = lastMoment;
 		SagaSettings settings = new SagaSettings(UUID.randomUUID().toString(), LEASE, Duration.ofMinutes(10), attempts,
 				1, Duration.ZERO, Duration.ofHours(24), Duration.ofHours(12));
-		this.engine = new SagaEngine(mortal(store), new Transactions(), settings, new JsonResults(),
-				(failure, attempt) -> (failure instanceof dev.idempotent.saga.StepRefusedException)
-						? FailureClassifier.Verdict.REFUSED : FailureClassifier.Verdict.UNKNOWN,
+		this.engine = new SagaEngine(mortal(store), new Transactions(), settings, new FailureClassifier(),
 				PayloadEncryption.NONE, List.of(observers));
 	}
 
