@@ -1,5 +1,7 @@
 package dev.idempotent.outbox.redis;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 
@@ -13,6 +15,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.ClassPathResource;
 
 /**
  * Commands for a pipeline. Apart from the {@link EventCommand}s, which are also used
@@ -21,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class LettuceCommands {
 
 	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+
+	private static final byte[] ADD = read("add.lua");
 
 	private LettuceCommands() {
 	}
@@ -33,6 +38,31 @@ final class LettuceCommands {
 		args.add("*");
 		fields.forEach(args::add);
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
+	}
+
+	/**
+	 * Adds the fields of events to their stream up to the first that is refused.
+	 */
+	static AsyncCommand<byte[], byte[], List<Object>> addRun(String stream, @Nullable Long maxLength,
+			List<List<byte[]>> entries) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(ADD)
+			.add(1)
+			.addKey(EventCommand.bytes(stream))
+			.add((maxLength != null) ? maxLength.toString() : "");
+		for (List<byte[]> fields : entries) {
+			args.add(fields.size());
+			fields.forEach(args::add);
+		}
+		return new AsyncCommand<>(new Command<>(CommandType.EVAL, new NestedMultiOutput<>(CODEC), args));
+	}
+
+	private static byte[] read(String script) {
+		try {
+			return new ClassPathResource(script, LettuceCommands.class).getContentAsByteArray();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Script not found on the class path: " + script, ex);
+		}
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {

@@ -1,5 +1,6 @@
 create table if not exists outbox_event (
-	id bigint auto_increment primary key,
+	lane bigint not null default (floor(rand() * 1099511627776)),
+	id bigint not null auto_increment,
 	event_id char(36) character set ascii collate ascii_bin not null,
 	topic varchar(255) not null,
 	event_key varchar(255),
@@ -7,36 +8,17 @@ create table if not exists outbox_event (
 	content_type varchar(255) not null default 'application/json',
 	payload longblob not null,
 	headers longtext not null default ('{}'),
-	created_at datetime(6) not null default (utc_timestamp(6)),
-	available_at datetime(6) not null default (utc_timestamp(6)),
 	attempts integer not null default 0,
-	claim_id char(36) character set ascii collate ascii_bin,
-	claimed_by varchar(255),
-	last_error varchar(1000)
-) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
-
-create table if not exists outbox_ordered (
-	id bigint auto_increment primary key,
-	key_hash bigint not null,
-	sequence bigint,
-	event_id char(36) character set ascii collate ascii_bin not null,
-	topic varchar(255) not null,
-	event_key varchar(255) not null,
-	type varchar(255) not null,
-	content_type varchar(255) not null default 'application/json',
-	payload longblob not null,
-	headers longtext not null default ('{}'),
+	due_at datetime(6),
 	created_at datetime(6) not null default (utc_timestamp(6)),
-	available_at datetime(6) not null default (utc_timestamp(6)),
-	attempts integer not null default 0,
-	claim_id char(36) character set ascii collate ascii_bin,
-	claimed_by varchar(255),
 	last_error varchar(1000),
-	index outbox_ordered_head (key_hash, id)
+	primary key (lane, id),
+	unique key outbox_event_id (id)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
-create table if not exists outbox_waiting (
-	id bigint not null primary key,
+create table if not exists outbox_delayed (
+	id bigint auto_increment primary key,
+	lane bigint not null,
 	event_id char(36) character set ascii collate ascii_bin not null,
 	topic varchar(255) not null,
 	event_key varchar(255),
@@ -44,19 +26,15 @@ create table if not exists outbox_waiting (
 	content_type varchar(255) not null,
 	payload longblob not null,
 	headers longtext not null,
-	created_at datetime(6) not null,
-	available_at datetime(6) not null,
-	attempts integer not null,
-	claim_id char(36) character set ascii collate ascii_bin,
-	claimed_by varchar(255),
-	last_error varchar(1000),
-	index outbox_waiting_available_at (available_at)
+	due_at datetime(6) not null,
+	created_at datetime(6) not null default (utc_timestamp(6)),
+	index outbox_delayed_due_at (due_at)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
 
 create table if not exists outbox_dead (
 	id bigint auto_increment primary key,
+	lane bigint not null,
 	sequence bigint not null,
-	key_hash bigint,
 	event_id char(36) character set ascii collate ascii_bin not null,
 	topic varchar(255) not null,
 	event_key varchar(255),
@@ -64,8 +42,8 @@ create table if not exists outbox_dead (
 	content_type varchar(255) not null,
 	payload longblob not null,
 	headers longtext not null,
-	created_at datetime(6) not null,
 	attempts integer not null,
+	created_at datetime(6) not null,
 	last_error varchar(1000),
 	died_at datetime(6) not null default (utc_timestamp(6))
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin;
