@@ -31,6 +31,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.util.Assert;
 
 /**
@@ -180,7 +181,7 @@ public final class EventTable {
 		return heads;
 	}
 
-	private static Head head(ResultSet row) throws SQLException {
+	private static Head head(ResultSet row, int number) throws SQLException {
 		return new Head(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
 				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1,
 				row.getInt("settled") == 1);
@@ -227,7 +228,7 @@ public final class EventTable {
 			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventColumns::read));
 		}
 		Set<Long> claimed = new HashSet<>(
-				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row) -> row.getLong("id"))));
+				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row, number) -> row.getLong("id"))));
 		return read(heads.stream().filter((head) -> claimed.contains(head.id())).toList(), columns);
 	}
 
@@ -264,9 +265,17 @@ public final class EventTable {
 	 * Reads rows that were claimed as they had been read.
 	 */
 	private List<Claim> read(List<Head> heads, String columns) {
-		return union(heads,
-				"select " + columns + " from " + this.tables.event() + " where lane = ? and id = ? and attempts = ?",
-				(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
+		String sql = "select " + columns + " from " + this.tables.event()
+				+ " e where e.lane = %s and e.id = %s and e.attempts = %s";
+		if (this.database.kind() != Database.POSTGRESQL) {
+			return union(heads, sql.formatted("?", "?", "?"),
+					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
+		}
+		return this.database.runAtOnce(
+				"select r.* from unnest(?::bigint[], ?::bigint[], ?::bigint[]) c(lane, id, attempts) cross join lateral ("
+						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
+				List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts)),
+				(statement) -> read(statement, EventColumns::read));
 	}
 
 	/**
@@ -478,23 +487,22 @@ public final class EventTable {
 	}
 
 	private <E, T> List<T> union(List<E> elements, String one, Function<E, List<Object>> parameters,
-			RowReader<T> reader) {
+			RowMapper<T> mapper) {
 		List<T> read = new ArrayList<>();
 		for (int from = 0; from < elements.size(); from += UNION) {
 			List<E> some = elements.subList(from, Math.min(from + UNION, elements.size()));
 			String sql = String.join(" union all ", Collections.nCopies(some.size(), "(" + one + ")"));
 			List<Object> all = some.stream().flatMap((element) -> parameters.apply(element).stream()).toList();
-			read.addAll(this.database
-				.query((connection) -> Statements.query(connection, sql, all, (row, number) -> reader.read(row))));
+			read.addAll(this.database.query((connection) -> Statements.query(connection, sql, all, mapper)));
 		}
 		return read;
 	}
 
-	private static <T> List<T> read(PreparedStatement executed, RowReader<T> reader) throws SQLException {
+	private static <T> List<T> read(PreparedStatement executed, RowMapper<T> mapper) throws SQLException {
 		List<T> read = new ArrayList<>();
 		try (ResultSet rows = Objects.requireNonNull(executed.getResultSet())) {
 			while (rows.next()) {
-				read.add(reader.read(rows));
+				read.add(mapper.mapRow(rows, read.size()));
 			}
 		}
 		return read;
@@ -629,12 +637,6 @@ public final class EventTable {
 	 */
 	public record Chunk(List<Row> due, int rows, int waiting, int blocked, Duration oldest, @Nullable Row last,
 			boolean end) {
-	}
-
-	private interface RowReader<T> {
-
-		T read(ResultSet row) throws SQLException;
-
 	}
 
 }
