@@ -19,6 +19,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -207,8 +208,7 @@ public final class EventTable {
 			claims = claimAtOnce(heads, lease, columns);
 		}
 		else {
-			List<Head> claimed = this.database
-				.runInTransaction((connection) -> claimOneByOne(connection, heads, lease));
+			List<Head> claimed = this.database.runInTransaction((connection) -> claimEach(connection, heads, lease));
 			claims = read(claimed, columns);
 		}
 		// Without a connection: a cipher may need time, or one of its own.
@@ -243,22 +243,32 @@ public final class EventTable {
 				+ ") l))";
 	}
 
-	private List<Head> claimOneByOne(Connection connection, List<Head> heads, Duration lease) {
+	private List<Head> claimEach(Connection connection, List<Head> heads, Duration lease) {
 		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
-		List<Head> claimed = new ArrayList<>();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			for (Head head : heads) {
-				Statements.bind(statement, List.<Object>of(head.lane(), head.id(), head.attempts()));
-				if (statement.executeUpdate() == 1) {
-					claimed.add(head);
+				Statements.bind(statement, parameters(head));
+				statement.addBatch();
+			}
+			int[] counts = statement.executeBatch();
+			if (Arrays.stream(counts).anyMatch((count) -> count == Statement.SUCCESS_NO_INFO)) {
+				// Drivers of MySQL can be set to send batches without counts.
+				connection.rollback();
+				for (int i = 0; i < counts.length; i++) {
+					Statements.bind(statement, parameters(heads.get(i)));
+					counts[i] = statement.executeUpdate();
 				}
 			}
-			return claimed;
+			return IntStream.range(0, counts.length).filter((i) -> counts[i] == 1).mapToObj(heads::get).toList();
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(sql, ex);
 		}
+	}
+
+	private static List<Object> parameters(Head head) {
+		return List.of(head.lane(), head.id(), head.attempts());
 	}
 
 	/**
