@@ -42,7 +42,7 @@ import org.springframework.util.Assert;
  * thread; each other method commits on its own. Rows are locked in the order of the
  * primary key. Failures are {@link org.springframework.dao.DataAccessException}s.
  */
-public final class EventTable {
+public class EventTable {
 
 	private static final Comparator<Claim> ORDER = Comparator.comparingLong(Claim::lane).thenComparingLong(Claim::id);
 

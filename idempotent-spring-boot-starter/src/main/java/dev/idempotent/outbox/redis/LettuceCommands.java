@@ -1,5 +1,8 @@
 package dev.idempotent.outbox.redis;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
@@ -12,6 +15,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.ClassPathResource;
 
 /**
  * Commands for a pipeline. Apart from the {@link EventCommand}s, which are also used
@@ -20,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class LettuceCommands {
 
 	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
+
+	private static final byte[] ADD = read("add.lua");
 
 	private LettuceCommands() {
 	}
@@ -32,6 +38,35 @@ final class LettuceCommands {
 		args.add("*");
 		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
+	}
+
+	/**
+	 * Adds events to their stream up to the first that is refused.
+	 */
+	static AsyncCommand<byte[], byte[], List<Object>> addRun(List<SerializedEvent> events, @Nullable Long maxLength) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(ADD)
+			.add(1)
+			.addKey(EntryFields.bytes(events.get(0).destination()))
+			.add((maxLength != null) ? maxLength.toString() : "");
+		for (SerializedEvent event : events) {
+			List<byte[]> fields = new ArrayList<>();
+			EntryFields.forEach(event, (name, value) -> {
+				fields.add(name);
+				fields.add(value);
+			});
+			args.add(fields.size());
+			fields.forEach(args::add);
+		}
+		return new AsyncCommand<>(new Command<>(CommandType.EVAL, new NestedMultiOutput<>(CODEC), args));
+	}
+
+	private static byte[] read(String script) {
+		try {
+			return new ClassPathResource(script, LettuceCommands.class).getContentAsByteArray();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Script not found on the class path: " + script, ex);
+		}
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {

@@ -69,6 +69,14 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 		return PREFIX;
 	}
 
+	/**
+	 * The events of a key are one command, or are sent one after the other.
+	 */
+	@Override
+	public boolean keepsOrder() {
+		return true;
+	}
+
 	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
 		return this.sender.send(events);

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.redis;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 import dev.idempotent.outbox.SerializedEvent;
@@ -21,6 +22,16 @@ record StreamCommand(@Nullable Long maxLength) implements EventCommand {
 	@Override
 	public AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event) {
 		return LettuceCommands.xadd(event, this.maxLength);
+	}
+
+	@Override
+	public boolean keepsOrder() {
+		return true;
+	}
+
+	@Override
+	public AsyncCommand<byte[], byte[], List<Object>> pipelined(List<SerializedEvent> run) {
+		return LettuceCommands.addRun(run, this.maxLength);
 	}
 
 	@Override

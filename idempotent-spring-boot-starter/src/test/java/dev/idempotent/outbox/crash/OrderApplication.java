@@ -5,8 +5,12 @@ import java.nio.file.Path;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.OutboxTables;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.ApplicationRunner;
@@ -45,13 +49,18 @@ class OrderApplication {
 	}
 
 	@Bean
-	static BeanPostProcessor faults(Storm storm) {
+	static BeanPostProcessor faults(Storm storm, Environment environment, BeanFactory beans) {
+		PlantedFault fault = environment.getRequiredProperty("crash.fault", PlantedFault.class);
 		return new BeanPostProcessor() {
 
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String beanName) {
 				if (bean instanceof OutboxPublisher publisher) {
 					return new FaultyPublisher(publisher, storm);
+				}
+				if (bean instanceof EventTable && fault != PlantedFault.NONE) {
+					return fault.plant(beans.getBean(DataSource.class), beans.getBean(OutboxTables.class),
+							beans.getBean(PayloadEncryption.class));
 				}
 				return (bean instanceof DataSource database) ? new LosingDataSource(database, storm) : bean;
 			}
@@ -61,8 +70,9 @@ class OrderApplication {
 
 	@Bean
 	ApplicationRunner writers(Storm storm, PlatformTransactionManager transactions, JdbcClient database, Outbox outbox,
-			@Value("${crash.topic}") String topic, @Value("${crash.control}") boolean control) {
-		return (arguments) -> new Writers(storm, transactions, database, outbox, topic, control).start();
+			@Value("${crash.topic}") String topic, @Value("${crash.fault}") PlantedFault fault) {
+		return (arguments) -> new Writers(storm, transactions, database, outbox, topic,
+				fault == PlantedFault.APPEND_BEFORE_LOCK).start();
 	}
 
 }

@@ -38,7 +38,7 @@ final class OrderSite implements AutoCloseable {
 				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.attempts=1000000",
 				"--idempotent.outbox.relay.backoff=200ms", "--idempotent.outbox.relay.max-backoff=1s",
 				"--idempotent.outbox.redis.timeout=1s", "--crash.seed=" + settings.seed(),
-				"--crash.control=" + settings.control(), "--crash.end=" + this.end));
+				"--crash.fault=" + settings.fault(), "--crash.end=" + this.end));
 		properties.forEach((property) -> arguments.add("--" + property));
 		this.instances = IntStream.rangeClosed(1, INSTANCES)
 			.mapToObj((number) -> new RestartedApplication("instance-" + number, OrderApplication.class, 0, arguments,

@@ -1,9 +1,18 @@
 package dev.idempotent.outbox.relay;
 
+import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.jdbc.Lanes;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -13,6 +22,9 @@ import static org.awaitility.Awaitility.await;
  * claimed.
  */
 abstract class OrderGapRules extends OutageRules {
+
+	private static final TransactionDefinition REQUIRES_NEW = new DefaultTransactionDefinition(
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
 	@Test
 	void deliversAllKeysWhoseEventsExceedTheMemoryOfABatch() {
@@ -28,6 +40,68 @@ abstract class OrderGapRules extends OutageRules {
 		open.countDown();
 		await().untilAsserted(() -> assertThat(shop.ordered()).isZero());
 		assertThat(shop.broker().published()).hasSize(40);
+	}
+
+	@Test
+	void sendsTheEventsOfAKeyAtOnceIfThePublisherKeepsTheirOrder() {
+		Shop shop = keep(Shop.open(database(), Shop.SELDOM, OrderedPublisher.class,
+				"idempotent.outbox.relay.enabled=false", "idempotent.outbox.default-topic=" + OrderedPublisher.TOPIC));
+		String[] types = numbers(250);
+		shop.appendOrdered("a", types);
+		shop.relay().start();
+		await().untilAsserted(() -> assertThat(shop.ordered()).isZero());
+		shop.relay().stop();
+		assertThat(shop.bean(OrderedPublisher.class).types).containsExactly(types);
+		assertThat(shop.bean(OrderedPublisher.class).batches).containsExactly(100, 100, 50);
+	}
+
+	@Test
+	void continuesBehindAnEventAtWhichThePublisherStopped() {
+		Shop shop = keep(Shop.open(database(), Shop.OFTEN, OrderedPublisher.class,
+				"idempotent.outbox.default-topic=" + OrderedPublisher.TOPIC));
+		String[] types = numbers(30);
+		types[7] = "refused";
+		types[20] = "refused too";
+		shop.appendOrdered("a", types);
+		await().untilAsserted(() -> assertThat(shop.ordered()).isZero());
+		assertThat(shop.bean(OrderedPublisher.class).types).containsExactly(types);
+	}
+
+	/**
+	 * The first row of a key commits after a later row of another key of its lane has
+	 * been delivered, and no instance learns of it.
+	 */
+	@Test
+	void doesNotOvertakeAnEarlierEventOfAnotherKeyOfItsLane() {
+		Shop shop = open(Shop.SELDOM);
+		shop.inTransaction((status) -> {
+			insertIntoLaneOfOther(shop, "1");
+			new TransactionTemplate(shop.manager(), REQUIRES_NEW)
+				.executeWithoutResult((inner) -> shop.appendOrderedWithin("other", "other"));
+			await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("other"));
+		});
+		Row second = insertIntoLaneOfOther(shop, "2");
+		shop.relay().committed(List.of(second));
+		await().untilAsserted(() -> assertThat(shop.broker().types()).containsExactly("other", "1", "2"));
+	}
+
+	private static Row insertIntoLaneOfOther(Shop shop, String type) {
+		long lane = Lanes.of(RecordingPublisher.TOPIC, "other");
+		shop.database()
+			.sql("insert into relay_event (lane, event_id, topic, event_key, type, payload, headers) "
+					+ "values (?, ?, ?, 'one', ?, ?, '{}')")
+			.params(lane, UUID.randomUUID(), RecordingPublisher.TOPIC, type, new byte[] { 1 })
+			.update();
+		long id = shop.database()
+			.sql("select id from relay_event where event_key = 'one' and type = ?")
+			.param(type)
+			.query(Long.class)
+			.single();
+		return new Row(lane, id, RecordingPublisher.TOPIC);
+	}
+
+	private static String[] numbers(int count) {
+		return IntStream.range(0, count).mapToObj(Integer::toString).toArray(String[]::new);
 	}
 
 	@Test
