@@ -163,7 +163,7 @@ final class LeaseHandlerRun extends HandlerRun {
 	}
 
 	private void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
-		boolean errorPageDue = response.isErrorSent() && ErrorDetectingResponse.isErrorSent(response);
+		boolean errorPageDue = response.isErrorSent() && IdempotencyErrorFilter.isErrorSent(response);
 		if (isOpen(request) && !this.failed && !errorPageDue) {
 			settle(request, response);
 			storeErrorAnsweredByFilter(request);
