@@ -99,7 +99,7 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	TableScript sagaSchema(DataSource dataSource, SagaProperties properties, SagaTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), JdbcSagaStore.class, tables::named,
+		return new TableScript(dataSource, properties.initializeSchema(), "saga", tables::named,
 				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema.", null));
 	}
