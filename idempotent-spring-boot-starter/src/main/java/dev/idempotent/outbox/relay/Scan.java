@@ -131,7 +131,7 @@ final class Scan {
 	private synchronized void startIfRequested() {
 		if (this.requested && !this.pass.requested) {
 			this.requested = false;
-			this.pass = new Pass(true, false);
+			this.pass = new Pass(true, this.pass.thorough);
 		}
 	}
 
