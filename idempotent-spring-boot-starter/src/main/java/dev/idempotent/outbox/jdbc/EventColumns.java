@@ -56,8 +56,9 @@ final class EventColumns {
 
 	/**
 	 * Reads a claimed row, without the parts of its event that are unreadable.
+	 * @param number of the row in the result
 	 */
-	static Claim read(ResultSet row) throws SQLException {
+	static Claim read(ResultSet row, int number) throws SQLException {
 		UUID id = id(row.getString("event_id"));
 		byte[] payload = row.getBytes("payload");
 		Map<String, String> headers = headers(row.getString("headers"));

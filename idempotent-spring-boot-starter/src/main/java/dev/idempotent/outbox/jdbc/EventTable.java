@@ -19,6 +19,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -31,6 +32,7 @@ import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.util.Assert;
 
 /**
@@ -180,7 +182,7 @@ public class EventTable {
 		return heads;
 	}
 
-	private static Head head(ResultSet row) throws SQLException {
+	private static Head head(ResultSet row, int number) throws SQLException {
 		return new Head(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
 				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1,
 				row.getInt("settled") == 1);
@@ -206,8 +208,7 @@ public class EventTable {
 			claims = claimAtOnce(heads, lease, columns);
 		}
 		else {
-			List<Head> claimed = this.database
-				.runInTransaction((connection) -> claimOneByOne(connection, heads, lease));
+			List<Head> claimed = this.database.runInTransaction((connection) -> claimEach(connection, heads, lease));
 			claims = read(claimed, columns);
 		}
 		// Without a connection: a cipher may need time, or one of its own.
@@ -227,7 +228,7 @@ public class EventTable {
 			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventColumns::read));
 		}
 		Set<Long> claimed = new HashSet<>(
-				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row) -> row.getLong("id"))));
+				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row, number) -> row.getLong("id"))));
 		return read(heads.stream().filter((head) -> claimed.contains(head.id())).toList(), columns);
 	}
 
@@ -242,31 +243,49 @@ public class EventTable {
 				+ ") l))";
 	}
 
-	private List<Head> claimOneByOne(Connection connection, List<Head> heads, Duration lease) {
+	private List<Head> claimEach(Connection connection, List<Head> heads, Duration lease) {
 		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
 				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
-		List<Head> claimed = new ArrayList<>();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			for (Head head : heads) {
-				Statements.bind(statement, List.<Object>of(head.lane(), head.id(), head.attempts()));
-				if (statement.executeUpdate() == 1) {
-					claimed.add(head);
+				Statements.bind(statement, parameters(head));
+				statement.addBatch();
+			}
+			int[] counts = statement.executeBatch();
+			if (Arrays.stream(counts).anyMatch((count) -> count == Statement.SUCCESS_NO_INFO)) {
+				// Drivers of MySQL can be set to send batches without counts.
+				connection.rollback();
+				for (int i = 0; i < counts.length; i++) {
+					Statements.bind(statement, parameters(heads.get(i)));
+					counts[i] = statement.executeUpdate();
 				}
 			}
-			return claimed;
+			return IntStream.range(0, counts.length).filter((i) -> counts[i] == 1).mapToObj(heads::get).toList();
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(sql, ex);
 		}
 	}
 
+	private static List<Object> parameters(Head head) {
+		return List.of(head.lane(), head.id(), head.attempts());
+	}
+
 	/**
 	 * Reads rows that were claimed as they had been read.
 	 */
 	private List<Claim> read(List<Head> heads, String columns) {
-		return union(heads,
-				"select " + columns + " from " + this.tables.event() + " where lane = ? and id = ? and attempts = ?",
-				(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
+		String sql = "select " + columns + " from " + this.tables.event()
+				+ " e where e.lane = %s and e.id = %s and e.attempts = %s";
+		if (this.database.kind() != Database.POSTGRESQL) {
+			return union(heads, sql.formatted("?", "?", "?"),
+					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
+		}
+		return this.database.runAtOnce(
+				"select r.* from unnest(?::bigint[], ?::bigint[], ?::bigint[]) c(lane, id, attempts) cross join lateral ("
+						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
+				List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts)),
+				(statement) -> read(statement, EventColumns::read));
 	}
 
 	/**
@@ -478,23 +497,22 @@ public class EventTable {
 	}
 
 	private <E, T> List<T> union(List<E> elements, String one, Function<E, List<Object>> parameters,
-			RowReader<T> reader) {
+			RowMapper<T> mapper) {
 		List<T> read = new ArrayList<>();
 		for (int from = 0; from < elements.size(); from += UNION) {
 			List<E> some = elements.subList(from, Math.min(from + UNION, elements.size()));
 			String sql = String.join(" union all ", Collections.nCopies(some.size(), "(" + one + ")"));
 			List<Object> all = some.stream().flatMap((element) -> parameters.apply(element).stream()).toList();
-			read.addAll(this.database
-				.query((connection) -> Statements.query(connection, sql, all, (row, number) -> reader.read(row))));
+			read.addAll(this.database.query((connection) -> Statements.query(connection, sql, all, mapper)));
 		}
 		return read;
 	}
 
-	private static <T> List<T> read(PreparedStatement executed, RowReader<T> reader) throws SQLException {
+	private static <T> List<T> read(PreparedStatement executed, RowMapper<T> mapper) throws SQLException {
 		List<T> read = new ArrayList<>();
 		try (ResultSet rows = Objects.requireNonNull(executed.getResultSet())) {
 			while (rows.next()) {
-				read.add(reader.read(rows));
+				read.add(mapper.mapRow(rows, read.size()));
 			}
 		}
 		return read;
@@ -629,12 +647,6 @@ public class EventTable {
 	 */
 	public record Chunk(List<Row> due, int rows, int waiting, int blocked, Duration oldest, @Nullable Row last,
 			boolean end) {
-	}
-
-	private interface RowReader<T> {
-
-		T read(ResultSet row) throws SQLException;
-
 	}
 
 }

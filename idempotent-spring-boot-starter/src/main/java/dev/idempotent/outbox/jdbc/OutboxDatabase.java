@@ -16,6 +16,7 @@ import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
@@ -114,7 +115,7 @@ final class OutboxDatabase {
 	 * @param arrays a statement with one array of {@code bigint} for each parameter
 	 * @param result reads what the statement has returned
 	 */
-	<T> T runAtOnce(String sql, List<Long[]> arrays, StatementResult<T> result) {
+	<T> T runAtOnce(String sql, List<Long[]> arrays, PreparedStatementCallback<T> result) {
 		Function<Connection, T> work = (connection) -> {
 			// The settings end with the transaction, which is this call if there is no
 			// other.
@@ -125,7 +126,7 @@ final class OutboxDatabase {
 				}
 				statement.execute();
 				statement.getMoreResults();
-				return result.read(statement);
+				return result.doInPreparedStatement(statement);
 			}
 			catch (SQLException ex) {
 				throw Statements.translate(sql, ex);
@@ -186,15 +187,6 @@ final class OutboxDatabase {
 				}
 			}
 		}
-	}
-
-	/**
-	 * Reads the result of a statement that was executed.
-	 */
-	interface StatementResult<T> {
-
-		T read(PreparedStatement statement) throws SQLException;
-
 	}
 
 }

@@ -5,10 +5,12 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxSamples;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
 import dev.idempotent.testing.RealMariaDb;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -67,6 +69,24 @@ abstract class MySqlEventTableContract extends EventTableContract {
 				"insert into " + events() + " (event_id, topic, type, payload) values (upper(?), ?, 'foreign', '')",
 				id.toString(), TOPIC);
 		assertThat(claim()).extracting((claim) -> claim.event().id()).containsExactly(id);
+	}
+
+	/**
+	 * Drivers do not count the rows of such batches.
+	 */
+	@Test
+	void claimsEachRowOnceWithBulkStatements() {
+		try (HikariDataSource pool = mariaDb.connect(url() + "?useBulkStmts=true&rewriteBatchedStatements=true")) {
+			EventTable bulk = fixture().through(pool).table();
+			append("one", "two", "three", "four", "five");
+			List<Head> heads = heads();
+			claim(heads.subList(1, 3));
+			List<Claim> claims = bulk.claim(heads, LEASE, 10);
+			assertThat(claims).extracting((claim) -> claim.event().sequence())
+				.containsExactly(heads.get(0).id(), heads.get(3).id(), heads.get(4).id());
+			assertThat(bulk.delete(claims)).isEqualTo(3);
+			assertThat(heads()).hasSize(2);
+		}
 	}
 
 }

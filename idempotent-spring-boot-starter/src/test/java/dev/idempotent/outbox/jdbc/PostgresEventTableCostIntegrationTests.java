@@ -106,12 +106,16 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 	 */
 	@Test
 	void readsLargePayloadsAfterTheClaimHasCommitted() {
-		template().update("insert into cost_event (event_id, topic, type, payload) "
-				+ "values (gen_random_uuid(), ?, 'large', decode(repeat('00', 1000001), 'hex'))", TOPIC);
+		insertLarge();
 		List<Head> heads = table().heads(due(), 1);
 		count.take();
 		assertThat(claim(heads)).extracting((claim) -> claim.event().payload().length).containsExactly(1_000_001);
 		assertThat(count.take()).isEqualTo(2);
+	}
+
+	private void insertLarge() {
+		template().update("insert into cost_event (event_id, topic, type, payload) "
+				+ "values (gen_random_uuid(), ?, 'large', decode(repeat('00', 1000001), 'hex'))", TOPIC);
 	}
 
 	@Test
@@ -181,10 +185,15 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			table().delete(claim(table().heads(due(), 100)));
 			append("two");
 			table().bury(failures(claim(table().heads(due(), 1)), "broken"));
+			insertLarge();
+			table().delete(claim(table().heads(due(), 1)));
 		}
+		insertLarge();
+		List<Head> large = table().heads(due(), 1);
 		template().update("insert into cost_event (lane, event_id, topic, type, payload) select i * 1000, "
 				+ "gen_random_uuid(), ?, 'type', '' from generate_series(1, ?) i", TOPIC, ROWS);
 		RowReads reads = new RowReads(pool);
+		assertThat(reads.atMost(FEW, "cost_event", "a claim of a large event", () -> claim(large))).hasSize(1);
 		for (int i = 0; i < 4; i++) {
 			List<Look> lanes = reads.atMost(FEW, "cost_event", "a scan",
 					() -> table().scan(Long.MIN_VALUE, BATCH)
