@@ -8,8 +8,6 @@ import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.idempotency.IdempotencyObserver;
-import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
@@ -36,7 +34,7 @@ final class ObservedStore {
 
 	private final OnStoreFailure onFailure;
 
-	private final IdempotencyObserver observer;
+	private final ObserverList observers;
 
 	private final OutageLog outage;
 
@@ -44,10 +42,10 @@ final class ObservedStore {
 
 	private volatile boolean outageOfWrites;
 
-	ObservedStore(IdempotencyStore store, OnStoreFailure onFailure, IdempotencyObserver observer) {
+	ObservedStore(IdempotencyStore store, OnStoreFailure onFailure, ObserverList observers) {
 		this.store = store;
 		this.onFailure = onFailure;
-		this.observer = observer;
+		this.observers = observers;
 		this.outage = log(store, onFailure);
 	}
 
@@ -69,15 +67,15 @@ final class ObservedStore {
 		boolean renewed = call(StoreVerb.RENEW,
 				() -> this.store.renew(request.key(), request.token(), request.lease()));
 		if (renewed) {
-			this.observer.leasesRenewed(1);
+			this.observers.leasesRenewed(1);
 		}
 		return renewed;
 	}
 
 	Set<Renewal> renewAll(List<Renewal> renewals) {
-		Set<Renewal> renewed = observed(StoreVerb.RENEW, () -> this.store.renewAll(renewals));
+		Set<Renewal> renewed = this.observers.observe(describe(), StoreVerb.RENEW, () -> this.store.renewAll(renewals));
 		if (!renewed.isEmpty()) {
-			this.observer.leasesRenewed(renewed.size());
+			this.observers.leasesRenewed(renewed.size());
 		}
 		return renewed;
 	}
@@ -102,7 +100,7 @@ final class ObservedStore {
 	 * Reports that a claim was lost before it was settled.
 	 */
 	void leaseLost(IdempotencyKey key) {
-		this.observer.leaseLost(key);
+		this.observers.leaseLost(key);
 	}
 
 	/**
@@ -143,7 +141,7 @@ final class ObservedStore {
 		// them.
 		boolean write = verb == StoreVerb.CLAIM || verb == StoreVerb.COMPLETE;
 		try {
-			T reply = observed(verb, step);
+			T reply = this.observers.observe(describe(), verb, step);
 			endOutage(start, write);
 			return reply;
 		}
@@ -165,23 +163,6 @@ final class ObservedStore {
 			if (!this.outage.isOpen()) {
 				this.outageOfWrites = false;
 			}
-		}
-	}
-
-	private <T> T observed(StoreVerb verb, Supplier<T> step) {
-		long start = System.nanoTime();
-		StoreResult result = StoreResult.FAILED;
-		try {
-			T reply = step.get();
-			result = StoreResult.ANSWERED;
-			return reply;
-		}
-		catch (IdempotencyStoreUnavailableException ex) {
-			result = StoreResult.UNAVAILABLE;
-			throw ex;
-		}
-		finally {
-			this.observer.storeCalled(describe(), verb, result, Duration.ofNanos(System.nanoTime() - start));
 		}
 	}
 

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.IdempotencyObserver;
-import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
@@ -36,16 +34,16 @@ final class ObservedTransactions {
 
 	private final OutageLog outage;
 
-	private final IdempotencyObserver observer;
+	private final ObserverList observers;
 
 	/**
 	 * Observes transactions.
 	 * @param outage shared by all operations on the database
 	 */
-	ObservedTransactions(IdempotencyTransactions transactions, OutageLog outage, IdempotencyObserver observer) {
+	ObservedTransactions(IdempotencyTransactions transactions, OutageLog outage, ObserverList observers) {
 		this.transactions = transactions;
 		this.outage = outage;
-		this.observer = observer;
+		this.observers = observers;
 	}
 
 	/**
@@ -150,20 +148,14 @@ final class ObservedTransactions {
 
 	private <T extends @Nullable Object> T observed(StoreVerb verb, Supplier<T> step) {
 		long start = System.nanoTime();
-		StoreResult result = StoreResult.FAILED;
 		try {
-			T reply = step.get();
-			result = StoreResult.ANSWERED;
+			T reply = this.observers.observe(DATABASE, verb, step);
 			this.outage.succeeded(start);
 			return reply;
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
-			result = StoreResult.UNAVAILABLE;
 			this.outage.failed(start, ex);
 			throw ex;
-		}
-		finally {
-			this.observer.storeCalled(DATABASE, verb, result, Duration.ofNanos(System.nanoTime() - start));
 		}
 	}
 

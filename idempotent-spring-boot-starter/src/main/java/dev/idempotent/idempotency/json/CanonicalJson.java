@@ -231,7 +231,8 @@ public final class CanonicalJson {
 		String sign = json.startsWith("-") ? "-" : "";
 		int point = mantissa.indexOf('.');
 		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
-			return (point < 0) ? json : StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
+			return (point < 0) ? json
+					: StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
 		}
 		String all = mantissa.substring(sign.length()).replace(".", "");
 		String significant = StringUtils.trimLeadingCharacter(all, '0');

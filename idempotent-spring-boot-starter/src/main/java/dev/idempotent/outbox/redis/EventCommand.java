@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
@@ -51,6 +52,10 @@ interface EventCommand {
 	 * @param cluster whether the reply is that of a node of a Cluster
 	 */
 	default void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
+	}
+
+	static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 }

@@ -2,7 +2,7 @@ package dev.idempotent.outbox.redis;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
@@ -30,30 +30,26 @@ final class LettuceCommands {
 	private LettuceCommands() {
 	}
 
-	static AsyncCommand<byte[], byte[], String> xadd(SerializedEvent event, @Nullable Long maxLength) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
+	static AsyncCommand<byte[], byte[], String> xadd(String stream, @Nullable Long maxLength, List<byte[]> fields) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(stream));
 		if (maxLength != null) {
 			args.add("MAXLEN").add("~").add(maxLength.longValue());
 		}
 		args.add("*");
-		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
+		fields.forEach(args::add);
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
 	}
 
 	/**
-	 * Adds events to their stream up to the first that is refused.
+	 * Adds the fields of events to their stream up to the first that is refused.
 	 */
-	static AsyncCommand<byte[], byte[], List<Object>> addRun(List<SerializedEvent> events, @Nullable Long maxLength) {
+	static AsyncCommand<byte[], byte[], List<Object>> addRun(String stream, @Nullable Long maxLength,
+			List<List<byte[]>> entries) {
 		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(ADD)
 			.add(1)
-			.addKey(EntryFields.bytes(events.get(0).destination()))
+			.addKey(EventCommand.bytes(stream))
 			.add((maxLength != null) ? maxLength.toString() : "");
-		for (SerializedEvent event : events) {
-			List<byte[]> fields = new ArrayList<>();
-			EntryFields.forEach(event, (name, value) -> {
-				fields.add(name);
-				fields.add(value);
-			});
+		for (List<byte[]> fields : entries) {
 			args.add(fields.size());
 			fields.forEach(args::add);
 		}
@@ -70,7 +66,7 @@ final class LettuceCommands {
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()))
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(event.destination()))
 			.addValue(CloudEventJson.write(event));
 		return new AsyncCommand<>(new Command<>(CommandType.PUBLISH, new IntegerOutput<>(CODEC), args));
 	}
@@ -84,9 +80,8 @@ final class LettuceCommands {
 				new Command<>(CommandType.HELLO, new NestedMultiOutput<>(CODEC), new CommandArgs<>(CODEC)));
 	}
 
-	static AsyncCommand<byte[], byte[], Long> wait(ReplicaConfirmation required) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(required.replicas())
-			.add(required.timeout().toMillis());
+	static AsyncCommand<byte[], byte[], Long> wait(int replicas, Duration timeout) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(replicas).add(timeout.toMillis());
 		return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(CODEC), args));
 	}
 

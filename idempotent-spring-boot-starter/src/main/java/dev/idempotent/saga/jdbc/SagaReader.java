@@ -52,7 +52,7 @@ final class SagaReader {
 	}
 
 	@Nullable StoredSaga find(Connection connection, IdempotencyKey id) {
-		return SagaStatements
+		return SagaSql
 			.query(connection, this.select + " = ? order by t.seq", List.of(id.digest()), (row, number) -> saga(row))
 			.stream()
 			.reduce(SagaReader::withJournalOf)

@@ -251,19 +251,28 @@ public interface SagaStore {
 			@Nullable String unreadable) {
 
 		/**
-		 * Creates a saga that was taken over and then could not be read.
+		 * Creates a saga that was taken over and not read yet.
 		 * @param owner the new owner
 		 * @param name the name
 		 * @param status the status
 		 * @param attempts how often it was taken over without progress
 		 * @param unfit how often it did not fit an instance
-		 * @param why why it could not be read
 		 * @return the saga without what is unknown
 		 */
-		public static StoredSaga unreadable(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit,
-				String why) {
+		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
 			return new StoredSaga(owner, name, status, 0, attempts, unfit, new Fingerprint(0, ""), null, null, null,
-					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, List.of(), why);
+					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, List.of(), "The saga was not read");
+		}
+
+		/**
+		 * Returns this saga as one that cannot be read.
+		 * @param why why it cannot be read
+		 * @return the saga
+		 */
+		public StoredSaga unreadable(String why) {
+			return new StoredSaga(this.owner, this.name, this.status, this.steps, this.attempts, this.unfit,
+					this.fingerprint, this.arguments, this.result, this.reason, this.due, this.age, this.createdAt,
+					this.deadline, this.journal, why);
 		}
 
 		/**

@@ -45,7 +45,8 @@ class ObserverListTests {
 		assertThat(this.second.started()).hasSize(1);
 		assertThat(this.second.outcomes()).containsExactly(Outcome.RUN, Outcome.REPLAYED);
 		assertThat(this.second.storeCalls()).hasSize(3);
-		assertThat(output).containsOnlyOnce("ThrowingObserver has failed; its observation is missing");
+		assertThat(output).containsOnlyOnce("An IdempotencyObserver has failed with ")
+			.containsOnlyOnce("; its observation is missing");
 	}
 
 	@Test

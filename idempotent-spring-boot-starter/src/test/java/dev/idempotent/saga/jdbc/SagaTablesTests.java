@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 /**
  * Tests for the check of the tables at startup, and for their names.
  */
-class SagaTableCheckTests {
+class SagaTablesTests {
 
 	private final DataSource dataSource = new DriverManagerDataSource(
 			"jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");

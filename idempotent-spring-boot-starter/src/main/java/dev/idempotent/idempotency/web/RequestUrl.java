@@ -4,19 +4,72 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
+import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
+import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The encoding of texts in URLs. Bytes that differ stay different, in whichever charset
- * the container or the application reads them.
+ * The texts in the URL of a request. Bytes that differ stay different, in whichever
+ * charset the container or the application reads them. The parameters are parsed from the
+ * query: {@link HttpServletRequest#getParameterMap()} would consume the body of a form
+ * and include its fields.
  */
-final class PercentEncoding {
+final class RequestUrl {
 
 	private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
-	private PercentEncoding() {
+	private RequestUrl() {
+	}
+
+	/**
+	 * Returns all parameters by name, each with its values in the order sent. Names and
+	 * values are in {@link #normalize normal} percent-encoding.
+	 */
+	static SortedMap<String, List<String>> query(HttpServletRequest request) {
+		String query = request.getQueryString();
+		if (query == null) {
+			return Collections.emptySortedMap();
+		}
+		SortedMap<String, List<String>> parameters = new TreeMap<>();
+		for (String pair : query.split("&", -1)) {
+			if (!pair.isEmpty()) {
+				int equals = pair.indexOf('=');
+				String name = (equals < 0) ? pair : pair.substring(0, equals);
+				String value = (equals < 0) ? "" : pair.substring(equals + 1);
+				parameters.computeIfAbsent(normalize(name.replace('+', ' ')), (key) -> new ArrayList<>())
+					.add(normalize(value.replace('+', ' ')));
+			}
+		}
+		return parameters;
+	}
+
+	/**
+	 * Returns the first value of each parameter, decoded.
+	 * @throws RefusedRequestException if the query is not UTF-8
+	 */
+	static Map<String, String> firstOfQuery(HttpServletRequest request) {
+		Map<String, String> first = new HashMap<>();
+		query(request).forEach((name, values) -> first.put(requireUtf8(name), requireUtf8(values.get(0))));
+		return first;
+	}
+
+	private static String requireUtf8(String text) {
+		String decoded = decode(text);
+		if (decoded == null) {
+			throw Problem.REQUEST_MALFORMED
+				.refusal("This operation derives its idempotency key from the query, which must be UTF-8 in "
+						+ "percent-encoding.");
+		}
+		return decoded;
 	}
 
 	/**

@@ -3,29 +3,43 @@ package dev.idempotent.idempotency.web;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 import dev.idempotent.idempotency.Idempotent;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.AsyncHandlerInterceptor;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Lets Spring MVC call an annotated handler only in an open run, whichever mapping,
- * servlet or dispatch leads there, and records that the call has returned normally. The
- * run is that of the handler, or of one that dispatches to it: its key then covers both.
+ * Records what Spring MVC tells of the call of a handler: that it begins, has returned
+ * normally, or has failed, before the application resolves the exception. Lets annotated
+ * handlers be called only in an open run, whichever mapping, servlet or dispatch leads
+ * there. The run is that of the handler, or of one that dispatches to it: its key then
+ * covers both.
  */
-final class HandlerCallInterceptor implements AsyncHandlerInterceptor {
+final class HandlerCallRecorder implements AsyncHandlerInterceptor, HandlerExceptionResolver, PriorityOrdered {
 
-	private final IdempotentOperations operations;
+	/**
+	 * Whether a handler may run under the key of another one.
+	 */
+	private final Predicate<HandlerMethod> leased;
 
 	private final Map<Method, Boolean> annotated = new ConcurrentHashMap<>();
 
-	HandlerCallInterceptor(IdempotentOperations operations) {
-		this.operations = operations;
+	HandlerCallRecorder(Predicate<HandlerMethod> leased) {
+		this.leased = leased;
+	}
+
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
 	@Override
@@ -34,7 +48,10 @@ final class HandlerCallInterceptor implements AsyncHandlerInterceptor {
 			HandlerRun run = runOf(request, method);
 			if (run != null) {
 				if (!isResultDispatched(request)) {
-					run.handlerCalled(method);
+					Object bean = method.getBean();
+					boolean advised = HandlerEntryAdvisor.isAdvised(bean, method.getMethod());
+					run.handlerCalled(method, advised,
+							advised && HandlerEntryAdvisor.isWatched(bean, method.getMethod()));
 				}
 			}
 			else if (isAnnotated(method) && !isCovered(request, method) && !isResultDispatched(request)) {
@@ -48,7 +65,7 @@ final class HandlerCallInterceptor implements AsyncHandlerInterceptor {
 	 * A run of another handler has no transaction for this one, or not the same.
 	 */
 	private boolean isCovered(HttpServletRequest request, HandlerMethod method) {
-		return HandlerRun.isOpen(request) && this.operations.isLeased(method);
+		return HandlerRun.isOpen(request) && this.leased.test(method);
 	}
 
 	@Override
@@ -61,6 +78,16 @@ final class HandlerCallInterceptor implements AsyncHandlerInterceptor {
 	public void afterConcurrentHandlingStarted(HttpServletRequest request, HttpServletResponse response,
 			Object handler) {
 		callReturned(request, handler);
+	}
+
+	@Override
+	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
+			@Nullable Object handler, Exception ex) {
+		HandlerRun run = HandlerRun.of(request);
+		if (run != null) {
+			run.handlingFailed(ex);
+		}
+		return null;
 	}
 
 	private static void callReturned(HttpServletRequest request, Object handler) {
