@@ -59,8 +59,8 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule outboxRedisKnowsNoDatabase = ArchitectureTests.room(OUTBOX_REDIS, OUTBOX, CONNECTIONS, WORK,
-			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.data.redis..",
-			"io.lettuce..", "tools.jackson.core..");
+			"java..", "org.slf4j..", "org.jspecify..", "org.springframework.core.io..", "org.springframework.dao..",
+			"org.springframework.data.redis..", "io.lettuce..", "tools.jackson.core..");
 
 	@ArchTest
 	static final ArchRule outboxModulithKnowsApplicationEventsAlone = ArchitectureTests.room(OUTBOX + ".modulith",

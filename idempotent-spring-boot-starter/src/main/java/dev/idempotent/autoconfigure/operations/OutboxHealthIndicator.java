@@ -33,7 +33,7 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	/**
 	 * Creates the indicator.
-	 * @param operations asks the database, but not for the backlog, which a query would
+	 * @param operations queries the database, but not for the backlog, which it would
 	 * have to search
 	 * @param relay supplies {@code null} while the outbox is off
 	 * @param maxAge the age of the oldest pending event, and of the last scan, from which

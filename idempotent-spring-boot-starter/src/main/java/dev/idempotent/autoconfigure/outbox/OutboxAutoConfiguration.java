@@ -38,6 +38,8 @@ import dev.idempotent.outbox.json.JacksonPayloadWriter;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
+import dev.idempotent.work.Observers;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -222,7 +224,26 @@ public final class OutboxAutoConfiguration {
 	}
 
 	static OutboxObserver all(ObjectProvider<OutboxObserver> observers) {
-		return new Observers(observers.orderedStream().toList());
+		Observers<OutboxObserver> all = new Observers<>(observers.orderedStream().toList(),
+				LoggerFactory.getLogger(OutboxRelay.class), "An OutboxObserver", "events are delivered nevertheless");
+		return new OutboxObserver() {
+
+			@Override
+			public void published(String publisher, BatchResult batch, Duration took) {
+				all.each((each) -> each.published(publisher, batch, took));
+			}
+
+			@Override
+			public void delivered(String publisher, Duration sinceCommit) {
+				all.each((each) -> each.delivered(publisher, sinceCommit));
+			}
+
+			@Override
+			public void unreceived(String publisher) {
+				all.each((each) -> each.unreceived(publisher));
+			}
+
+		};
 	}
 
 	/**
@@ -281,25 +302,6 @@ public final class OutboxAutoConfiguration {
 		return script.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "delayed_due_at", unqualified + "delayed_due_at")
 			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|delayed|dead|control|transaction)\\b",
 					prefix + "$1");
-	}
-
-	private record Observers(List<OutboxObserver> observers) implements OutboxObserver {
-
-		@Override
-		public void published(String publisher, BatchResult batch, Duration took) {
-			this.observers.forEach((each) -> each.published(publisher, batch, took));
-		}
-
-		@Override
-		public void delivered(String publisher, Duration sinceCommit) {
-			this.observers.forEach((each) -> each.delivered(publisher, sinceCommit));
-		}
-
-		@Override
-		public void unreceived(String publisher) {
-			this.observers.forEach((each) -> each.unreceived(publisher));
-		}
-
 	}
 
 }

@@ -149,6 +149,7 @@ final class Circuits {
 	 * Waits for the next probe.
 	 * @return a lane, or {@code null} if there is none after some time
 	 */
+	@SuppressWarnings("WaitNotInLoop") // It may return none.
 	synchronized @Nullable Wake awaitProbe(Duration patience) throws InterruptedException {
 		Wake probe = nextProbe();
 		if (probe == null) {

@@ -386,7 +386,7 @@ final class PublisherWorkers {
 			Thread.sleep(PAUSE_MILLIS);
 		}
 		catch (InterruptedException ex) {
-			// Nobody interrupts the threads of a relay but its publishers.
+			// Only publishers interrupt the threads of a relay.
 		}
 	}
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes over the table of events in the order of lanes, again and again, and wakes the
- * workers with the lanes that nobody woke here: those of dead instances, of other
+ * workers with the lanes that no commit woke here: those of dead instances, of other
  * programs, and those whose backoff has ended. Takes 5 % of the time of a thread; up to
  * 50 % if a pass would take too long otherwise.
  */
@@ -131,7 +131,7 @@ final class Scan {
 	private synchronized void startIfRequested() {
 		if (this.requested && !this.pass.requested) {
 			this.requested = false;
-			this.pass = new Pass(true, false);
+			this.pass = new Pass(true, this.pass.thorough);
 		}
 	}
 

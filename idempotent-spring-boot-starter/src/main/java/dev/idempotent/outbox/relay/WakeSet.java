@@ -59,6 +59,7 @@ final class WakeSet {
 	 * @param patience how long to wait for the first one
 	 * @return in the order of lanes, so that all transactions lock rows in one order
 	 */
+	@SuppressWarnings("WaitNotInLoop") // It may return none.
 	List<Wake> take(int limit, Duration patience) throws InterruptedException {
 		List<Wake> oldest = new ArrayList<>();
 		this.lock.lock();

@@ -60,7 +60,6 @@ class DeletedAndPausedRowsIntegrationTests {
 			for (int events = 1; events <= 50; events++) {
 				this.shop.appendOrdered("hot", "new");
 				awaitDelivered(events);
-				System.out.println("READ " + events + " " + (pagesRead() - before) + " " + read("idx_scan + seq_scan", "user")+ " " + read("idx_blks_hit", "io"));
 			}
 			// Sessions report late what they have read: the insertions are included.
 			assertThat(pagesRead() - before).isLessThan(15L * ROWS);
