@@ -104,7 +104,7 @@ final class SagaDriver {
 				run.write();
 			}
 			if (change(run, SagaStatus.COMPLETED, stored, null, this.resources.settings().retention())) {
-				this.resources.observers().ended(run.name(), SagaStatus.COMPLETED, run.age());
+				ended(run, SagaStatus.COMPLETED);
 				return RunEnd.completed(result);
 			}
 		}
@@ -182,7 +182,7 @@ final class SagaDriver {
 		catch (RunAbortedError ex) {
 			return leave(run, body, ex);
 		}
-		this.resources.observers().ended(run.name(), SagaStatus.COMPENSATED, run.age());
+		ended(run, SagaStatus.COMPENSATED);
 		return RunEnd.compensated(reason);
 	}
 
@@ -193,7 +193,7 @@ final class SagaDriver {
 	private RunEnd lost(SagaRun run, SagaBody body) {
 		StoredSaga stored = find(run);
 		if (stored == null || !stored.owner().equals(run.owner())) {
-			this.resources.observers().fenced(run.name());
+			this.resources.tell((observer) -> observer.fenced(run.name()));
 			logger.debug("Saga {} has another owner", run.id());
 			return RunEnd.of(Kind.LOST);
 		}
@@ -268,7 +268,7 @@ final class SagaDriver {
 			return releaseAfter(run, backoff(run.attempts()), ex.getCause());
 		}
 		logger.error("Saga {} ({}) is halted and needs an operator: {}", run.id(), run.name(), reason);
-		this.resources.observers().ended(run.name(), SagaStatus.HALTED, run.age());
+		ended(run, SagaStatus.HALTED);
 		return RunEnd.of(Kind.HALTED);
 	}
 
@@ -317,6 +317,10 @@ final class SagaDriver {
 		catch (RuntimeException ex) {
 			throw new RunAbortedError(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
 		}
+	}
+
+	private void ended(SagaRun run, SagaStatus status) {
+		this.resources.tell((observer) -> observer.ended(run.name(), status, run.age()));
 	}
 
 }
