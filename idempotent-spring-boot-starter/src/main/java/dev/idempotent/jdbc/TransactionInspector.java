@@ -1,14 +1,19 @@
 package dev.idempotent.jdbc;
 
+import java.sql.Connection;
+import java.util.function.Function;
+
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Determines whether the connection of the calling thread is in a transaction. Begins no
- * transactions.
+ * The connection of the calling thread: whether it is in a transaction, and statements on
+ * it. Begins no transactions.
  */
 public final class TransactionInspector extends DataSourceTransactionManager {
 
@@ -32,6 +37,34 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	public boolean isManaged() {
 		return TransactionSynchronizationManager.getResource(this.target) instanceof ConnectionHolder holder
 				&& (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()));
+	}
+
+	/**
+	 * Returns whether the calling thread has a connection that commits with its
+	 * transaction.
+	 * @param target the data source whose connections transaction managers bind
+	 * @return {@code false} if the transaction is one of another data source
+	 */
+	public static boolean isBound(DataSource target) {
+		return TransactionSynchronizationManager.getResource(target) instanceof ConnectionHolder;
+	}
+
+	/**
+	 * Runs work on the connection of the calling thread's transaction: the pool may not
+	 * have another one.
+	 * @param <T> the type of the work's result
+	 * @param target the data source whose connections transaction managers bind
+	 * @param work what to do with the connection
+	 * @return what the work returned
+	 */
+	public static <T extends @Nullable Object> T join(DataSource target, Function<Connection, T> work) {
+		Connection connection = DataSourceUtils.getConnection(target);
+		try {
+			return work.apply(connection);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, target);
+		}
 	}
 
 }

@@ -5,14 +5,10 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,11 +18,16 @@ import org.slf4j.LoggerFactory;
  */
 final class WorkerGroup {
 
-	private final CountDownLatch stop = new CountDownLatch(1);
+	private static final Logger logger = LoggerFactory.getLogger(WorkerGroup.class);
 
-	private final List<Thread> threads = new ArrayList<>();
+	/**
+	 * A listener is not interrupted, however long it takes.
+	 */
+	private static final Duration MAX_STOP = Duration.ofDays(1);
 
-	private final ScheduledExecutorService scheduler;
+	private final Workers workers = new Workers(false);
+
+	private final Workers renewals = new Workers(true);
 
 	private final PendingEntryRenewal renewal;
 
@@ -34,26 +35,22 @@ final class WorkerGroup {
 
 	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
 			int maxDeliveries, RedeliveryPolicy redelivery, EntryObservers observers) {
-		List<Worker> workers = new ArrayList<>();
+		List<Worker> all = new ArrayList<>();
 		for (Subscription subscription : subscriptions) {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
 						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery, observers), minIdleTime,
-						this.outages, this.stop);
-				workers.add(worker);
-				this.threads.add(new Thread(worker, "stream-" + subscription.stream() + "-" + (i + 1)));
+						this.outages, this.workers);
+				all.add(worker);
+				this.workers.start("stream-" + subscription.stream() + "-" + (i + 1), worker::run, worker::recover);
 			}
 		}
-		this.renewal = new PendingEntryRenewal(workers, connections);
-		this.scheduler = Executors.newSingleThreadScheduledExecutor((task) -> {
-			Thread thread = new Thread(task, "stream-renewal");
-			thread.setDaemon(true);
-			return thread;
-		});
-		long period = Math.max(1, minIdleTime.toMillis() / 3);
-		ScheduledFuture<?> unused = this.scheduler.scheduleWithFixedDelay(this.renewal, period, period,
-				TimeUnit.MILLISECONDS);
-		this.threads.forEach(Thread::start);
+		this.renewal = new PendingEntryRenewal(all, connections);
+		Duration period = minIdleTime.dividedBy(3);
+		this.renewals.start("stream-renewal", () -> {
+			this.renewals.pause(period);
+			this.renewal.run();
+		}, (failure) -> logger.error("The entries in progress could not be renewed", failure));
 	}
 
 	@Nullable Duration unreachableFor() {
@@ -64,26 +61,16 @@ final class WorkerGroup {
 	 * Starts no further call and waits for those in progress.
 	 */
 	void stop() {
-		this.stop.countDown();
-		try {
-			for (Thread thread : this.threads) {
-				thread.join();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		this.scheduler.execute(this.renewal::discard);
-		this.scheduler.shutdown();
+		boolean unusedWorkers = this.workers.stop(MAX_STOP);
+		boolean unusedRenewals = this.renewals.stop(MAX_STOP);
+		this.renewal.discard();
 	}
 
 	/**
 	 * Resets the idle time of entries that are being processed, so that no other consumer
 	 * claims them, however long processing takes.
 	 */
-	private static final class PendingEntryRenewal implements Runnable {
-
-		private static final Logger logger = LoggerFactory.getLogger(PendingEntryRenewal.class);
+	private static final class PendingEntryRenewal {
 
 		private final List<Worker> workers;
 
@@ -101,8 +88,7 @@ final class WorkerGroup {
 		 * whose shard is unavailable is skipped after its first failure, so that it does
 		 * not delay the other streams.
 		 */
-		@Override
-		public void run() {
+		void run() {
 			Set<String> failed = new HashSet<>();
 			for (Worker worker : this.workers) {
 				if (!failed.contains(worker.stream()) && !isRenewed(worker)) {

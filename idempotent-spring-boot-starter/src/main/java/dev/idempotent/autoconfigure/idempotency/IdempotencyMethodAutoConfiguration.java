@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSummary;
-import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import jakarta.servlet.ServletRequest;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -113,7 +113,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 		@Bean
 		static WebHandlers idempotentWebHandlers() {
-			return IdempotentOperations::isHandler;
+			return IdempotencyWebComponents::isHandler;
 		}
 
 	}

@@ -99,12 +99,12 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	static WebHandlers idempotentWebHandlers() {
-		return IdempotentOperations::isHandler;
+		return IdempotencyWebComponents::isHandler;
 	}
 
 	@Bean
-	HandlerExceptionResolver idempotentHandlerFailureRecorder() {
-		return IdempotencyWebComponents.handlerFailureRecorder();
+	HandlerExceptionResolver idempotentHandlerFailureRecorder(IdempotentOperations operations) {
+		return IdempotencyWebComponents.handlerFailureRecorder(operations);
 	}
 
 	@Bean

@@ -3,7 +3,6 @@ package dev.idempotent.autoconfigure.idempotency;
 import dev.idempotent.idempotency.openapi.IdempotencyOpenApiCustomizer;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
-import dev.idempotent.idempotency.web.OperationDescriptions;
 import io.swagger.v3.oas.models.OpenAPI;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -22,7 +21,7 @@ class OpenApiConfiguration {
 	@Bean
 	IdempotencyOpenApiCustomizer idempotencyOpenApiCustomizer(IdempotentOperations operations,
 			IdempotencyWebSettings settings) {
-		return new IdempotencyOpenApiCustomizer(new OperationDescriptions(operations, settings));
+		return new IdempotencyOpenApiCustomizer(operations, settings);
 	}
 
 }

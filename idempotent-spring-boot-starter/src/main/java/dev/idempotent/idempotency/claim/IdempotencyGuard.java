@@ -8,6 +8,7 @@ import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Decision;
@@ -31,21 +32,22 @@ public final class IdempotencyGuard implements AutoCloseable {
 
 	private final CurrentTrace trace;
 
-	private final GuardedStore store;
+	private final ObservedStore store;
 
-	private final GuardedStore storeInFront;
-
-	private final OutageLog databaseOutage = GuardedTransactions.log();
-
-	private final RunningClaims running = new RunningClaims();
-
-	private final LeasedRuns leased = new LeasedRuns();
+	private final OutageLog databaseOutage = ObservedTransactions.log();
 
 	private final BackgroundWork background;
 
-	private final LeaseRenewals renewals;
+	private final StoreClaim.Leases leases;
 
-	private final StepClaimants steps;
+	private final RunningClaims running = new RunningClaims();
+
+	private final LeasedRuns runs = new LeasedRuns();
+
+	/**
+	 * A step is a part of its run, which is counted.
+	 */
+	private final RunningClaims runningSteps = new RunningClaims();
 
 	/**
 	 * Creates a guard without encryption and observers.
@@ -73,11 +75,9 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.envelope = new ResponseEnvelope(encryption);
 		this.observers = new ObserverList(observers);
 		this.trace = trace;
-		this.store = GuardedStore.deciding(store, onStoreFailure, this.observers);
-		this.storeInFront = this.store.inFrontOfDatabase();
+		this.store = new ObservedStore(store, onStoreFailure, this.observers);
 		this.background = new BackgroundWork(maxRun, this.observers);
-		this.renewals = new LeaseRenewals(this.background, maxRun);
-		this.steps = new StepClaimants(this.leased, this.store, this.background, this.renewals, this.envelope);
+		this.leases = new StoreClaim.Leases(this.store, this.background, maxRun);
 	}
 
 	/**
@@ -91,9 +91,9 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
-		ClaimRequest request = request(operation, key, fingerprint, lease, retention);
-		return new LeaseClaimant(request, claim(this.store, request), this.running, this.leased,
-				observe(operation, key));
+		StoreClaim claim = new StoreClaim(request(operation, key, fingerprint, lease, retention), true, this.leases,
+				this.running);
+		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs);
 	}
 
 	/**
@@ -109,9 +109,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 */
 	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			Duration lease, Duration retention, IdempotencyTransactions transactions) {
-		return new TransactionalClaimant(request(operation, key, fingerprint, lease, retention),
-				(request) -> new FrontClaim(key, claim(this.storeInFront, request), this.running), this.running,
-				new GuardedTransactions(transactions, this.databaseOutage, this.observers), observe(operation, key));
+		StoreClaim front = new StoreClaim(request(operation, key, fingerprint, lease, retention), false, this.leases,
+				this.running);
+		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running,
+				observed(transactions));
 	}
 
 	/**
@@ -128,7 +129,9 @@ public final class IdempotencyGuard implements AutoCloseable {
 	}
 
 	StepClaimant step(String name) {
-		return this.steps.of(name);
+		LeasedRuns.Run run = this.runs.of(IdempotencyContext.current());
+		StoreClaim claim = new StoreClaim(run.requestOf(name), true, this.leases, this.runningSteps);
+		return new StepClaimant(run, claim, this.store, this.envelope);
 	}
 
 	/**
@@ -148,8 +151,10 @@ public final class IdempotencyGuard implements AutoCloseable {
 	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
 			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
 		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
-		return this.envelope.open(key, new GuardedTransactions(transactions, this.databaseOutage, this.observers)
-			.completeIfFree(request, this.envelope.close(request, response)));
+		Claim claim = observed(transactions).completeIfFree(request, this.envelope.encrypt(request, response));
+		return (claim instanceof Claim.Completed completed)
+				? new Claim.Completed(this.envelope.decrypt(key, completed.response()), completed.remainingRetention())
+				: claim;
 	}
 
 	/**
@@ -212,7 +217,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @return {@code false} for a store in front of the database
 	 */
 	public boolean storesInDatabase() {
-		return this.store.renewsAll();
+		return this.store.isDatabase();
 	}
 
 	/**
@@ -224,18 +229,14 @@ public final class IdempotencyGuard implements AutoCloseable {
 		this.background.close();
 	}
 
-	private StoreClaim claim(GuardedStore asked, ClaimRequest request) {
-		return new StoreClaim(request, asked, this.background, this.running, this.renewals);
+	private ObservedTransactions observed(IdempotencyTransactions transactions) {
+		return new ObservedTransactions(transactions, this.databaseOutage, this.observers);
 	}
 
 	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
 			Duration retention) {
 		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
 				retention);
-	}
-
-	private ObservedClaim observe(Operation operation, IdempotencyKey key) {
-		return new ObservedClaim(this.observers, this.envelope, operation, key);
 	}
 
 }

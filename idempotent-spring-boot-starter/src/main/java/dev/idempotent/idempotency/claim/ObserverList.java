@@ -5,9 +5,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +24,26 @@ record ObserverList(List<IdempotencyObserver> observers, Set<Class<?>> reported)
 
 	ObserverList(List<IdempotencyObserver> observers) {
 		this(observers, ConcurrentHashMap.newKeySet());
+	}
+
+	/**
+	 * Calls a store, and notifies all observers of the call.
+	 */
+	<T extends @Nullable Object> T observe(String store, StoreVerb verb, Supplier<T> call) {
+		long start = System.nanoTime();
+		StoreResult result = StoreResult.FAILED;
+		try {
+			T reply = call.get();
+			result = StoreResult.ANSWERED;
+			return reply;
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			result = StoreResult.UNAVAILABLE;
+			throw ex;
+		}
+		finally {
+			storeCalled(store, verb, result, Duration.ofNanos(System.nanoTime() - start));
+		}
 	}
 
 	@Override

@@ -81,7 +81,7 @@ final class RunningClaims {
 	 * @return the last outcome; pending after the timeout or if too many callers wait
 	 */
 	Claim await(IdempotencyKey key, Claim claim, Supplier<Claim> claimAgain, Duration timeout) {
-		if (!isPending(claim) || !this.waiters.tryAcquire()) {
+		if (!claim.isPending() || !this.waiters.tryAcquire()) {
 			return claim;
 		}
 		try {
@@ -100,7 +100,7 @@ final class RunningClaims {
 			throws InterruptedException {
 		Claim claim = pending;
 		Duration pause = FIRST_PAUSE;
-		while (isPending(claim)) {
+		while (claim.isPending()) {
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
 				return claim;
@@ -116,10 +116,6 @@ final class RunningClaims {
 			claim = claimAgain.get();
 		}
 		return claim;
-	}
-
-	private static boolean isPending(Claim claim) {
-		return claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> false);
 	}
 
 	/**

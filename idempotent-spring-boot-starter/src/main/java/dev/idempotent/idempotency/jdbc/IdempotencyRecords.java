@@ -8,11 +8,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
-import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
+import dev.idempotent.idempotency.IdempotencyStore.Renewal;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -230,6 +231,20 @@ final class IdempotencyRecords {
 	 */
 	KeyCount count(Connection connection, int atMost) {
 		return statements(connection).count(atMost);
+	}
+
+	/**
+	 * Deletes expired rows that no transaction has locked, one by one: with a list of
+	 * keys, MySQL may read the whole table and wait for the locks of others.
+	 * @return how many
+	 */
+	int deleteExpired(Connection connection, int atMost) {
+		List<String> keys = Statements.query(connection,
+				RecordSql.expired(this.table, sql(connection).database(), atMost), List.of(),
+				(row, number) -> row.getString("key_digest"));
+		Statements.updateEach(connection, "delete from " + this.table + " where key_digest = ?",
+				keys.stream().map(List::of).toList());
+		return keys.size();
 	}
 
 	/**

@@ -2,6 +2,8 @@ package dev.idempotent.idempotency.jdbc;
 
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -13,21 +15,24 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TransactionInspector;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * A transaction of the application's transaction manager that contains the record of a
- * key.
+ * key. The record is completed by its last statement: a database may roll back the victim
+ * of a deadlock while the work continues unaware; a record that is completed earlier
+ * would not prove that the statements after it were committed. Directly before the
+ * commit, it looks once more: PostgreSQL rolls back what a later synchronization has made
+ * fail, and its driver reports a commit.
  */
-final class JdbcIdempotencyTransaction implements Transaction {
+final class JdbcIdempotencyTransaction implements Transaction, TransactionSynchronization {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyTransaction.class);
 
@@ -51,7 +56,20 @@ final class JdbcIdempotencyTransaction implements Transaction {
 
 	private @Nullable String epoch;
 
-	private @Nullable RecordCompletion completion;
+	/**
+	 * The savepoints since the commit was begun.
+	 */
+	private final List<Object> savepoints = new ArrayList<>();
+
+	/**
+	 * Completes the record; set when the commit begins.
+	 */
+	private Runnable completion = () -> {
+	};
+
+	private boolean undone;
+
+	private boolean confirmed;
 
 	JdbcIdempotencyTransaction(PlatformTransactionManager manager, TransactionStatus status, DataSource dataSource,
 			IdempotencyRecords records, IdempotencyKey key, Fingerprint fingerprint, String token,
@@ -122,8 +140,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 				complete(response, retention);
 			}
 			else {
-				this.completion = RecordCompletion.beforeCommit(() -> complete(response, retention),
-						() -> run(this::canCommit));
+				completeLast(() -> complete(response, retention));
 			}
 			prepared = true;
 		}
@@ -140,7 +157,7 @@ final class JdbcIdempotencyTransaction implements Transaction {
 
 	@Override
 	public boolean isConfirmed() {
-		return this.provisional || (this.completion != null && this.completion.isConfirmed());
+		return this.provisional || this.confirmed;
 	}
 
 	@Override
@@ -171,6 +188,55 @@ final class JdbcIdempotencyTransaction implements Transaction {
 		this.manager.commit(this.status);
 	}
 
+	/**
+	 * Completes the record before the transaction of this thread commits, or immediately
+	 * if synchronization is not active.
+	 */
+	private void completeLast(Runnable step) {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			this.completion = step;
+			TransactionSynchronizationManager.registerSynchronization(this);
+		}
+		else {
+			step.run();
+			look();
+		}
+	}
+
+	@Override
+	public void savepoint(Object savepoint) {
+		this.savepoints.add(savepoint);
+	}
+
+	/**
+	 * Takes note if the transaction was rolled back to a savepoint that is older than the
+	 * record.
+	 */
+	@Override
+	public void savepointRollback(Object savepoint) {
+		this.undone |= this.savepoints.stream().noneMatch((younger) -> younger == savepoint);
+	}
+
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		if (!this.undone) {
+			this.completion.run();
+			// Behind those that the others have registered until now.
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCompletion() {
+					look();
+				}
+
+			});
+		}
+	}
+
+	private void look() {
+		this.confirmed = run(this::canCommit);
+	}
+
 	private boolean canCommit(Connection connection) {
 		return this.records.statements(connection).sql().database() != Database.POSTGRESQL
 				|| PostgresTransactions.canCommit(connection);
@@ -183,36 +249,14 @@ final class JdbcIdempotencyTransaction implements Transaction {
 		}
 	}
 
-	private <T extends @Nullable Object> T run(Function<Connection, T> verb) {
-		requireBound(this.dataSource, this.manager);
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return verb.apply(connection);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
-		}
-	}
-
 	/**
 	 * On another connection, the record would not commit with the work.
 	 */
-	static void requireBound(DataSource dataSource, PlatformTransactionManager manager) {
-		if (!(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder)) {
-			throw new UnboundConnectionException(manager.getClass());
+	private <T extends @Nullable Object> T run(Function<Connection, T> verb) {
+		if (!TransactionInspector.isBound(this.dataSource)) {
+			throw JdbcIdempotencyTransactions.unbound(this.manager);
 		}
-	}
-
-	/**
-	 * Thrown when the manager has begun a transaction on another resource than the data
-	 * source.
-	 */
-	static final class UnboundConnectionException extends TransactionException {
-
-		UnboundConnectionException(Class<?> manager) {
-			super(manager.getName() + " does not open its transactions on the DataSource of the idempotency records");
-		}
-
+		return TransactionInspector.join(this.dataSource, verb);
 	}
 
 }

@@ -1,7 +1,8 @@
 package dev.idempotent.idempotency.jdbc;
 
-import java.sql.Connection;
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -14,20 +15,24 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
-import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
-import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The transactions of one method, begun by its transaction manager with its attributes.
@@ -35,6 +40,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyTransactions.class);
+
+	private static final @Nullable Method IS_TEST = findTest();
 
 	private final PlatformTransactionManager manager;
 
@@ -46,16 +53,18 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private final ClaimQueue queue;
 
-	private final SuspensionWarning suspensionWarning;
+	private final String method;
+
+	private final AtomicBoolean suspensionReported = new AtomicBoolean();
 
 	JdbcIdempotencyTransactions(PlatformTransactionManager manager, TransactionDefinition definition,
-			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, SuspensionWarning suspensionWarning) {
+			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, String method) {
 		this.manager = manager;
 		this.definition = definition;
 		this.dataSource = dataSource;
 		this.store = store;
 		this.queue = queue;
-		this.suspensionWarning = suspensionWarning;
+		this.method = method;
 	}
 
 	@Override
@@ -82,13 +91,8 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (!joins()) {
 			return this.store.find(key, fingerprint);
 		}
-		Connection joined = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return this.store.find(joined, key, fingerprint);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(joined, this.dataSource);
-		}
+		return TransactionInspector.<@Nullable Claim>join(this.dataSource,
+				(joined) -> this.store.find(joined, key, fingerprint));
 	}
 
 	@Override
@@ -99,20 +103,18 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	@Override
 	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		if (!TransactionInspector.isBound(this.dataSource)) {
+			throw unbound(this.manager);
+		}
 		try {
-			return this.store.records()
-				.claim(connection, key, fingerprint, token, response, retention, this.queue.lockTimeout());
+			return TransactionInspector.join(this.dataSource, (connection) -> this.store.records()
+				.claim(connection, key, fingerprint, token, response, retention, this.queue.lockTimeout()));
 		}
 		catch (PessimisticLockingFailureException ex) {
 			return new Claim.Pending(Duration.ZERO);
 		}
 		catch (DataAccessException ex) {
 			throw this.store.failure(key, ex);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
 		}
 	}
 
@@ -127,32 +129,38 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 * the database does not answer.
 	 * @throws IdempotentConfigurationException if the manager or the table is wrong
 	 */
-	void verify(String method) {
+	void verify() {
+		boolean bound;
 		try {
 			TransactionStatus status = this.manager
 				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
-			try {
-				JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
-			}
-			finally {
-				this.manager.rollback(status);
-			}
-		}
-		catch (UnboundConnectionException ex) {
-			throw new IdempotentConfigurationException(
-					"The method " + method + " has Guarantee.TRANSACTION, and its transaction manager ("
-							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
-					"Name the manager of that DataSource in its @Transactional or in "
-							+ "idempotent.jdbc.transaction-manager, or mark the DataSource of the manager as @Primary.",
-					ex);
+			bound = TransactionInspector.isBound(this.dataSource);
+			this.manager.rollback(status);
 		}
 		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", method,
+			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", this.method,
 					RootCause.of(ex));
 			logger.debug("The stack trace of the failure above", ex);
 			return;
 		}
+		if (!bound) {
+			throw new IdempotentConfigurationException(
+					"The method " + this.method + " has Guarantee.TRANSACTION, and its transaction manager ("
+							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
+					"Name the manager of that DataSource in its @Transactional or in "
+							+ "idempotent.jdbc.transaction-manager, or mark the DataSource of the manager as @Primary.",
+					null);
+		}
 		this.store.verify();
+	}
+
+	/**
+	 * The failure of a manager that has begun a transaction on another resource than the
+	 * data source.
+	 */
+	static IllegalTransactionStateException unbound(PlatformTransactionManager manager) {
+		return new IllegalTransactionStateException(manager.getClass().getName()
+				+ " does not open its transactions on the DataSource of the idempotency records");
 	}
 
 	private boolean joins() {
@@ -178,13 +186,27 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private void watchForSuspension() {
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(this.suspensionWarning);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void suspend() {
+					warnOfSuspension();
+				}
+
+			});
+		}
+	}
+
+	private void warnOfSuspension() {
+		if (this.suspensionReported.compareAndSet(false, true)) {
+			logger.warn("{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): that part of the work is "
+					+ "committed separately and may be done twice despite Guarantee.TRANSACTION", this.method);
 		}
 	}
 
 	private Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 		boolean inTest = this.definition.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
-				&& TestTransactions.isOpenOn(this.dataSource);
+				&& isInTest();
 		boolean joined = inTest || joins();
 		if (joined) {
 			requireRecording(key);
@@ -209,7 +231,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
 		try {
-			return this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
+			return this.manager.getTransaction(inTest ? joiningTest() : this.definition);
 		}
 		catch (TransactionException ex) {
 			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
@@ -235,6 +257,40 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			watchForSuspension();
 		}
 		return transaction;
+	}
+
+	/**
+	 * Returns whether this thread is in the transaction that Spring's test framework has
+	 * begun around a test, to roll it back. The handler joins it, so that the rollback
+	 * includes its work.
+	 */
+	private boolean isInTest() {
+		return IS_TEST != null && TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.hasResource(this.dataSource)
+				&& Boolean.TRUE.equals(ReflectionUtils.invokeMethod(IS_TEST, null));
+	}
+
+	/**
+	 * With a savepoint if the manager supports them, so that the work of a failed handler
+	 * is rolled back immediately.
+	 */
+	private TransactionDefinition joiningTest() {
+		boolean nests = this.manager instanceof AbstractPlatformTransactionManager some
+				&& some.isNestedTransactionAllowed();
+		return new DefaultTransactionDefinition(
+				nests ? TransactionDefinition.PROPAGATION_NESTED : TransactionDefinition.PROPAGATION_REQUIRED);
+	}
+
+	private static @Nullable Method findTest() {
+		try {
+			return ClassUtils
+				.forName("org.springframework.test.context.transaction.TestTransaction",
+						JdbcIdempotencyTransactions.class.getClassLoader())
+				.getMethod("isActive");
+		}
+		catch (ReflectiveOperationException | LinkageError ex) {
+			return null;
+		}
 	}
 
 }

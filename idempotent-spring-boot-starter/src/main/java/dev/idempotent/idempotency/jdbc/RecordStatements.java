@@ -12,14 +12,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStore.Renewal;
-import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.PostgresPlanCache;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 
 /**
  * Executes statements on a connection of the caller, which is neither committed nor
@@ -203,7 +204,8 @@ final class RecordStatements {
 		}
 	}
 
-	private <T extends @Nullable Object> T run(String sql, Step<T> step, @Nullable Object... values) {
+	private <T extends @Nullable Object> T run(String sql, PreparedStatementCallback<T> step,
+			@Nullable Object... values) {
 		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
 			if (!this.sql.isPlannedOnce(sql)) {
 				PostgresPlanCache.bypass(statement);
@@ -211,7 +213,7 @@ final class RecordStatements {
 			for (int i = 0; i < values.length; i++) {
 				set(statement, i + 1, values[i]);
 			}
-			return step.take(statement);
+			return step.doInPreparedStatement(statement);
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(sql, ex);
@@ -228,12 +230,6 @@ final class RecordStatements {
 		else {
 			statement.setObject(index, value);
 		}
-	}
-
-	private interface Step<T extends @Nullable Object> {
-
-		T take(PreparedStatement statement) throws SQLException;
-
 	}
 
 }

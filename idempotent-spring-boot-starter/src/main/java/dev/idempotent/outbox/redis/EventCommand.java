@@ -1,5 +1,7 @@
 package dev.idempotent.outbox.redis;
 
+import java.nio.charset.StandardCharsets;
+
 import dev.idempotent.outbox.SerializedEvent;
 import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,10 @@ interface EventCommand {
 	 * @param cluster whether the reply is that of a node of a Cluster
 	 */
 	default void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
+	}
+
+	static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 }

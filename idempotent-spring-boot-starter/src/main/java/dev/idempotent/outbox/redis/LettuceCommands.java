@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.redis;
 
+import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
@@ -24,18 +25,18 @@ final class LettuceCommands {
 	private LettuceCommands() {
 	}
 
-	static AsyncCommand<byte[], byte[], String> xadd(SerializedEvent event, @Nullable Long maxLength) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
+	static AsyncCommand<byte[], byte[], String> xadd(String stream, @Nullable Long maxLength, List<byte[]> fields) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(stream));
 		if (maxLength != null) {
 			args.add("MAXLEN").add("~").add(maxLength.longValue());
 		}
 		args.add("*");
-		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
+		fields.forEach(args::add);
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()))
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(event.destination()))
 			.addValue(CloudEventJson.write(event));
 		return new AsyncCommand<>(new Command<>(CommandType.PUBLISH, new IntegerOutput<>(CODEC), args));
 	}
@@ -49,9 +50,8 @@ final class LettuceCommands {
 				new Command<>(CommandType.HELLO, new NestedMultiOutput<>(CODEC), new CommandArgs<>(CODEC)));
 	}
 
-	static AsyncCommand<byte[], byte[], Long> wait(ReplicaConfirmation required) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(required.replicas())
-			.add(required.timeout().toMillis());
+	static AsyncCommand<byte[], byte[], Long> wait(int replicas, Duration timeout) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(replicas).add(timeout.toMillis());
 		return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(CODEC), args));
 	}
 

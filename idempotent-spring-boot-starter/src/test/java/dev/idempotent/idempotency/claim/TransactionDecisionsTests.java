@@ -70,11 +70,11 @@ class TransactionDecisionsTests {
 	@Test
 	void tellAReplayFromTheDatabase() {
 		acquired().commitAndComplete(RESPONSE);
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		IdempotencyKey other = Samples.key();
 		assertThat(claimant(other).claim()).is(Samples.completed(RESPONSE));
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.RUN, Outcome.REPLAYED);
-		assertThat(this.observer.decisions().get(1).origin()).isNull();
+		assertThat(this.observer.decisions().get(1).origin()).isNotNull();
 	}
 
 	@Test
@@ -107,7 +107,7 @@ class TransactionDecisionsTests {
 	void tellTheResponseOfAnotherRunFoundAfterTheRollback() {
 		TransactionalClaimant claimant = acquired();
 		claimant.rollback();
-		this.database.answer = new Claim.Completed(Samples.response("another"), LEASE);
+		this.database.answer = PresetTransactions.completed(Samples.response("another"), LEASE);
 		assertThat(claimant.completeAfterRollback(RESPONSE)).is(Samples.completed(Samples.response("another")));
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.REPLAYED);
 	}

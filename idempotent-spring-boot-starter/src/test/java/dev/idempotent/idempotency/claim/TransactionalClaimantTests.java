@@ -3,8 +3,6 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.claim.FaultyStore.Fault;
-import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation;
@@ -13,6 +11,8 @@ import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -115,7 +115,7 @@ class TransactionalClaimantTests {
 
 	@Test
 	void completesTheKeyInTheStoreFromTheRecordInTheDatabase() {
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 		assertThat(this.database.begun).isOne();
@@ -149,7 +149,7 @@ class TransactionalClaimantTests {
 		claimant.claim();
 		this.database.failsToCommit = true;
 		this.database.deadConnections = 3;
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		assertThat(claimant.commitAndComplete(RESPONSE)).isEqualTo(RESPONSE);
 	}
 
@@ -163,7 +163,7 @@ class TransactionalClaimantTests {
 
 		TransactionalClaimant done = claimant(this.key);
 		done.claim();
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		assertThat(done.commitAndComplete(Samples.response("mine"))).isEqualTo(RESPONSE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 	}
@@ -193,7 +193,7 @@ class TransactionalClaimantTests {
 		run(RESPONSE);
 		this.database.epoch = "2";
 		StoredResponse onRecord = Samples.response("on record");
-		this.database.onRecord = new Claim.Completed(onRecord, LEASE);
+		this.database.onRecord = PresetTransactions.completed(onRecord, LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(onRecord));
 		assertThat(this.database.begun).isOne();
 	}
@@ -209,7 +209,7 @@ class TransactionalClaimantTests {
 		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
 		again.commitAndComplete(Samples.response("again"));
 		assertThat(this.guard.running()).isZero();
-		this.database.answer = new Claim.Completed(Samples.response("again"), LEASE);
+		this.database.answer = PresetTransactions.completed(Samples.response("again"), LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
 		assertThat(this.database.begun).isEqualTo(3);
 	}
@@ -225,7 +225,7 @@ class TransactionalClaimantTests {
 		again.claim();
 		again.commitAndComplete(Samples.response("again"));
 		this.database.epoch = "1";
-		this.database.answer = new Claim.Completed(Samples.response("again"), LEASE);
+		this.database.answer = PresetTransactions.completed(Samples.response("again"), LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
 	}
 

@@ -95,7 +95,7 @@ class UnsettledKeysTests {
 		transactional().claim();
 		this.database.answer = new Claim.Pending(LEASE);
 		transactional().claim();
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		transactional().claim();
 		assertThat(this.guard.running()).isZero();
 	}

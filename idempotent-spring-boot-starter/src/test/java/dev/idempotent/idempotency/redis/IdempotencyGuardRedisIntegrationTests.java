@@ -56,7 +56,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	void connect() {
 		redis.start();
 		this.connection = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofSeconds(2));
-		this.store = new RedisIdempotencyStore(this.connection.factory(), PREFIX);
+		this.store = new RedisIdempotencyStore(this.connection, PREFIX);
 		this.guard = guard(this.store);
 		awaitThatTheKeyIsFree(true);
 	}
@@ -115,7 +115,8 @@ class IdempotencyGuardRedisIntegrationTests {
 	void runsEachKeyOnceForManyThreads() throws InterruptedException {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		List<AtomicInteger> runs = Stream.generate(AtomicInteger::new).limit(50).toList();
-		IdempotencyGuard crowded = guard(new RedisIdempotencyStore(redis.connect(), PREFIX));
+		IdempotencyGuard crowded = guard(
+				new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()), PREFIX));
 		Race.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
 				int number = (thread + i) % 50;

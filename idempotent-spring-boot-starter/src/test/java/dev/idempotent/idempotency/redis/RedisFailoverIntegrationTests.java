@@ -48,7 +48,7 @@ class RedisFailoverIntegrationTests {
 	private final IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.client(),
 			TIMEOUT);
 
-	private final IdempotencyStore store = new RedisIdempotencyStore(this.connection.factory(), "failover:");
+	private final IdempotencyStore store = new RedisIdempotencyStore(this.connection, "failover:");
 
 	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, LEASE);
 
@@ -94,8 +94,9 @@ class RedisFailoverIntegrationTests {
 
 	private Map<IdempotencyKey, String> completeOnReplicasToo() {
 		Map<IdempotencyKey, String> confirmed = new ConcurrentHashMap<>();
-		try (IdempotencyRedisConnection exclusive = IdempotencyRedisConnection.exclusive(redis.client(), LEASE)) {
-			IdempotencyStore replicated = new RedisIdempotencyStore(exclusive, "failover:", 1, LEASE.dividedBy(2));
+		try (IdempotencyRedisConnection own = IdempotencyRedisConnection.confirmed(redis.client(), LEASE, 1,
+				LEASE.dividedBy(2))) {
+			IdempotencyStore replicated = new RedisIdempotencyStore(own, "failover:");
 			for (int i = 0; i < 100; i++) {
 				IdempotencyKey key = Samples.key();
 				confirmed.put(key, "confirmed " + i);
