@@ -50,8 +50,6 @@ public final class SagaEngine implements AutoCloseable {
 
 	private final SagaRun.Resources resources;
 
-	private final SagaDriver driver;
-
 	private final Set<SagaRun> live = ConcurrentHashMap.newKeySet();
 
 	private final SagaWorkers workers;
@@ -73,7 +71,6 @@ public final class SagaEngine implements AutoCloseable {
 			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
 		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
 				List.copyOf(observers), ConcurrentHashMap.newKeySet());
-		this.driver = new SagaDriver(this.resources, () -> this.stopping);
 		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
 	}
 
@@ -358,7 +355,7 @@ public final class SagaEngine implements AutoCloseable {
 	private RunEnd drive(SagaRun run) {
 		this.live.add(run);
 		try {
-			return this.driver.drive(run);
+			return new SagaDriver(run, () -> this.stopping).drive();
 		}
 		finally {
 			this.live.remove(run);
