@@ -1,11 +1,11 @@
 package dev.idempotent.outbox.redis;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.LuaScript;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.NestedMultiOutput;
@@ -15,7 +15,6 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.io.ClassPathResource;
 
 /**
  * Commands for a pipeline. Apart from the {@link EventCommand}s, which are also used
@@ -25,7 +24,9 @@ final class LettuceCommands {
 
 	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
-	private static final byte[] ADD = read("add.lua");
+	private static final byte[] ADD = LuaScript.of(LettuceCommands.class, "add.lua")
+		.text()
+		.getBytes(StandardCharsets.UTF_8);
 
 	private LettuceCommands() {
 	}
@@ -54,15 +55,6 @@ final class LettuceCommands {
 			fields.forEach(args::add);
 		}
 		return new AsyncCommand<>(new Command<>(CommandType.EVAL, new NestedMultiOutput<>(CODEC), args));
-	}
-
-	private static byte[] read(String script) {
-		try {
-			return new ClassPathResource(script, LettuceCommands.class).getContentAsByteArray();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException("Script not found on the class path: " + script, ex);
-		}
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {

@@ -87,8 +87,8 @@ final class PipelinedBatch {
 		Map<Object, List<Integer>> runs = new LinkedHashMap<>();
 		for (int i = 0; i < this.events.size(); i++) {
 			SerializedEvent event = this.events.get(i);
-			Object run = (event.key() != null && this.command.keepsOrder())
-					? List.of(event.destination(), event.key()) : i;
+			Object run = (event.key() != null && this.command.keepsOrder()) ? List.of(event.destination(), event.key())
+					: i;
 			runs.computeIfAbsent(run, (key) -> new ArrayList<>()).add(i);
 		}
 		return runs.values();

@@ -299,7 +299,8 @@ public final class OutboxRelay {
 				Thread.sleep(PAUSE_MILLIS);
 			}
 			catch (Throwable ex) {
-				// Logging failed for lack of memory, or a publisher interrupted the thread.
+				// Logging failed for lack of memory, or a publisher interrupted the
+				// thread.
 			}
 		}
 

@@ -72,7 +72,8 @@ class OrderApplication {
 	ApplicationRunner writers(Storm storm, PlatformTransactionManager transactions, JdbcClient database, Outbox outbox,
 			@Value("${crash.topic}") String topic, @Value("${crash.fault}") PlantedFault fault) {
 		return (arguments) -> new Writers(storm, transactions, database, outbox, topic,
-				fault == PlantedFault.APPEND_BEFORE_LOCK).start();
+				fault == PlantedFault.APPEND_BEFORE_LOCK)
+			.start();
 	}
 
 }

@@ -67,8 +67,9 @@ enum PlantedFault {
 			}
 
 			private long renumber(Row row) {
-				return database.sql("update outbox_event set id = nextval('crash_ids') where lane = ? and id = ? "
-						+ "returning id")
+				return database
+					.sql("update outbox_event set id = nextval('crash_ids') where lane = ? and id = ? "
+							+ "returning id")
 					.params(row.lane(), row.id())
 					.query(Long.class)
 					.single();
