@@ -243,9 +243,11 @@ class ArchitectureTests {
 		// Its time is for operators.
 		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
 		.and()
-		// Its time is for the consumers of events, and for the delays that applications
-		// state.
+		// Its time is for the consumers of events.
 		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
+		.and()
+		// It turns the times that applications state into delays.
+		.doNotHaveFullyQualifiedName("dev.idempotent.outbox.jdbc.EventTable")
 		.and()
 		// The one that decides: a token has no store, and so no other clock.
 		.doNotHaveFullyQualifiedName("dev.idempotent.token.OneTimeTokens")

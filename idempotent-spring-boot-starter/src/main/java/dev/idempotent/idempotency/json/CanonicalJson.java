@@ -2,7 +2,6 @@ package dev.idempotent.idempotency.json;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -13,6 +12,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonPointer;
@@ -22,9 +22,6 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.json.JsonFactory;
-
-import static org.springframework.util.StringUtils.trimLeadingCharacter;
-import static org.springframework.util.StringUtils.trimTrailingCharacter;
 
 /**
  * The same text for all equivalent JSON documents: without white space, keys sorted, and
@@ -55,8 +52,6 @@ public final class CanonicalJson {
 	private static final char REPLACEMENT = '\ufffd';
 
 	private static final int ESCAPE_LENGTH = "\\u0000".length();
-
-	private static final Literal OMITTED = new Literal("");
 
 	private static final String ESCAPED = "\"\\\b\f\n\r\t";
 
@@ -115,13 +110,9 @@ public final class CanonicalJson {
 			if (parser.nextToken() == null) {
 				return null;
 			}
-			Object document = read(parser, this.ignored);
-			if (parser.nextToken() != null) {
-				return null;
-			}
 			StringBuilder canonical = new StringBuilder(json.length);
-			append(document, canonical);
-			return canonical.toString();
+			append(parser, this.ignored, canonical);
+			return (parser.nextToken() == null) ? canonical.toString() : null;
 		}
 		catch (JacksonException ex) {
 			return null;
@@ -149,77 +140,54 @@ public final class CanonicalJson {
 	}
 
 	/**
-	 * Reads a value: a map of its members, a list of its elements, a string, or another.
+	 * Appends the value that the parser is at.
 	 */
-	private static Object read(JsonParser parser, List<JsonPointer> ignored) {
-		return switch (parser.currentToken()) {
-			case START_OBJECT -> members(parser, ignored);
-			case START_ARRAY -> elements(parser, ignored);
-			case VALUE_STRING -> parser.getString();
-			case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new Literal(number(parser));
-			default -> new Literal(parser.getString());
-		};
+	private static void append(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
+		switch (parser.currentToken()) {
+			case START_OBJECT -> appendObject(parser, ignored, text);
+			case START_ARRAY -> appendArray(parser, ignored, text);
+			case VALUE_STRING -> appendQuoted(parser.getString(), text);
+			case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> text.append(number(parser));
+			default -> text.append(parser.getString());
+		}
 	}
 
 	/**
-	 * Reads an object, sorted by the UTF-16 code units of the names. Ignored members are
-	 * omitted, but must be valid, too.
+	 * Appends an object, sorted by the UTF-16 code units of its names. Ignored members
+	 * are omitted, but must be valid, too.
 	 */
-	private static Map<String, Object> members(JsonParser parser, List<JsonPointer> ignored) {
-		Map<String, Object> members = new TreeMap<>();
+	private static void appendObject(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
+		Map<String, String> members = new TreeMap<>();
+		int start = text.length();
 		while (parser.nextToken() != JsonToken.END_OBJECT) {
 			String name = parser.currentName();
 			List<JsonPointer> below = below(ignored, (pointer) -> pointer.matchProperty(name));
-			boolean omitted = below.contains(JsonPointer.empty());
 			parser.nextToken();
-			Object value = read(parser, below);
-			if (members.put(name, omitted ? OMITTED : value) != null) {
+			appendQuoted(name, text);
+			append(parser, below, text.append(':'));
+			String member = below.contains(JsonPointer.empty()) ? "" : text.substring(start);
+			text.setLength(start);
+			if (members.put(name, member) != null) {
 				throw new StreamReadException(parser, "Duplicate name");
 			}
 		}
-		return members;
+		members.values().removeIf(String::isEmpty);
+		text.append('{').append(String.join(",", members.values())).append('}');
 	}
 
-	private static List<Object> elements(JsonParser parser, List<JsonPointer> ignored) {
-		List<Object> elements = new ArrayList<>();
-		while (parser.nextToken() != JsonToken.END_ARRAY) {
-			int index = elements.size();
-			elements.add(read(parser, below(ignored, (pointer) -> pointer.matchElement(index))));
+	private static void appendArray(JsonParser parser, List<JsonPointer> ignored, StringBuilder text) {
+		text.append('[');
+		for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+			int index = i;
+			text.append((i > 0) ? "," : "");
+			append(parser, below(ignored, (pointer) -> pointer.matchElement(index)), text);
 		}
-		return elements;
+		text.append(']');
 	}
 
 	private static List<JsonPointer> below(List<JsonPointer> ignored,
 			Function<JsonPointer, @Nullable JsonPointer> step) {
 		return ignored.isEmpty() ? ignored : ignored.stream().map(step).filter(Objects::nonNull).toList();
-	}
-
-	private static void append(Object value, StringBuilder text) {
-		if (value instanceof Map<?, ?> members) {
-			char separator = '{';
-			for (Map.Entry<?, ?> member : members.entrySet()) {
-				if (member.getValue() != OMITTED) {
-					appendQuoted(member.getKey().toString(), text.append(separator));
-					append(member.getValue(), text.append(':'));
-					separator = ',';
-				}
-			}
-			text.append((separator == '{') ? "{}" : "}");
-		}
-		else if (value instanceof List<?> elements) {
-			char separator = '[';
-			for (Object element : elements) {
-				append(element, text.append(separator));
-				separator = ',';
-			}
-			text.append((separator == '[') ? "[]" : "]");
-		}
-		else if (value instanceof Literal literal) {
-			text.append(literal.text());
-		}
-		else {
-			appendQuoted((String) value, text);
-		}
 	}
 
 	private static void appendQuoted(String value, StringBuilder text) {
@@ -263,17 +231,18 @@ public final class CanonicalJson {
 		String sign = json.startsWith("-") ? "-" : "";
 		int point = mantissa.indexOf('.');
 		if (mark < 0 && json.length() <= MAX_PLAIN_LENGTH && !json.startsWith("0", sign.length())) {
-			return (point < 0) ? json : trimTrailingCharacter(trimTrailingCharacter(json, '0'), '.');
+			return (point < 0) ? json
+					: StringUtils.trimTrailingCharacter(StringUtils.trimTrailingCharacter(json, '0'), '.');
 		}
 		String all = mantissa.substring(sign.length()).replace(".", "");
-		String significant = trimLeadingCharacter(all, '0');
+		String significant = StringUtils.trimLeadingCharacter(all, '0');
 		if (significant.isEmpty()) {
 			return "0";
 		}
 		int integerDigits = ((point < 0) ? mantissa.length() : point) - sign.length();
 		BigInteger power = ((mark < 0) ? BigInteger.ZERO : new BigInteger(json.substring(mark + 1)))
 			.add(BigInteger.valueOf(integerDigits - (all.length() - significant.length()) - 1));
-		return sign + decimal(trimTrailingCharacter(significant, '0'), power);
+		return sign + decimal(StringUtils.trimTrailingCharacter(significant, '0'), power);
 	}
 
 	/**
@@ -291,12 +260,6 @@ public final class CanonicalJson {
 		}
 		return (digits.length() <= integerDigits) ? digits + "0".repeat(integerDigits - digits.length())
 				: digits.substring(0, integerDigits) + "." + digits.substring(integerDigits);
-	}
-
-	/**
-	 * The canonical form of a number or a name such as {@code true}.
-	 */
-	private record Literal(String text) {
 	}
 
 }

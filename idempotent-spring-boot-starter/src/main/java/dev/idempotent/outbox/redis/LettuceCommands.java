@@ -1,9 +1,11 @@
 package dev.idempotent.outbox.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.LuaScript;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.NestedMultiOutput;
@@ -22,6 +24,10 @@ final class LettuceCommands {
 
 	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
+	private static final byte[] ADD = LuaScript.of(LettuceCommands.class, "add.lua")
+		.text()
+		.getBytes(StandardCharsets.UTF_8);
+
 	private LettuceCommands() {
 	}
 
@@ -33,6 +39,22 @@ final class LettuceCommands {
 		args.add("*");
 		fields.forEach(args::add);
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
+	}
+
+	/**
+	 * Adds the fields of events to their stream up to the first that is refused.
+	 */
+	static AsyncCommand<byte[], byte[], List<Object>> addRun(String stream, @Nullable Long maxLength,
+			List<List<byte[]>> entries) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(ADD)
+			.add(1)
+			.addKey(EventCommand.bytes(stream))
+			.add((maxLength != null) ? maxLength.toString() : "");
+		for (List<byte[]> fields : entries) {
+			args.add(fields.size());
+			fields.forEach(args::add);
+		}
+		return new AsyncCommand<>(new Command<>(CommandType.EVAL, new NestedMultiOutput<>(CODEC), args));
 	}
 
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {

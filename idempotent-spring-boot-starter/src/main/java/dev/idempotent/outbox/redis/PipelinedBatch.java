@@ -3,6 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +17,7 @@ import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -26,13 +28,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class PipelinedBatch {
 
+	static final Outcome UNSENT = new Outcome.Unavailable("An earlier event of its key was not added",
+			Scope.DESTINATION);
+
 	private static final Outcome REPLICA = new Outcome.Unavailable("The Redis server is a replica");
 
 	private final EventCommand command;
 
 	private final List<SerializedEvent> events;
 
-	private final List<AsyncCommand<byte[], byte[], ?>> publications;
+	private final Map<List<Integer>, AsyncCommand<byte[], byte[], ?>> publications = new LinkedHashMap<>();
 
 	private final Map<String, List<AsyncCommand<byte[], byte[], ?>>> byDestination = new LinkedHashMap<>();
 
@@ -63,15 +68,30 @@ final class PipelinedBatch {
 		this.command = command;
 		this.replicas = replicas;
 		this.waitTimeout = waitTimeout;
-		this.publications = new ArrayList<>(events.size());
-		for (SerializedEvent event : events) {
-			AsyncCommand<byte[], byte[], ?> publication = command.pipelined(event);
-			this.publications.add(publication);
-			this.byDestination.computeIfAbsent(event.destination(), (destination) -> new ArrayList<>())
+		for (List<Integer> positions : runs()) {
+			SerializedEvent first = events.get(positions.get(0));
+			AsyncCommand<byte[], byte[], ?> publication = (positions.size() == 1) ? command.pipelined(first)
+					: command.pipelined(positions.stream().map(events::get).toList());
+			this.publications.put(positions, publication);
+			this.byDestination.computeIfAbsent(first.destination(), (destination) -> new ArrayList<>())
 				.add(publication);
 		}
 		this.confirmation = (replicas > 0) ? LettuceCommands.wait(replicas, waitTimeout) : null;
 		this.role = command.isAcceptedByReplicas() ? LettuceCommands.hello() : null;
+	}
+
+	/**
+	 * The positions of the events of each command, in the order of their first events.
+	 */
+	private Collection<List<Integer>> runs() {
+		Map<Object, List<Integer>> runs = new LinkedHashMap<>();
+		for (int i = 0; i < this.events.size(); i++) {
+			SerializedEvent event = this.events.get(i);
+			Object run = (event.key() != null && this.command.keepsOrder()) ? List.of(event.destination(), event.key())
+					: i;
+			runs.computeIfAbsent(run, (key) -> new ArrayList<>()).add(i);
+		}
+		return runs.values();
 	}
 
 	/**
@@ -104,7 +124,7 @@ final class PipelinedBatch {
 			this.byDestination.values().forEach((commands) -> send(connection, commands));
 			return;
 		}
-		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.publications);
+		List<AsyncCommand<byte[], byte[], ?>> commands = new ArrayList<>(this.publications.values());
 		if (this.confirmation != null) {
 			commands.add(this.confirmation);
 		}
@@ -128,10 +148,16 @@ final class PipelinedBatch {
 	 * @param deadline in terms of {@link System#nanoTime()}
 	 */
 	private List<Outcome> await(long deadline) {
-		List<Outcome> outcomes = new ArrayList<>(this.publications.size());
-		for (int i = 0; i < this.publications.size(); i++) {
-			outcomes.add(outcome(this.events.get(i), this.publications.get(i), deadline));
-		}
+		List<Outcome> outcomes = new ArrayList<>(Collections.nCopies(this.events.size(), UNSENT));
+		this.publications.forEach((positions, publication) -> {
+			if (positions.size() > 1) {
+				setOutcomes(positions, publication, deadline, outcomes);
+			}
+			else {
+				int position = positions.get(0);
+				outcomes.set(position, outcome(this.events.get(position), publication, deadline));
+			}
+		});
 		Outcome unconfirmed = (this.confirmation != null) ? unconfirmed(this.confirmation, deadline) : null;
 		if (unconfirmed != null) {
 			outcomes.replaceAll((outcome) -> (outcome instanceof Outcome.Delivered) ? unconfirmed : outcome);
@@ -151,6 +177,26 @@ final class PipelinedBatch {
 		Object reply = publication.join();
 		this.command.confirmed(event, reply, this.scope == Scope.DESTINATION);
 		return FailureOutcomes.replied(reply);
+	}
+
+	/**
+	 * Sets the outcomes of a run up to the first event that was not added.
+	 */
+	private void setOutcomes(List<Integer> positions, AsyncCommand<byte[], byte[], ?> run, long deadline,
+			List<Outcome> outcomes) {
+		Throwable failure = failureOf(run, deadline);
+		int added = 0;
+		if (failure == null && run.join() instanceof List<?> reply) {
+			added = ((Long) reply.get(0)).intValue();
+			failure = new RedisCommandExecutionException(new String((byte[]) reply.get(1), StandardCharsets.UTF_8));
+		}
+		for (int i = 0; i < added; i++) {
+			outcomes.set(positions.get(i), new Outcome.Delivered());
+		}
+		if (added < positions.size() && failure != null) {
+			this.reusable &= FailureOutcomes.isConnectionReusable(failure);
+			outcomes.set(positions.get(added), FailureOutcomes.of(failure, this.scope));
+		}
 	}
 
 	private @Nullable Outcome unconfirmed(AsyncCommand<byte[], byte[], Long> confirmation, long deadline) {

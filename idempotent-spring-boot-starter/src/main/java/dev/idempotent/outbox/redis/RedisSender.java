@@ -2,9 +2,11 @@ package dev.idempotent.outbox.redis;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
@@ -87,17 +89,25 @@ final class RedisSender implements AutoCloseable {
 	}
 
 	/**
-	 * Skips the remaining events of the server, or in a Cluster of the destination, after
-	 * the first failure to reach it: each would cost a timeout.
+	 * Skips what is behind an event of the same key that was not confirmed, and the
+	 * remaining events of the server, or in a Cluster of the destination, after the first
+	 * failure to reach it: each would cost a timeout.
 	 */
 	private List<Outcome> sendEach(RedisConnectionFactory client, List<SerializedEvent> events) {
 		Outcome[] outcomes = new Outcome[events.size()];
 		Map<String, Outcome.Unavailable> unavailable = new HashMap<>();
+		Set<List<String>> stopped = new HashSet<>();
 		for (int i = 0; i < outcomes.length; i++) {
 			String destination = events.get(i).destination();
-			Outcome known = unavailable.getOrDefault(ALL, unavailable.get(destination));
+			String key = this.command.keepsOrder() ? events.get(i).key() : null;
+			List<String> run = (key != null) ? List.of(destination, key) : List.of();
+			Outcome known = stopped.contains(run) ? PipelinedBatch.UNSENT
+					: unavailable.getOrDefault(ALL, unavailable.get(destination));
 			outcomes[i] = (known != null) ? known : send(client, events.get(i));
-			if (outcomes[i] instanceof Outcome.Unavailable outcome) {
+			if (!run.isEmpty() && !(outcomes[i] instanceof Outcome.Delivered)) {
+				stopped.add(run);
+			}
+			if (outcomes[i] instanceof Outcome.Unavailable outcome && outcome != PipelinedBatch.UNSENT) {
 				unavailable.put((outcome.scope() == Scope.PUBLISHER) ? ALL : destination, outcome);
 			}
 		}

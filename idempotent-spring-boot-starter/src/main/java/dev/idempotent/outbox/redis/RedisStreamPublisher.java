@@ -75,6 +75,14 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 		return PREFIX;
 	}
 
+	/**
+	 * The events of a key are one command, or are sent one after the other.
+	 */
+	@Override
+	public boolean keepsOrder() {
+		return true;
+	}
+
 	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
 		return this.sender.send(events);
@@ -97,12 +105,27 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 
 		@Override
 		public AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event) {
+			return LettuceCommands.xadd(event.destination(), this.maxLength, fields(event));
+		}
+
+		@Override
+		public boolean keepsOrder() {
+			return true;
+		}
+
+		@Override
+		public AsyncCommand<byte[], byte[], List<Object>> pipelined(List<SerializedEvent> run) {
+			return LettuceCommands.addRun(run.get(0).destination(), this.maxLength,
+					run.stream().map(StreamCommand::fields).toList());
+		}
+
+		private static List<byte[]> fields(SerializedEvent event) {
 			List<byte[]> fields = new ArrayList<>();
 			forEachField(event, (name, value) -> {
 				fields.add(name);
 				fields.add(value);
 			});
-			return LettuceCommands.xadd(event.destination(), this.maxLength, fields);
+			return fields;
 		}
 
 		@Override
