@@ -5,7 +5,7 @@ import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
@@ -69,11 +69,11 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
-	MethodSettings idempotentMethodSettings(IdempotencyGuard guard, IdempotencyNamespace namespace,
+	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, IdempotencyNamespace namespace,
 			OperationSettings defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
-		return new MethodSettings(guard, namespace.name(), defaults, properties.waitTimeout(),
+		return new MethodSettings(engine, namespace.name(), defaults, properties.waitTimeout(),
 				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(), attributes.getIfUnique());
 	}
 

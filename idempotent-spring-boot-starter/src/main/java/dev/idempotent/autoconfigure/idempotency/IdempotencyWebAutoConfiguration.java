@@ -4,7 +4,7 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.openapi.IdempotencyOpenApiCustomizer;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -147,10 +147,10 @@ public final class IdempotencyWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
-	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+	IdempotencyFilter idempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
 			BeanFactory beanFactory) {
-		return new IdempotencyFilter(guard, operations, scopeResolver, tokens, settings,
+		return new IdempotencyFilter(engine, operations, scopeResolver, tokens, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 

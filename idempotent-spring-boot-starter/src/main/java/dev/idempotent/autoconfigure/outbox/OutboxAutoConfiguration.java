@@ -26,14 +26,14 @@ import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
-import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.JdbcTopicControl;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.jdbc.OutboxTables;
-import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
@@ -93,7 +93,7 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), EventTable.class,
+		return new TableScript(dataSource, properties.initializeSchema(), "outbox",
 				(script) -> named(script, tables),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));

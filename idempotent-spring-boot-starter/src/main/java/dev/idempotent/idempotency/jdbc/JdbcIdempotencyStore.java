@@ -18,6 +18,7 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.work.RootCause;
@@ -49,7 +50,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	private static final int TOKEN_LENGTH = 128;
 
-	private static final String SCRIPTS = JdbcIdempotencyStore.class.getPackageName();
+	private static final String SCRIPT = Database.script("<database>", "idempotency");
 
 	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
 
@@ -181,8 +182,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 		catch (IdempotencyStoreException ex) {
 			throw new IdempotentConfigurationException(
 					"The database has no table " + this.table + " for idempotency keys, or one with other columns.",
-					"Run the script schema-*.sql for your database (it is in the jar, in " + SCRIPTS.replace('.', '/')
-							+ "), or set idempotent.jdbc.initialize-schema=always.",
+					"Run the script " + SCRIPT
+							+ " (it is in the jar), or set idempotent.jdbc.initialize-schema=always.",
 					ex);
 		}
 	}
@@ -196,8 +197,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			throw new IdempotentConfigurationException(
 					"The column token of the table " + this.table + " is a varchar(" + length
 							+ "), but the tokens of traced runs are longer.",
-					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script schema-*.sql for your "
-							+ "database. Instances of an earlier version can use the changed table.",
+					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script " + SCRIPT
+							+ ". Instances of an earlier version can use the changed table.",
 					null);
 		}
 	}
@@ -240,7 +241,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	IdempotencyStoreException failure(IdempotencyKey key, DataAccessException ex) {
 		if (ex instanceof InvalidDataAccessResourceUsageException) {
 			return new IdempotencyStoreException("The table " + this.table
-					+ " is missing, has other columns than in the script schema-*.sql in " + SCRIPTS
+					+ " is missing, has other columns than in the script " + SCRIPT
 					+ ", or is not writable. Run the script for your database, or set idempotent.jdbc.initialize-schema=always",
 					ex);
 		}

@@ -199,7 +199,7 @@ public final class IdempotencyTemplate {
 		refuseTransaction(name);
 		ResultCodec codec = ResultCodec.ofStep(name, this.settings.json(), type);
 		AtomicReference<@Nullable IdempotencyResultException> unwritable = new AtomicReference<>();
-		StoredResponse recorded = this.settings.guard().step(name, () -> {
+		StoredResponse recorded = this.settings.engine().step(name, () -> {
 			Object result = work.get();
 			try {
 				return codec.encode(result);

@@ -109,7 +109,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			return method.keyOf(arguments, this.settings.get().namespace());
 		}
 		catch (IllegalArgumentException ex) {
-			this.settings.get().guard().decided(method.operation().observed(), null, Outcome.REFUSED, Duration.ZERO);
+			this.settings.get().engine().decided(method.operation().observed(), null, Outcome.REFUSED, Duration.ZERO);
 			throw ex;
 		}
 	}

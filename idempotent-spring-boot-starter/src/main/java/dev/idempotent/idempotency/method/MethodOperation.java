@@ -17,7 +17,7 @@ import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.Claimant;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
@@ -70,13 +70,13 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 		MethodRun earlier = MethodRun.findCompleted(key);
 		if (earlier != null && earlier.result() != null) {
 			if (fingerprint.contradicts(earlier.fingerprint())) {
-				shared.guard().decided(observed(), key, Outcome.MISMATCHED, Duration.ZERO);
+				shared.engine().decided(observed(), key, Outcome.MISMATCHED, Duration.ZERO);
 				throw new IdempotencyMismatchException(key);
 			}
-			shared.guard().decided(observed(), key, Outcome.REPLAYED, Duration.ZERO);
+			shared.engine().decided(observed(), key, Outcome.REPLAYED, Duration.ZERO);
 			return replay(earlier.result());
 		}
-		MethodRun run = new MethodRun(key, fingerprint, claimant(shared.guard(), key, fingerprint));
+		MethodRun run = new MethodRun(key, fingerprint, claimant(shared.engine(), key, fingerprint));
 		Claim claim = run.claim(this.settings.waits() ? shared.waitTimeout() : null);
 		if (claim.isAcquired()) {
 			return run(run, work);
@@ -90,7 +90,7 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 		throw new IdempotencyMismatchException(key);
 	}
 
-	private Claimant claimant(IdempotencyGuard engine, IdempotencyKey key, Fingerprint fingerprint) {
+	private Claimant claimant(IdempotencyEngine engine, IdempotencyKey key, Fingerprint fingerprint) {
 		Duration lease = this.settings.lease();
 		Duration retention = this.settings.retention();
 		return (this.transactions == null) ? engine.claimant(observed(), key, fingerprint, lease, retention)

@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
@@ -96,8 +96,8 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 	 * Decides in the open transaction of the calling thread.
 	 * @throws IdempotencyStoreException if the record cannot be read or written
 	 */
-	Verdict decide(IdempotencyGuard guard, ProblemTypes problems) {
-		Claim onRecord = guard.completeIfFree(this.action.observed(Kind.HTTP), this.key, ANY,
+	Verdict decide(IdempotencyEngine engine, ProblemTypes problems) {
+		Claim onRecord = engine.completeIfFree(this.action.observed(Kind.HTTP), this.key, ANY,
 				problems.respond(Problem.CANCELLED).encode(), this.action.retention(), this.transactions);
 		if (onRecord instanceof Claim.Pending) {
 			return Verdict.WAIT;

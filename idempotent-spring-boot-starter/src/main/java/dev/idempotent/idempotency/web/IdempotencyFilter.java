@@ -9,7 +9,7 @@ import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.claim.Claimant;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -35,7 +35,7 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
  */
 public final class IdempotencyFilter implements Filter {
 
-	private final IdempotencyGuard guard;
+	private final IdempotencyEngine engine;
 
 	private final IdempotentOperations operations;
 
@@ -49,17 +49,17 @@ public final class IdempotencyFilter implements Filter {
 
 	/**
 	 * Creates the filter.
-	 * @param guard claims the keys
+	 * @param engine claims the keys
 	 * @param operations the operations of the annotated handlers
 	 * @param scopeResolver resolves the scope of a key
 	 * @param tokens reads one-time tokens
 	 * @param settings the settings
 	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
-	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+	public IdempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
 			Supplier<HandlerExceptionResolver> exceptionResolver) {
-		this.guard = guard;
+		this.engine = engine;
 		this.operations = operations;
 		this.identifier = new RequestIdentifier(settings, scopeResolver, tokens);
 		this.settings = settings;
@@ -118,7 +118,7 @@ public final class IdempotencyFilter implements Filter {
 			verdict = decide(identity.cancels(), run);
 		}
 		catch (RefusedRequestException ex) {
-			this.guard.decided(operation.settings().observed(Kind.HTTP), null, IdempotencyObserver.Outcome.REFUSED,
+			this.engine.decided(operation.settings().observed(Kind.HTTP), null, IdempotencyObserver.Outcome.REFUSED,
 					Duration.ofNanos(System.nanoTime() - start));
 			writer.refuse(ex);
 			return;
@@ -150,9 +150,9 @@ public final class IdempotencyFilter implements Filter {
 		OperationSettings claimed = operation.settings();
 		IdempotencyTransactions transactions = operation.transactions();
 		return (transactions == null)
-				? this.guard.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
+				? this.engine.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
 						claimed.lease(), identity.retention())
-				: this.guard.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
+				: this.engine.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
 						claimed.lease(), identity.retention(), transactions);
 	}
 
@@ -167,7 +167,7 @@ public final class IdempotencyFilter implements Filter {
 		boolean decided = false;
 		try {
 			Cancellation.Verdict verdict = (cancels != null)
-					? cancels.decide(this.guard, this.responsePolicy.problems()) : Cancellation.Verdict.RUN;
+					? cancels.decide(this.engine, this.responsePolicy.problems()) : Cancellation.Verdict.RUN;
 			decided = true;
 			return verdict;
 		}

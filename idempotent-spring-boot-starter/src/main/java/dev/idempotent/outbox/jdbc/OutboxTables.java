@@ -74,9 +74,8 @@ public record OutboxTables(String prefix) {
 	 * Describes how to create the tables, as a sentence without a full stop.
 	 */
 	static String howToCreate() {
-		return "Run the script schema-*.sql for your database (it is in the jar, in "
-				+ OutboxTables.class.getPackageName().replace('.', '/')
-				+ "), or set idempotent.outbox.initialize-schema=always";
+		return "Run the script " + Database.script("<database>", "outbox")
+				+ " (it is in the jar), or set idempotent.outbox.initialize-schema=always";
 	}
 
 	/**

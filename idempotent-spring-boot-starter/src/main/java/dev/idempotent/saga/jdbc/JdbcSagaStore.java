@@ -138,9 +138,8 @@ public final class JdbcSagaStore implements SagaStore {
 	}
 
 	private static String howToCreateTables(Database kind) {
-		return "Run the script schema-" + kind.name().toLowerCase(Locale.ROOT) + ".sql (it is in the jar, in "
-				+ JdbcSagaStore.class.getPackageName().replace('.', '/')
-				+ "), or set idempotent.saga.initialize-schema=always.";
+		return "Run the script " + Database.script(kind.name().toLowerCase(Locale.ROOT), "saga")
+				+ " (it is in the jar), or set idempotent.saga.initialize-schema=always.";
 	}
 
 	@Override

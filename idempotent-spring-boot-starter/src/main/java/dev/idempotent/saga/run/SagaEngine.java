@@ -41,9 +41,14 @@ public final class SagaEngine implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaEngine.class);
 
-	private final SagaRun.Resources resources;
+	private static final long POLL_MILLIS = 100;
 
-	private final SagaDriver driver;
+	/**
+	 * How often a saga may appear and disappear during one call.
+	 */
+	private static final int MOST_FIRST_RUNS = 3;
+
+	private final SagaRun.Resources resources;
 
 	private final Set<SagaRun> live = ConcurrentHashMap.newKeySet();
 
@@ -65,8 +70,7 @@ public final class SagaEngine implements AutoCloseable {
 	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
 			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
 		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
-				new SafeObservers(observers), ConcurrentHashMap.newKeySet());
-		this.driver = new SagaDriver(this.resources, () -> this.stopping);
+				List.copyOf(observers), ConcurrentHashMap.newKeySet());
 		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
 	}
 
@@ -119,13 +123,126 @@ public final class SagaEngine implements AutoCloseable {
 		}
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
 		try {
-			return new SagaCall(this.resources, this::drive, definition, saga, () -> this.stopping).run();
+			return call(definition, saga);
 		}
 		catch (TransactionException ex) {
 			// Below another exception, Spring MVC takes a broken connection for one to
-			// its
-			// client, and answers 200 without a body.
+			// its client, and answers 200 without a body.
 			throw new DataAccessResourceFailureException("The saga " + definition.name() + " has no transaction", ex);
+		}
+	}
+
+	/**
+	 * Runs a saga, or finds out how the one with its id has ended. If its own run was
+	 * released, it waits and continues the saga.
+	 */
+	private @Nullable Object call(SagaDefinition definition, NewSaga saga) throws Throwable {
+		long giveUp = System.nanoTime() + this.resources.settings().waitTimeout().toNanos();
+		int firstRuns = 0;
+		boolean waits = false;
+		StoredSaga stored = null;
+		while (true) {
+			RunEnd end;
+			if (stored != null) {
+				end = goOn(definition, stored, waits, giveUp);
+			}
+			else if (firstRuns++ < MOST_FIRST_RUNS) {
+				end = drive(new SagaRun(this.resources, definition, saga));
+			}
+			else {
+				throw new IdempotencyPendingException(saga.id(), saga.lease());
+			}
+			switch (end.kind()) {
+				case COMPLETED -> {
+					return end.result();
+				}
+				case COMPENSATED -> throw new SagaCompensatedException(saga.id(), Objects.requireNonNull(end.reason()));
+				case HALTED -> throw new SagaHaltedException(saga.id());
+				case CONTENDED -> throw new IdempotencyPendingException(saga.id(), saga.lease());
+				case RELEASED, LOST -> waits = true;
+				case EXISTS, REFUSED, FAILED -> {
+				}
+			}
+			stored = find(saga, end);
+			if (stored != null && !stored.status().isOpen()) {
+				return ended(definition, stored);
+			}
+		}
+	}
+
+	/**
+	 * Finds the saga that a call has begun, or that was there before.
+	 * @return {@code null} if another first run is needed
+	 */
+	private @Nullable StoredSaga find(NewSaga saga, RunEnd end) throws Throwable {
+		StoredSaga stored;
+		try {
+			stored = this.resources.store().find(saga.id());
+		}
+		catch (RuntimeException ex) {
+			if (end.failure() != null) {
+				ex.addSuppressed(end.failure());
+			}
+			throw ex;
+		}
+		if (stored == null && end.failure() != null) {
+			throw end.failure();
+		}
+		if (stored == null && end.kind() == RunEnd.Kind.REFUSED) {
+			throw new SagaCompensatedException(saga.id(), Objects.requireNonNull(end.reason()));
+		}
+		if (stored != null && saga.fingerprint().contradicts(stored.fingerprint())) {
+			throw new IdempotencyMismatchException(saga.id());
+		}
+		return stored;
+	}
+
+	private @Nullable Object ended(SagaDefinition definition, StoredSaga stored) {
+		IdempotencyKey id = stored.owner().id();
+		return switch (stored.status()) {
+			case COMPLETED -> definition.readResult(
+					this.resources.unseal(Objects.requireNonNull(stored.result()), id, SagaRun.Resources.RESULT));
+			case COMPENSATED ->
+				throw new SagaCompensatedException(id, Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
+			case HALTED -> throw new SagaHaltedException(id);
+			case STARTED, EXECUTING, COMPENSATING -> throw new IllegalStateException("The saga is open");
+		};
+	}
+
+	/**
+	 * Takes the saga of a call over if it has no owner. Otherwise waits, but only for a
+	 * saga that the call has run before.
+	 */
+	private RunEnd goOn(SagaDefinition definition, StoredSaga stored, boolean waits, long giveUp) {
+		IdempotencyKey id = stored.owner().id();
+		if (waits && this.stopping) {
+			throw new IdempotencyPendingException(id, Duration.ZERO);
+		}
+		Duration left = Duration.ofNanos(giveUp - System.nanoTime());
+		boolean timedOut = left.isNegative() || left.isZero();
+		if (stored.isDue() && !(waits && timedOut)) {
+			SagaSettings settings = this.resources.settings();
+			StoredSaga taken = this.resources.store().takeOver(id, settings.process(), settings.lease());
+			if (taken != null) {
+				this.resources.tell((observer) -> observer.takenOver(taken.name()));
+				return drive(new SagaRun(this.resources, definition, taken));
+			}
+		}
+		Duration due = stored.due().isNegative() ? Duration.ZERO : stored.due();
+		if (!waits || timedOut || !pause(Math.min(POLL_MILLIS, left.toMillis()))) {
+			throw new IdempotencyPendingException(id, due);
+		}
+		return RunEnd.of(RunEnd.Kind.RELEASED);
+	}
+
+	private static boolean pause(long millis) {
+		try {
+			Thread.sleep(Math.max(1, millis));
+			return true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
 		}
 	}
 
@@ -203,7 +320,7 @@ public final class SagaEngine implements AutoCloseable {
 				.release(saga.owner(), List.of(), SagaDriver.backoff(saga.attempts()));
 			return;
 		}
-		this.resources.observers().takenOver(saga.name());
+		this.resources.tell((observer) -> observer.takenOver(saga.name()));
 		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
 		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
 		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
@@ -238,7 +355,7 @@ public final class SagaEngine implements AutoCloseable {
 	private RunEnd drive(SagaRun run) {
 		this.live.add(run);
 		try {
-			return this.driver.drive(run);
+			return new SagaDriver(run, () -> this.stopping).drive();
 		}
 		finally {
 			this.live.remove(run);

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import dev.idempotent.encryption.CipherContext;
@@ -30,6 +31,8 @@ import dev.idempotent.saga.run.SagaStore.StepKind;
 import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import dev.idempotent.saga.run.SagaStore.StoredStep;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 
@@ -39,6 +42,8 @@ import org.springframework.transaction.PlatformTransactionManager;
  * by one thread, except for what its renewal reads.
  */
 final class SagaRun {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaRun.class);
 
 	/**
 	 * The reason of a saga that is undone because of its deadline.
@@ -279,7 +284,9 @@ final class SagaRun {
 			return outcome;
 		}
 		finally {
-			this.resources.observers().called(name(), step, state, Duration.ofNanos(System.nanoTime() - start));
+			StepState ended = state;
+			Duration took = Duration.ofNanos(System.nanoTime() - start);
+			this.resources.tell((observer) -> observer.called(name(), step, ended, took));
 		}
 	}
 
@@ -441,7 +448,8 @@ final class SagaRun {
 	 * @param unobserved the sagas that were warned of because no call was observed
 	 */
 	record Resources(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
-			FailureClassifier failures, PayloadEncryption encryption, SagaObserver observers, Set<String> unobserved) {
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers,
+			Set<String> unobserved) {
 
 		/**
 		 * The place of the arguments.
@@ -490,6 +498,22 @@ final class SagaRun {
 			catch (PayloadCipherException ex) {
 				throw new SagaDefinition.UnreadableException(
 						"The stored " + place + " cannot be decrypted: " + ex.getMessage(), ex);
+			}
+		}
+
+		/**
+		 * Calls all observers. One that fails affects neither the others nor the saga.
+		 */
+		void tell(Consumer<SagaObserver> event) {
+			for (SagaObserver observer : this.observers) {
+				try {
+					event.accept(observer);
+				}
+				catch (RuntimeException | Error ex) {
+					logger.warn("The saga observer {} failed: {}", observer.getClass().getName(),
+							ex.getClass().getName());
+					logger.debug("The stack trace of the failure above", ex);
+				}
 			}
 		}
 

@@ -2,6 +2,7 @@ package dev.idempotent.saga.run;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import dev.idempotent.idempotency.IdempotencyContext;
@@ -12,7 +13,6 @@ import dev.idempotent.saga.run.FailureClassifier.Verdict;
 import dev.idempotent.saga.run.RunAbortedError.Cause;
 import dev.idempotent.saga.run.SagaRun.Presence;
 import dev.idempotent.saga.run.SagaStore.JournalEntry;
-import dev.idempotent.saga.run.StepTransactions.End;
 import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,7 +21,12 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Runs the action of a step, or its undo, in a transaction that also writes the journal.
@@ -64,7 +69,7 @@ final class TransactionalStep {
 				status.flush();
 				return this.run.done(entry, this.call.type(), value);
 			});
-			return end.committed() ? Objects.requireNonNull(this.run.at(entry.number()))
+			return end.isCommitted() ? Objects.requireNonNull(this.run.at(entry.number()))
 					: this.run.keep(refused(entry, end, context));
 		});
 	}
@@ -94,7 +99,7 @@ final class TransactionalStep {
 				status.flush();
 				return entry.in(StepState.COMPENSATED);
 			});
-			if (!end.committed()) {
+			if (!end.isCommitted()) {
 				throw undoFailed(entry, end);
 			}
 			return Objects.requireNonNull(this.run.at(entry.number()));
@@ -104,8 +109,8 @@ final class TransactionalStep {
 	private End<List<JournalEntry>> inTransaction(JournalEntry entry, Function<TransactionStatus, JournalEntry> work) {
 		boolean first = this.run.presence() == Presence.ABSENT;
 		int steps = first ? 1 : this.run.nextSteps();
-		StepTransactions transactions = new StepTransactions(this.run.resources().transactions());
-		End<List<JournalEntry>> end = transactions.run(this.run.name() + "." + entry.name(), (status) -> {
+		PlatformTransactionManager manager = this.run.resources().transactions();
+		End<List<JournalEntry>> end = run(manager, this.run.name() + "." + entry.name(), (status) -> {
 			lock(first, steps);
 			List<JournalEntry> entries = this.run.unwritten(apply(work, status));
 			if (!this.run.store().writeInTransaction(this.run.owner(), steps, entries, this.run.lease())) {
@@ -114,7 +119,7 @@ final class TransactionalStep {
 			}
 			return entries;
 		});
-		if (end.committed()) {
+		if (end.isCommitted()) {
 			this.run.written(steps, Objects.requireNonNull(end.result()));
 		}
 		else if (!end.known()) {
@@ -196,6 +201,104 @@ final class TransactionalStep {
 
 	private static Throwable failureOf(End<?> end) {
 		return Objects.requireNonNull(end.failure());
+	}
+
+	/**
+	 * Runs work in a new transaction.
+	 * @throws RunAbortedError if the work throws it, after a rollback
+	 */
+	static <T> End<T> run(PlatformTransactionManager manager, String name, Function<TransactionStatus, T> work) {
+		DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
+		definition.setName(name);
+		AtomicInteger completion = new AtomicInteger(TransactionSynchronization.STATUS_UNKNOWN);
+		TransactionStatus status;
+		T result;
+		try {
+			status = manager.getTransaction(definition);
+		}
+		catch (Throwable ex) {
+			return End.rolledBack(ex);
+		}
+		try {
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+					@Override
+					public void afterCompletion(int ended) {
+						completion.set(ended);
+					}
+				});
+			}
+			result = work.apply(status);
+		}
+		catch (RunAbortedError ex) {
+			rollback(manager, status);
+			throw ex;
+		}
+		catch (Throwable ex) {
+			rollback(manager, status);
+			return End.rolledBack(ex);
+		}
+		return commit(manager, status, result, completion);
+	}
+
+	private static <T> End<T> commit(PlatformTransactionManager manager, TransactionStatus status, T result,
+			AtomicInteger completion) {
+		boolean marked = status.isRollbackOnly();
+		try {
+			manager.commit(status);
+			return (marked || completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK)
+					? End.rolledBack(new UnexpectedRollbackException("The transaction was marked as rollback-only"))
+					: End.committed(result);
+		}
+		catch (Throwable ex) {
+			if (completion.get() == TransactionSynchronization.STATUS_COMMITTED) {
+				logger.warn("The transaction of {} is committed, but a callback after it has failed", ex.getClass());
+				logger.debug("The stack trace of the failure above", ex);
+				return End.committed(result);
+			}
+			// JPA reports a rollback even if the reply to the commit was lost.
+			return (completion.get() == TransactionSynchronization.STATUS_ROLLED_BACK && !TransientFailures.include(ex))
+					? End.rolledBack(ex) : End.unknown(ex);
+		}
+	}
+
+	private static void rollback(PlatformTransactionManager manager, TransactionStatus status) {
+		if (status.isCompleted()) {
+			return;
+		}
+		try {
+			manager.rollback(status);
+		}
+		catch (Throwable ex) {
+			logger.debug("A step could not be rolled back; the database rolls it back when the connection ends", ex);
+		}
+	}
+
+	/**
+	 * How a transaction has ended.
+	 *
+	 * @param result the result of the work, if it was committed
+	 * @param failure why it was not committed, or why that is unknown
+	 * @param known {@code false} if only the database knows whether it was committed
+	 */
+	record End<T>(@Nullable T result, @Nullable Throwable failure, boolean known) {
+
+		static <T> End<T> committed(T result) {
+			return new End<>(result, null, true);
+		}
+
+		static <T> End<T> rolledBack(Throwable failure) {
+			return new End<>(null, failure, true);
+		}
+
+		static <T> End<T> unknown(Throwable failure) {
+			return new End<>(null, failure, false);
+		}
+
+		boolean isCommitted() {
+			return this.failure == null;
+		}
+
 	}
 
 }

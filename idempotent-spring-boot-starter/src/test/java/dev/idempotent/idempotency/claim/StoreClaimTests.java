@@ -32,9 +32,9 @@ class StoreClaimTests {
 	@Test
 	void renewManyLeasesInOneBatchOfADatabase() {
 		Batching store = new Batching();
-		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+		try (IdempotencyEngine engine = new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
 			List<Claimant> claimants = Stream
-				.generate(() -> guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+				.generate(() -> engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
 						LEASE, LEASE))
 				.limit(100)
 				.toList();
@@ -51,8 +51,8 @@ class StoreClaimTests {
 	@Test
 	void continueAfterAnError() {
 		ShortOfMemory store = new ShortOfMemory();
-		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			Claimant claimant = guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+		try (IdempotencyEngine engine = new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+			Claimant claimant = engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
 					LEASE, LEASE);
 			claimant.claim();
 			await().until(() -> store.renewals.get() >= 3);
@@ -63,10 +63,10 @@ class StoreClaimTests {
 	@Test
 	void renewAShortLeaseThatBeginsAfterALongOne() {
 		ShortOfMemory store = new ShortOfMemory();
-		try (IdempotencyGuard guard = new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
-			Claimant patient = guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+		try (IdempotencyEngine engine = new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(1))) {
+			Claimant patient = engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
 					Duration.ofHours(1), LEASE);
-			Claimant claimant = guard.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
+			Claimant claimant = engine.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"),
 					LEASE, LEASE);
 			patient.claim();
 			claimant.claim();

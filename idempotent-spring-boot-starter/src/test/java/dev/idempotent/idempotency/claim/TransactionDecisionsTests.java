@@ -46,7 +46,7 @@ class TransactionDecisionsTests {
 
 	private final RecordingObserver observer = new RecordingObserver();
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(10), PayloadEncryption.NONE, List.of(this.observer), () -> null);
 
 	private final IdempotencyKey key = Samples.key();
@@ -54,8 +54,8 @@ class TransactionDecisionsTests {
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
-		assertThat(this.guard.running()).isZero();
+		this.engine.close();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
@@ -197,7 +197,7 @@ class TransactionDecisionsTests {
 	}
 
 	private TransactionalClaimant claimant(IdempotencyKey key) {
-		return this.guard.claimant(OPERATION, key, Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
+		return this.engine.claimant(OPERATION, key, Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
 				this.database);
 	}
 

@@ -42,7 +42,7 @@ class TransactionalClaimantTests {
 
 	private final PresetTransactions database = new PresetTransactions();
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(10));
 
 	private final IdempotencyKey key = Samples.key();
@@ -50,7 +50,7 @@ class TransactionalClaimantTests {
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
@@ -205,10 +205,10 @@ class TransactionalClaimantTests {
 		TransactionalClaimant again = claimant(this.key);
 		assertThat(again.claim()).isEqualTo(new Claim.Acquired());
 		assertThat(this.database.contended).isTrue();
-		assertThat(this.guard.running()).isOne();
+		assertThat(this.engine.running()).isOne();
 		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
 		again.commitAndComplete(Samples.response("again"));
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 		this.database.answer = PresetTransactions.completed(Samples.response("again"), LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
 		assertThat(this.database.begun).isEqualTo(3);
@@ -239,7 +239,7 @@ class TransactionalClaimantTests {
 			again.rollback();
 			again.release();
 		}
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
@@ -266,7 +266,7 @@ class TransactionalClaimantTests {
 
 	@Test
 	void replaysWhatTheStoreAloneHasDecidedBefore() {
-		Claimant leased = this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+		Claimant leased = this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
 				LEASE);
 		leased.claim();
 		leased.complete(RESPONSE);
@@ -282,7 +282,7 @@ class TransactionalClaimantTests {
 	}
 
 	private TransactionalClaimant claimant(IdempotencyKey claimed) {
-		return this.guard.claimant(OPERATION, claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
+		return this.engine.claimant(OPERATION, claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
 	}
 
 }

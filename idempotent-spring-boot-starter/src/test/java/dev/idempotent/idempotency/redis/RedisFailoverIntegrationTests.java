@@ -19,8 +19,8 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +50,7 @@ class RedisFailoverIntegrationTests {
 
 	private final IdempotencyStore store = new RedisIdempotencyStore(this.connection, "failover:");
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, LEASE);
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, LEASE);
 
 	private final Map<IdempotencyKey, String> answers = new ConcurrentHashMap<>();
 
@@ -62,7 +62,7 @@ class RedisFailoverIntegrationTests {
 
 	@AfterEach
 	void close() {
-		this.guard.close();
+		this.engine.close();
 		this.connection.close();
 	}
 
@@ -110,7 +110,7 @@ class RedisFailoverIntegrationTests {
 	private void runUntilOver() {
 		while (!this.over.get()) {
 			IdempotencyKey key = Samples.key();
-			Claimant claimant = this.guard.claimant(Samples.operation(), key, request(key), LEASE, LEASE);
+			Claimant claimant = this.engine.claimant(Samples.operation(), key, request(key), LEASE, LEASE);
 			long start = System.nanoTime();
 			try {
 				claimant.claim();

@@ -11,8 +11,8 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -94,8 +94,8 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	@Test
 	void releasesAnUnconfirmedClaim() throws Exception {
 		redis.stopReplica();
-		try (IdempotencyGuard guard = new IdempotencyGuard(hasty, OnStoreFailure.REJECT, MINUTE)) {
-			Claimant claimant = guard.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
+		try (IdempotencyEngine engine = new IdempotencyEngine(hasty, OnStoreFailure.REJECT, MINUTE)) {
+			Claimant claimant = engine.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(claimant::claim);
 			redis.startReplica();
 			await().untilAsserted(() -> assertThat(claim(store)).isEqualTo(new Claim.Acquired()));

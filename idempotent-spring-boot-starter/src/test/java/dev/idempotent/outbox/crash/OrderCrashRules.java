@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.crash.OrderAudit.Recorded;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
@@ -54,7 +55,7 @@ abstract class OrderCrashRules {
 	/**
 	 * The database's script in the outbox's package.
 	 */
-	abstract String schema();
+	abstract String platform();
 
 	/**
 	 * A pool past the proxy.
@@ -100,7 +101,7 @@ abstract class OrderCrashRules {
 
 	private JdbcClient createTables() {
 		DataSource connections = connect();
-		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/outbox/jdbc/" + schema()))
+		new ResourceDatabasePopulator(new ClassPathResource(Database.script(platform(), "outbox")))
 			.execute(connections);
 		JdbcClient database = JdbcClient.create(connections);
 		database.sql("create table crash_counter (id varchar(20) primary key, number integer not null)").update();

@@ -184,7 +184,7 @@ abstract class EventTableSteps {
 		 */
 		static Fixture create(DataSource dataSource, String platform, String prefix) {
 			try {
-				String script = new ClassPathResource("schema-" + platform + ".sql", EventTable.class)
+				String script = new ClassPathResource(Database.script(platform, "outbox"))
 					.getContentAsString(StandardCharsets.UTF_8);
 				byte[] renamed = script.replace(DEFAULT, prefix).getBytes(StandardCharsets.UTF_8);
 				new ResourceDatabasePopulator(new ByteArrayResource(renamed)).execute(dataSource);

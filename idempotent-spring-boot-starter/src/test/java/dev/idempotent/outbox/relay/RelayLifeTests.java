@@ -41,7 +41,7 @@ class RelayLifeTests {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
 			assertThat(context.getBean(OutboxRelay.class).isRunning()).isFalse();
 			assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> append(context))
-				.withMessageContaining("schema-*.sql")
+				.withMessageContaining("dev/idempotent/schema/")
 				.withMessageContaining("idempotent.outbox.initialize-schema");
 		}
 	}
@@ -49,7 +49,7 @@ class RelayLifeTests {
 	@Test
 	void startsWithTheFirstEventOnceTablesExist() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
-			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", EventTable.class))
+			new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/h2/outbox.sql"))
 				.execute(context.getBean(DataSource.class));
 			append(context);
 			await().untilAsserted(() -> assertThat(context.getBean(RecordingPublisher.class).published()).hasSize(1));

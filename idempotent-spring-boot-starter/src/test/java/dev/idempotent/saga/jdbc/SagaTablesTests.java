@@ -42,7 +42,7 @@ class SagaTablesTests {
 	void reportsAMissingTableAndItsScript() {
 		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(store("saga_")::verify)
 			.withMessageContaining("saga_instance")
-			.satisfies((ex) -> assertThat(ex.getAction()).contains("schema-h2.sql", "dev/idempotent/saga/jdbc"));
+			.satisfies((ex) -> assertThat(ex.getAction()).contains("dev/idempotent/schema/h2/saga.sql"));
 	}
 
 	@Test

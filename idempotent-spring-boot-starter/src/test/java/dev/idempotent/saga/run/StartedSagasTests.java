@@ -43,7 +43,7 @@ class StartedSagasTests {
 	@BeforeEach
 	void createTables() {
 		this.dataSource.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
-		new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcSagaStore.class))
+		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/h2/saga.sql"))
 			.execute(this.dataSource);
 	}
 

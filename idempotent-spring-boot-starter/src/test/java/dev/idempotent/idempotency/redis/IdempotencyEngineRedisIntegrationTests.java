@@ -15,8 +15,8 @@ import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.testing.RealRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,11 +27,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} on a Redis that forgets, stops and starts.
+ * Tests for {@link IdempotencyEngine} on a Redis that forgets, stops and starts.
  */
-class IdempotencyGuardRedisIntegrationTests {
+class IdempotencyEngineRedisIntegrationTests {
 
-	private static final String PREFIX = "guard:";
+	private static final String PREFIX = "engine:";
 
 	private static final Duration LEASE = Duration.ofSeconds(3);
 
@@ -48,7 +48,7 @@ class IdempotencyGuardRedisIntegrationTests {
 
 	private RedisIdempotencyStore store;
 
-	private IdempotencyGuard guard;
+	private IdempotencyEngine engine;
 
 	private final IdempotencyKey key = Samples.key();
 
@@ -57,13 +57,13 @@ class IdempotencyGuardRedisIntegrationTests {
 		redis.start();
 		this.connection = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofSeconds(2));
 		this.store = new RedisIdempotencyStore(this.connection, PREFIX);
-		this.guard = guard(this.store);
+		this.engine = engine(this.store);
 		awaitThatTheKeyIsFree(true);
 	}
 
 	@AfterEach
 	void disconnect() {
-		this.guard.close();
+		this.engine.close();
 		this.connection.close();
 	}
 
@@ -115,7 +115,7 @@ class IdempotencyGuardRedisIntegrationTests {
 	void runsEachKeyOnceForManyThreads() throws InterruptedException {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(50).toList();
 		List<AtomicInteger> runs = Stream.generate(AtomicInteger::new).limit(50).toList();
-		IdempotencyGuard crowded = guard(
+		IdempotencyEngine crowded = engine(
 				new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()), PREFIX));
 		Race.of(200, (thread) -> {
 			for (int i = 0; i < 50; i++) {
@@ -134,12 +134,12 @@ class IdempotencyGuardRedisIntegrationTests {
 			.are(Samples.completed(Samples.response("run 1")));
 	}
 
-	private static IdempotencyGuard guard(RedisIdempotencyStore store) {
-		return new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(10));
+	private static IdempotencyEngine engine(RedisIdempotencyStore store) {
+		return new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(10));
 	}
 
 	private Claimant claimant(Duration lease) {
-		return this.guard.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE);
+		return this.engine.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE);
 	}
 
 	private Claim rivalsClaim() {

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.claim.FaultyStore.Call;
-import dev.idempotent.idempotency.claim.FaultyStore.Fault;
-import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.FaultyStore.Call;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,9 +22,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} at the limits of its background work.
+ * Tests for {@link IdempotencyEngine} at the limits of its background work.
  */
-class IdempotencyGuardLimitsTests {
+class IdempotencyEngineLimitsTests {
 
 	private static final Duration LEASE = Duration.ofMillis(60);
 
@@ -38,13 +38,13 @@ class IdempotencyGuardLimitsTests {
 
 	private final FaultyStore store = new FaultyStore(this.memory);
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(10));
 
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
@@ -58,14 +58,14 @@ class IdempotencyGuardLimitsTests {
 		}
 		await().until(() -> this.store.calls().size() > 100);
 		int before = this.store.calls().size();
-		this.guard.close();
+		this.engine.close();
 		// One, and those in progress on the two background threads, but not all.
 		assertThat(this.store.calls().size() - before).isBetween(1, keys.size() / 2);
 	}
 
 	@Test
 	void grantsAKeyForItsLeaseAfterItWasClosed() {
-		this.guard.close();
+		this.engine.close();
 		IdempotencyKey key = Samples.key();
 		Claimant late = claimant(key, LEASE);
 		assertThat(late.claim()).isEqualTo(new Claim.Acquired());
@@ -93,7 +93,7 @@ class IdempotencyGuardLimitsTests {
 	}
 
 	private Claimant claimant(IdempotencyKey key, Duration lease) {
-		return this.guard.claimant(Samples.operation(), key, REQUEST, lease, RETENTION);
+		return this.engine.claimant(Samples.operation(), key, REQUEST, lease, RETENTION);
 	}
 
 }

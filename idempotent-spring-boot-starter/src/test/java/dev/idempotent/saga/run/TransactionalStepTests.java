@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What the failure of a commit proves if the manager reports a rollback, as that of JPA
  * does when the connection has ended.
  */
-class StepTransactionsTests {
+class TransactionalStepTests {
 
 	@Test
 	void knowsNothingIfTheConnectionEndsDuringTheCommit() {
@@ -31,8 +31,8 @@ class StepTransactionsTests {
 		assertThat(commitFails(new DataIntegrityViolationException("deferred")).known()).isTrue();
 	}
 
-	private static StepTransactions.End<String> commitFails(RuntimeException failure) {
-		return new StepTransactions(new Failing(failure)).run("step", (status) -> "done");
+	private static TransactionalStep.End<String> commitFails(RuntimeException failure) {
+		return TransactionalStep.run(new Failing(failure), "step", (status) -> "done");
 	}
 
 	/**

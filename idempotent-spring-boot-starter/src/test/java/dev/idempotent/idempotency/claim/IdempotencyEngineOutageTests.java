@@ -5,8 +5,6 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.claim.FaultyStore.Fault;
-import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -14,6 +12,8 @@ import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -28,10 +28,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} during outages of the store. The store's clock
+ * Tests for {@link IdempotencyEngine} during outages of the store. The store's clock
  * stands still, so no lease expires.
  */
-class IdempotencyGuardOutageTests {
+class IdempotencyEngineOutageTests {
 
 	private static final Duration LEASE = Duration.ofMillis(60);
 
@@ -45,20 +45,20 @@ class IdempotencyGuardOutageTests {
 
 	private final FaultyStore store = new FaultyStore(this.memory);
 
-	private final IdempotencyGuard guard = guard(OnStoreFailure.REJECT);
+	private final IdempotencyEngine engine = engine(OnStoreFailure.REJECT);
 
-	private final IdempotencyGuard proceedingGuard = guard(OnStoreFailure.PROCEED);
+	private final IdempotencyEngine proceedingGuard = engine(OnStoreFailure.PROCEED);
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final Claimant runner = claimant(this.guard, this.key);
+	private final Claimant runner = claimant(this.engine, this.key);
 
 	private final Claimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
 
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 		this.proceedingGuard.close();
 	}
 
@@ -179,7 +179,7 @@ class IdempotencyGuardOutageTests {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(17).toList();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		for (IdempotencyKey each : keys) {
-			Claimant claimant = claimant(this.guard, each);
+			Claimant claimant = claimant(this.engine, each);
 			claimant.claim();
 			claimant.complete(megabyte);
 		}
@@ -195,7 +195,7 @@ class IdempotencyGuardOutageTests {
 		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024 - 100]);
 		for (int i = 0; i < 2; i++) {
 			IdempotencyKey each = Samples.key();
-			Claimant claimant = claimant(this.guard, each);
+			Claimant claimant = claimant(this.engine, each);
 			claimant.claim();
 			this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 			claimant.complete(large);
@@ -209,7 +209,7 @@ class IdempotencyGuardOutageTests {
 		this.runner.claim();
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
 		this.runner.complete(RESPONSE);
-		this.guard.close();
+		this.engine.close();
 		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
 	}
 
@@ -221,8 +221,8 @@ class IdempotencyGuardOutageTests {
 			refuseAndRelease(Samples.key());
 		}
 		this.store.mended();
-		claimant(this.guard, Samples.key()).claim();
-		claimant(this.guard, Samples.key()).claim();
+		claimant(this.engine, Samples.key()).claim();
+		claimant(this.engine, Samples.key()).claim();
 		assertThat(output.getOut().lines()).hasSize(2);
 		assertThat(output).contains("(FaultyStore) is unreachable")
 			.contains("idempotent.on-store-failure=reject")
@@ -244,16 +244,16 @@ class IdempotencyGuardOutageTests {
 
 	private void refuseAndRelease(IdempotencyKey refused) {
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(claimant(this.guard, refused)::claim);
+			.isThrownBy(claimant(this.engine, refused)::claim);
 		await().until(() -> this.store.count(Verb.RELEASE, refused) == 1);
 	}
 
-	private IdempotencyGuard guard(OnStoreFailure onStoreFailure) {
-		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10));
+	private IdempotencyEngine engine(OnStoreFailure onStoreFailure) {
+		return new IdempotencyEngine(this.store, onStoreFailure, Duration.ofMinutes(10));
 	}
 
-	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
-		return guard.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
+	private static Claimant claimant(IdempotencyEngine engine, IdempotencyKey key) {
+		return engine.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
 	}
 
 	private Claim rivalsClaim() {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Creates the claimants of keys on one store. Their leases are renewed and their
  * unfinished steps retried in the background. Thread-safe.
  */
-public final class IdempotencyGuard implements AutoCloseable {
+public final class IdempotencyEngine implements AutoCloseable {
 
 	private final ObserverList observers;
 
@@ -50,18 +50,18 @@ public final class IdempotencyGuard implements AutoCloseable {
 	private final RunningClaims runningSteps = new RunningClaims();
 
 	/**
-	 * Creates a guard without encryption and observers.
+	 * Creates an engine without encryption and observers.
 	 * @param store stores the keys
 	 * @param onStoreFailure how to handle a claim while the store is unreachable
 	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
 	 * response is retried
 	 */
-	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
+	public IdempotencyEngine(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
 		this(store, onStoreFailure, maxRun, PayloadEncryption.NONE, List.of(), () -> null);
 	}
 
 	/**
-	 * Creates a guard with its own threads, which {@link #close()} stops.
+	 * Creates an engine with its own threads, which {@link #close()} stops.
 	 * @param store stores the keys
 	 * @param onStoreFailure how to handle a claim while the store is unreachable
 	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
@@ -70,7 +70,7 @@ public final class IdempotencyGuard implements AutoCloseable {
 	 * @param observers observe the claims
 	 * @param trace the trace context in which a key is claimed
 	 */
-	public IdempotencyGuard(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun,
+	public IdempotencyEngine(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun,
 			PayloadEncryption encryption, List<IdempotencyObserver> observers, CurrentTrace trace) {
 		this.envelope = new ResponseEnvelope(encryption);
 		this.observers = new ObserverList(observers);

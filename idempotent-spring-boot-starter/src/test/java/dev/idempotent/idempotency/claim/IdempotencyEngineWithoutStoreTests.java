@@ -21,10 +21,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} on a store in the database that decides under
+ * Tests for {@link IdempotencyEngine} on a store in the database that decides under
  * {@code Guarantee.TRANSACTION}, so that no store is in front of it.
  */
-class IdempotencyGuardWithoutStoreTests {
+class IdempotencyEngineWithoutStoreTests {
 
 	private static final Duration LEASE = Duration.ofMillis(60);
 
@@ -34,27 +34,27 @@ class IdempotencyGuardWithoutStoreTests {
 
 	private final PresetTransactions database = new PresetTransactions();
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(1));
 
 	private final IdempotencyKey key = Samples.key();
 
 	@AfterEach
 	void close() {
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
 	void limitsTheClaimsThatWaitForOtherTransactions() {
-		this.guard.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
+		this.engine.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
 		assertThat(this.database.contended).isTrue();
 	}
 
 	@Test
 	void neverRenewsTheKeyOfAnOpenTransactionTogetherWithLeases() {
 		IdempotencyKey leased = Samples.key();
-		this.guard.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
-		this.guard.claimant(Samples.operation(), leased, REQUEST, LEASE, LEASE).claim();
+		this.engine.claimant(Samples.operation(), this.key, REQUEST, LEASE, LEASE, this.database).claim();
+		this.engine.claimant(Samples.operation(), leased, REQUEST, LEASE, LEASE).claim();
 		await().until(() -> this.store.renewed.contains(leased));
 		assertThat(this.store.renewed).containsExactly(leased);
 	}

@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.claim.FaultyStore.Call;
-import dev.idempotent.idempotency.claim.FaultyStore.Fault;
-import dev.idempotent.idempotency.claim.FaultyStore.Gate;
-import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.FaultyStore.Call;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Gate;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link IdempotencyGuard} on a reachable store.
+ * Tests for {@link IdempotencyEngine} on a reachable store.
  */
-class IdempotencyGuardTests {
+class IdempotencyEngineTests {
 
 	private static final Duration LEASE = Duration.ofMillis(60);
 
@@ -41,15 +41,15 @@ class IdempotencyGuardTests {
 
 	private final FaultyStore store = new FaultyStore(this.memory);
 
-	private final IdempotencyGuard guard = guard(Duration.ofMinutes(10));
+	private final IdempotencyEngine engine = engine(Duration.ofMinutes(10));
 
 	private final IdempotencyKey key = Samples.key();
 
-	private final Claimant runner = claimant(this.guard, this.key);
+	private final Claimant runner = claimant(this.engine, this.key);
 
 	@AfterEach
 	void close() {
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
@@ -98,7 +98,7 @@ class IdempotencyGuardTests {
 
 	@Test
 	void leavesTheKeyOfATooLongRunToItsLeaseButStoresItsResponse() {
-		try (IdempotencyGuard impatient = guard(LEASE.multipliedBy(2))) {
+		try (IdempotencyEngine impatient = engine(LEASE.multipliedBy(2))) {
 			Claimant endless = claimant(impatient, this.key);
 			endless.claim();
 			awaitTheEndOfRenewals();
@@ -193,7 +193,7 @@ class IdempotencyGuardTests {
 	void leavesNoKeyBehindWhenReleasesAndRenewalsRace() {
 		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(300).toList();
 		for (IdempotencyKey each : keys) {
-			Claimant brief = this.guard.claimant(Samples.operation(), each, REQUEST, Duration.ofMillis(1), RETENTION);
+			Claimant brief = this.engine.claimant(Samples.operation(), each, REQUEST, Duration.ofMillis(1), RETENTION);
 			brief.claim();
 			await().pollDelay(Duration.ZERO)
 				.pollInterval(Duration.ofMillis(1))
@@ -204,12 +204,12 @@ class IdempotencyGuardTests {
 		assertThat(keys).allMatch((each) -> this.memory.release(each, "nobody"));
 	}
 
-	private IdempotencyGuard guard(Duration maxRun) {
-		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, maxRun);
+	private IdempotencyEngine engine(Duration maxRun) {
+		return new IdempotencyEngine(this.store, OnStoreFailure.REJECT, maxRun);
 	}
 
-	private static Claimant claimant(IdempotencyGuard guard, IdempotencyKey key) {
-		return guard.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
+	private static Claimant claimant(IdempotencyEngine engine, IdempotencyKey key) {
+		return engine.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
 	}
 
 	private Claim rivalsClaim() {
@@ -229,7 +229,7 @@ class IdempotencyGuardTests {
 	 */
 	private void awaitTheEndOfRenewals() {
 		IdempotencyKey metronome = Samples.key();
-		claimant(this.guard, metronome).claim();
+		claimant(this.engine, metronome).claim();
 		await().until(() -> {
 			List<Call> calls = List.copyOf(this.store.calls());
 			List<Call> latest = calls.subList(Math.max(0, calls.size() - 8), calls.size());
