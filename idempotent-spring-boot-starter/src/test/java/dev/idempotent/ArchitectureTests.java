@@ -100,7 +100,8 @@ class ArchitectureTests {
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
 
 	@ArchTest
-	static final ArchRule theSharedWorkKnowsTheJdkAlone = room(WORK, "java..", "org.slf4j..", "org.jspecify..");
+	static final ArchRule theSharedWorkKnowsBackoffAlone = room(WORK, "java..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.util.backoff..");
 
 	@ArchTest
 	static final ArchRule encryptionKnowsTheJdkAlone = room(ENCRYPTION, "java..", "javax.crypto..", "org.jspecify..");
@@ -143,7 +144,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule connectionsKnowLettuceAlone = room(CONNECTIONS, "java..", "org.jspecify..",
-			"org.springframework.data.redis.connection..", "org.springframework.util..", "io.lettuce..");
+			"org.springframework.core.io..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
 	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, WORK, "java..",
@@ -242,9 +243,11 @@ class ArchitectureTests {
 		// Its time is for operators.
 		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
 		.and()
-		// Its time is for the consumers of events, and for the delays that applications
-		// state.
+		// Its time is for the consumers of events.
 		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
+		.and()
+		// It turns the times that applications state into delays.
+		.doNotHaveFullyQualifiedName("dev.idempotent.outbox.jdbc.EventTable")
 		.and()
 		// The one that decides: a token has no store, and so no other clock.
 		.doNotHaveFullyQualifiedName("dev.idempotent.token.OneTimeTokens")

@@ -1,6 +1,6 @@
 package dev.idempotent.autoconfigure;
 
-import dev.idempotent.redis.DedicatedClientSettings;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
@@ -27,7 +27,7 @@ public final class ApplicationRedis {
 			ObjectProvider<DataRedisConnectionDetails> details) {
 		boolean masterReplica = details.stream().anyMatch((servers) -> servers.getMasterReplica() != null);
 		return (application instanceof LettuceConnectionFactory lettuce && !masterReplica
-				&& DedicatedClientSettings.hasKnownServers(lettuce)) ? lettuce : null;
+				&& DedicatedRedisConnections.hasKnownServers(lettuce)) ? lettuce : null;
 	}
 
 }

@@ -11,6 +11,7 @@ import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Database;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -21,14 +22,13 @@ import org.springframework.core.io.Resource;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 
 /**
- * Creates missing tables from the script {@code schema-<database>.sql} in the package of
- * the class that uses them.
+ * Creates missing tables from the script of a promise for the database.
  */
 public final class TableScript extends DataSourceScriptDatabaseInitializer {
 
 	private final DatabaseInitializationMode mode;
 
-	private final Class<?> user;
+	private final String promise;
 
 	private final UnaryOperator<String> names;
 
@@ -38,25 +38,25 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 	 * Creates an initializer.
 	 * @param dataSource the database
 	 * @param mode when to create the tables
-	 * @param user the class that uses the tables
+	 * @param promise the name of the script
 	 * @param names puts the configured names of the tables into a script
 	 * @param unsupported creates the exception for a database without a script, from its
 	 * product name
 	 */
-	public TableScript(DataSource dataSource, DatabaseInitializationMode mode, Class<?> user,
+	public TableScript(DataSource dataSource, DatabaseInitializationMode mode, String promise,
 			UnaryOperator<String> names, Function<String, RuntimeException> unsupported) {
-		super(dataSource, settings(mode, user));
+		super(dataSource, settings(mode, promise));
 		this.mode = mode;
-		this.user = user;
+		this.promise = promise;
 		this.names = names;
 		this.unsupported = unsupported;
 	}
 
-	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, Class<?> user) {
+	private static DatabaseInitializationSettings settings(DatabaseInitializationMode mode, String promise) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
 		settings.setMode(mode);
 		// A placeholder: the script depends on the database, which is not known yet.
-		settings.setSchemaLocations(List.of("classpath:" + directory(user) + "schema-h2.sql"));
+		settings.setSchemaLocations(List.of("classpath:" + Database.script("h2", promise)));
 		return settings;
 	}
 
@@ -65,7 +65,7 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 		String product = productName();
 		DatabaseDriver driver = DatabaseDriver.fromProductName(product);
 		String database = (driver == DatabaseDriver.MARIADB) ? DatabaseDriver.MYSQL.getId() : driver.getId();
-		Resource script = new ClassPathResource(directory(this.user) + "schema-" + database + ".sql");
+		Resource script = new ClassPathResource(Database.script(database, this.promise));
 		if (script.exists()) {
 			super.runScripts(new Scripts(List.of(named(script))).encoding(StandardCharsets.UTF_8));
 		}
@@ -91,10 +91,6 @@ public final class TableScript extends DataSourceScriptDatabaseInitializer {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-	}
-
-	private static String directory(Class<?> user) {
-		return user.getPackageName().replace('.', '/') + "/";
 	}
 
 }

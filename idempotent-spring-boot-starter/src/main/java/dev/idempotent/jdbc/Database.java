@@ -96,6 +96,16 @@ public enum Database {
 	}
 
 	/**
+	 * The script that creates the tables of a promise.
+	 * @param database the name of a database, in lower case
+	 * @param promise {@code idempotency}, {@code outbox} or {@code saga}
+	 * @return its place on the class path
+	 */
+	public static String script(String database, String promise) {
+		return "dev/idempotent/schema/" + database + "/" + promise + ".sql";
+	}
+
+	/**
 	 * Returns whether a text can be used as the name of a table, or as its prefix,
 	 * without quotes.
 	 * @param name letters, digits and underscores, after the name of a schema and a dot

@@ -5,13 +5,19 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
@@ -28,6 +34,10 @@ public final class NonTransactionalConnections {
 	private static final List<String> POSTGRESQL_TRANSACTION = List.of("set transaction isolation level read committed",
 			"set local plan_cache_mode = force_custom_plan", "set local enable_seqscan = off",
 			"set local enable_bitmapscan = off");
+
+	private static final int ATTEMPTS = 20;
+
+	private static final int MOST_DOUBLINGS = 6;
 
 	private final DataSource dataSource;
 
@@ -70,6 +80,41 @@ public final class NonTransactionalConnections {
 				throw Statements.translate("", ex);
 			}
 		});
+	}
+
+	/**
+	 * Repeats work that conflicts with another transaction: every database rolls back the
+	 * victim of a deadlock, MariaDB even for rows that are to be skipped, and a statement
+	 * at a higher isolation than READ COMMITTED conflicts with each change since it
+	 * began.
+	 * @param <T> the type of the work's result
+	 * @param work commits or rolls back all that it does
+	 * @return what the work returned
+	 * @throws CannotAcquireLockException at once, if a lock was not granted in time
+	 * @throws PessimisticLockingFailureException if each of 20 attempts conflicts
+	 */
+	public static <T extends @Nullable Object> T repeat(Supplier<T> work) {
+		for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
+			try {
+				return work.get();
+			}
+			catch (CannotAcquireLockException ex) {
+				throw ex;
+			}
+			catch (PessimisticLockingFailureException ex) {
+				pause(attempt);
+			}
+		}
+		return work.get();
+	}
+
+	/**
+	 * Waits for a random time of up to 64 ms, so that those that conflict do not meet
+	 * again.
+	 */
+	private static void pause(int attempt) {
+		long longest = TimeUnit.MILLISECONDS.toNanos(1L << Math.min(attempt, MOST_DOUBLINGS));
+		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(longest));
 	}
 
 	/**

@@ -1,15 +1,12 @@
 package dev.idempotent.jdbc;
 
 import java.time.Duration;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import java.util.function.IntUnaryOperator;
 
 import dev.idempotent.work.OutageLog;
-import org.jspecify.annotations.Nullable;
+import dev.idempotent.work.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -39,9 +36,9 @@ public final class TableSweeper implements AutoCloseable {
 
 	private final OutageLog outage;
 
-	private @Nullable ScheduledExecutorService scheduler;
+	private final Workers worker = new Workers(true);
 
-	private volatile boolean closed;
+	private final AtomicBoolean started = new AtomicBoolean();
 
 	/**
 	 * Creates a sweeper that is not started.
@@ -66,17 +63,11 @@ public final class TableSweeper implements AutoCloseable {
 	 * Starts sweeping on a thread of its own, until it is closed. Has no effect if it has
 	 * been called before.
 	 */
-	public synchronized void start() {
-		if (this.scheduler != null || this.closed) {
-			return;
+	public void start() {
+		if (this.started.compareAndSet(false, true)) {
+			this.worker.start(this.thread, this::sweepLater,
+					(failure) -> this.outage.failed(System.nanoTime(), failure));
 		}
-		this.scheduler = Executors.newSingleThreadScheduledExecutor((task) -> {
-			Thread daemon = new Thread(task, this.thread);
-			daemon.setDaemon(true);
-			return daemon;
-		});
-		long nanos = Math.max(1, this.interval.toNanos());
-		Future<?> unused = this.scheduler.scheduleWithFixedDelay(this::sweepLogged, nanos, nanos, TimeUnit.NANOSECONDS);
 	}
 
 	/**
@@ -91,7 +82,7 @@ public final class TableSweeper implements AutoCloseable {
 			last = this.batch.applyAsInt(BATCH);
 			swept += last;
 		}
-		while (last == BATCH && !this.closed);
+		while (last == BATCH && !this.worker.isStopped());
 		return swept;
 	}
 
@@ -100,27 +91,16 @@ public final class TableSweeper implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.closed = true;
-		ScheduledExecutorService running;
-		synchronized (this) {
-			running = this.scheduler;
-		}
-		if (running == null) {
-			return;
-		}
-		// No interrupt: an embedded H2 would close its file.
-		running.shutdown();
-		try {
-			if (!running.awaitTermination(LONGEST_BATCH.toMillis(), TimeUnit.MILLISECONDS)) {
-				logger.warn("{}: the last sweep did not end within {}", this.rows, LONGEST_BATCH);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+		if (!this.worker.stop(LONGEST_BATCH)) {
+			logger.warn("{}: the last sweep did not end within {}", this.rows, LONGEST_BATCH);
 		}
 	}
 
-	private void sweepLogged() {
+	private void sweepLater() {
+		this.worker.pause(this.interval);
+		if (this.worker.isStopped()) {
+			return;
+		}
 		long start = System.nanoTime();
 		try {
 			this.onSwept.accept(sweep());
@@ -129,10 +109,6 @@ public final class TableSweeper implements AutoCloseable {
 		catch (PessimisticLockingFailureException ex) {
 			logger.debug("{}: the sweep conflicts with another transaction; trying again in {}", this.rows,
 					this.interval, ex);
-		}
-		// An error would end the schedule.
-		catch (RuntimeException | Error ex) {
-			this.outage.failed(start, ex);
 		}
 	}
 

@@ -1,16 +1,34 @@
 package dev.idempotent.jdbc;
 
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.function.Function;
+
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
- * Determines whether the connection of the calling thread is in a transaction. Begins no
- * transactions.
+ * The connection of the calling thread: whether it is in a transaction, and statements on
+ * it. Begins no transactions.
  */
 public final class TransactionInspector extends DataSourceTransactionManager {
+
+	/**
+	 * The interface of the driver, without a dependency on the driver.
+	 */
+	private static final @Nullable Class<?> POSTGRESQL = find("org.postgresql.core.BaseConnection");
+
+	private static final @Nullable Method POSTGRESQL_STATE = (POSTGRESQL != null)
+			? ReflectionUtils.findMethod(POSTGRESQL, "getTransactionState") : null;
 
 	private final DataSource target;
 
@@ -32,6 +50,61 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 	public boolean isManaged() {
 		return TransactionSynchronizationManager.getResource(this.target) instanceof ConnectionHolder holder
 				&& (!holder.isSynchronizedWithTransaction() || isExistingTransaction(doGetTransaction()));
+	}
+
+	/**
+	 * Returns whether the calling thread has a connection that commits with its
+	 * transaction.
+	 * @param target the data source whose connections transaction managers bind
+	 * @return {@code false} if the transaction is one of another data source
+	 */
+	public static boolean isBound(DataSource target) {
+		return TransactionSynchronizationManager.getResource(target) instanceof ConnectionHolder;
+	}
+
+	/**
+	 * Runs work on the connection of the calling thread's transaction: the pool may not
+	 * have another one.
+	 * @param <T> the type of the work's result
+	 * @param target the data source whose connections transaction managers bind
+	 * @param work what to do with the connection
+	 * @return what the work returned
+	 */
+	public static <T extends @Nullable Object> T join(DataSource target, Function<Connection, T> work) {
+		Connection connection = DataSourceUtils.getConnection(target);
+		try {
+			return work.apply(connection);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, target);
+		}
+	}
+
+	/**
+	 * Returns whether PostgreSQL will commit: it answers the commit of a transaction in
+	 * which a statement has failed with a rollback, which its driver does not report. The
+	 * driver knows; behind a proxy that hides it, a statement finds out.
+	 * @param connection a connection to PostgreSQL
+	 * @return {@code false} if the transaction has failed, or the connection
+	 */
+	public static boolean canCommit(Connection connection) {
+		try {
+			if (POSTGRESQL != null && POSTGRESQL_STATE != null && connection.isWrapperFor(POSTGRESQL)) {
+				Object state = ReflectionUtils.invokeMethod(POSTGRESQL_STATE, connection.unwrap(POSTGRESQL));
+				return state != null && !"FAILED".equals(state.toString());
+			}
+			try (Statement statement = connection.createStatement()) {
+				return statement.execute("select 1");
+			}
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	private static @Nullable Class<?> find(String name) {
+		return ClassUtils.isPresent(name, TransactionInspector.class.getClassLoader())
+				? ClassUtils.resolveClassName(name, TransactionInspector.class.getClassLoader()) : null;
 	}
 
 }

@@ -18,7 +18,8 @@ public interface OutboxObserver {
 	}
 
 	/**
-	 * Called when an event that was handed over at its commit has been delivered.
+	 * Called when an event that was committed in this process has been delivered right
+	 * after its commit.
 	 * @param publisher the prefix of its topic
 	 * @param sinceCommit the time since the commit
 	 */

@@ -26,6 +26,18 @@ public interface OutboxPublisher {
 	}
 
 	/**
+	 * Returns whether {@link #publish} stops at the first event of a topic and key that
+	 * is not confirmed, and sends none behind it. The outcomes of those behind it do not
+	 * matter. Several events of a key are then sent at once; else only the next one, when
+	 * the previous one is settled.
+	 * @return {@code false} if an event may be sent although an earlier one of its topic
+	 * and key was not confirmed
+	 */
+	default boolean keepsOrder() {
+		return false;
+	}
+
+	/**
 	 * Sends events and waits until the broker has confirmed them. Called concurrently and
 	 * outside of a transaction. Must return well within the lease of the events
 	 * ({@code idempotent.outbox.relay.lease}), after which another instance claims them.

@@ -1,19 +1,14 @@
 package dev.idempotent.stream;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import dev.idempotent.redis.DedicatedRedisConnection;
+import dev.idempotent.redis.LuaScript;
 import io.lettuce.core.Consumer;
-import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -25,7 +20,6 @@ import io.lettuce.core.XReadArgs;
 import io.lettuce.core.XReadArgs.StreamOffset;
 import io.lettuce.core.cluster.SlotHash;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.io.ClassPathResource;
 
 /**
  * The Redis commands of one consumer of a group, on one connection. Each method throws a
@@ -38,9 +32,17 @@ final class ConsumerOperations {
 	 */
 	private static final int MAX_SCRIPT_FIELDS = 7000;
 
-	private final DedicatedRedisConnection connection;
+	private static final LuaScript CLAIM = script("claim.lua");
 
-	private final Duration timeout;
+	private static final LuaScript DEAD_LETTER = script("dead-letter.lua");
+
+	private static final LuaScript RELEASE = script("release.lua");
+
+	private static final LuaScript REMOVE_IDLE_CONSUMERS = script("remove-idle-consumers.lua");
+
+	private static final LuaScript RENEW = script("renew.lua");
+
+	private final DedicatedRedisConnection connection;
 
 	private final byte[] stream;
 
@@ -50,9 +52,8 @@ final class ConsumerOperations {
 
 	private final byte[] name;
 
-	ConsumerOperations(DedicatedRedisConnection connection, Duration timeout, Subscription subscription, String name) {
+	ConsumerOperations(DedicatedRedisConnection connection, Subscription subscription, String name) {
 		this.connection = connection;
-		this.timeout = timeout;
 		this.stream = Entry.bytes(subscription.stream());
 		this.group = Entry.bytes(subscription.group());
 		this.dead = Entry.bytes(subscription.deadStream());
@@ -101,9 +102,8 @@ final class ConsumerOperations {
 	 */
 	@Nullable Entry claim(Duration idle, @Nullable String after) {
 		byte[] from = Entry.bytes((after != null) ? "(" + after : "-");
-		List<Object> reply = await(this.connection.commands()
-			.eval(Script.CLAIM.text(), ScriptOutputType.MULTI, new byte[][] { this.stream },
-					withGroup(this.name, millis(idle), from)));
+		List<?> reply = (List<?>) this.connection.run(CLAIM, ScriptOutputType.MULTI, new byte[][] { this.stream },
+				withGroup(this.name, millis(idle), from));
 		return reply.isEmpty() ? null : entry(reply);
 	}
 
@@ -116,14 +116,14 @@ final class ConsumerOperations {
 	 * still owns it. It can be claimed once it reaches the minimum idle time.
 	 */
 	void release(String id, Duration idle, long deliveries) {
-		run(Script.RELEASE, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
+		run(RELEASE, this.name, Entry.bytes(id), millis(idle), Entry.bytes(deliveries));
 	}
 
 	/**
 	 * Resets the idle time of the entry, if this consumer still owns it.
 	 */
 	void renew(String id) {
-		run(Script.RENEW, this.name, Entry.bytes(id));
+		run(RENEW, this.name, Entry.bytes(id));
 	}
 
 	/**
@@ -145,9 +145,8 @@ final class ConsumerOperations {
 		}
 		byte[][] arguments = Stream.concat(Stream.of(this.group, this.name, Entry.bytes(entry.id())), Stream.of(fields))
 			.toArray(byte[][]::new);
-		Long moved = await(this.connection.commands()
-			.eval(Script.DEAD_LETTER.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream, this.dead },
-					arguments));
+		Long moved = (Long) this.connection.run(DEAD_LETTER, ScriptOutputType.INTEGER,
+				new byte[][] { this.stream, this.dead }, arguments);
 		return moved > 0;
 	}
 
@@ -165,16 +164,16 @@ final class ConsumerOperations {
 	 * Removes idle consumers without pending entries, and this one if it is leaving.
 	 */
 	void removeIdleConsumers(boolean leaving, Duration idle) {
-		run(Script.REMOVE_IDLE_CONSUMERS, leaving ? this.name : new byte[0], millis(idle));
+		run(REMOVE_IDLE_CONSUMERS, leaving ? this.name : new byte[0], millis(idle));
 	}
 
 	static boolean isGroupMissing(RedisCommandExecutionException failure) {
 		return startsWith(failure, "NOGROUP");
 	}
 
-	private void run(Script script, byte[]... arguments) {
-		Long unused = await(this.connection.commands()
-			.eval(script.text(), ScriptOutputType.INTEGER, new byte[][] { this.stream }, withGroup(arguments)));
+	private void run(LuaScript script, byte[]... arguments) {
+		Object unused = this.connection.run(script, ScriptOutputType.INTEGER, new byte[][] { this.stream },
+				withGroup(arguments));
 	}
 
 	private byte[][] withGroup(byte[]... arguments) {
@@ -182,7 +181,11 @@ final class ConsumerOperations {
 	}
 
 	private <T> T await(RedisFuture<T> reply) {
-		return LettuceFutures.awaitOrCancel(reply, this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		return this.connection.await(reply);
+	}
+
+	private static LuaScript script(String file) {
+		return LuaScript.of(ConsumerOperations.class, file);
 	}
 
 	private static Entry entry(StreamMessage<byte[], byte[]> message) {
@@ -194,7 +197,7 @@ final class ConsumerOperations {
 		return new Entry(message.getId(), 1, fields);
 	}
 
-	private static Entry entry(List<Object> reply) {
+	private static Entry entry(List<?> reply) {
 		String id = Entry.text((byte[]) reply.get(0));
 		if (reply.size() == 1) {
 			return new Entry(id, 0, List.of());
@@ -208,33 +211,6 @@ final class ConsumerOperations {
 
 	private static boolean startsWith(RedisCommandExecutionException failure, String code) {
 		return String.valueOf(failure.getMessage()).startsWith(code);
-	}
-
-	/**
-	 * The scripts that run atomically on the server. The header of each file documents
-	 * its effect, keys and arguments.
-	 */
-	private enum Script {
-
-		CLAIM, DEAD_LETTER, RELEASE, REMOVE_IDLE_CONSUMERS, RENEW;
-
-		private final String text;
-
-		Script() {
-			String file = name().toLowerCase(Locale.ROOT).replace('_', '-') + ".lua";
-			try {
-				this.text = new ClassPathResource(file, ConsumerOperations.class)
-					.getContentAsString(StandardCharsets.UTF_8);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException("Script not found on the class path: " + file, ex);
-			}
-		}
-
-		String text() {
-			return this.text;
-		}
-
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.Objects;
 import dev.idempotent.stream.EntryObservers.ObservedEntry;
 import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
 import dev.idempotent.stream.StreamObserver.Outcome;
+import dev.idempotent.work.Backoff;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +30,7 @@ final class EntryDelivery {
 
 	private final RedeliveryPolicy redelivery;
 
-	private final JitteredBackOff backoff;
+	private final Backoff backoff;
 
 	private final EntryObservers observers;
 
@@ -40,7 +41,7 @@ final class EntryDelivery {
 		this.minIdleTime = minIdleTime;
 		this.maxDeliveries = maxDeliveries;
 		this.redelivery = redelivery;
-		this.backoff = new JitteredBackOff(FIRST_BACKOFF, minIdleTime);
+		this.backoff = new Backoff(FIRST_BACKOFF, minIdleTime);
 	}
 
 	/**

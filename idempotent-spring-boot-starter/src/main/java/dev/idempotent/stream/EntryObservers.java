@@ -2,13 +2,12 @@ package dev.idempotent.stream;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 import dev.idempotent.stream.StreamObservation.Delivery;
 import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
 import dev.idempotent.stream.StreamObserver.ProcessedEntry;
+import dev.idempotent.work.Observers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,61 +19,31 @@ final class EntryObservers {
 
 	private static final Logger logger = LoggerFactory.getLogger(EntryObservers.class);
 
-	private final List<StreamObserver> observers;
+	private final Observers<StreamObserver> observers;
 
 	private final @Nullable StreamObservation observation;
 
-	private final AtomicBoolean warned = new AtomicBoolean();
-
 	EntryObservers(List<StreamObserver> observers, @Nullable StreamObservation observation) {
-		this.observers = observers;
+		this.observers = new Observers<>(observers, logger, "An observer of the @RedisStreamListener methods",
+				"entries are processed nevertheless");
 		this.observation = observation;
 	}
 
 	void listening(List<ConsumerGroup> groups) {
-		notifyObservers((observer) -> observer.listening(groups));
+		this.observers.each((observer) -> observer.listening(groups));
 	}
 
 	/**
 	 * Begins to observe a delivery.
 	 */
 	ObservedEntry start(ConsumerGroup group, Entry entry) {
-		return new ObservedEntry(group, entry.deliveries(), open(group, entry));
-	}
-
-	/**
-	 * Calls an observer, and reports what it throws.
-	 */
-	private void call(Runnable observer) {
-		try {
-			observer.run();
+		ObservedEntry observed = new ObservedEntry(group, entry.deliveries());
+		StreamObservation opening = this.observation;
+		if (opening != null) {
+			this.observers.run(() -> observed.scope = opening
+				.open(new Delivery(group, entry.id(), entry.deliveries(), entry.headers())));
 		}
-		catch (Throwable ex) {
-			failed(ex);
-		}
-	}
-
-	private @Nullable Scope open(ConsumerGroup group, Entry entry) {
-		try {
-			return (this.observation == null) ? null
-					: this.observation.open(new Delivery(group, entry.id(), entry.deliveries(), entry.headers()));
-		}
-		catch (Throwable ex) {
-			failed(ex);
-			return null;
-		}
-	}
-
-	private void notifyObservers(Consumer<StreamObserver> call) {
-		this.observers.forEach((observer) -> call(() -> call.accept(observer)));
-	}
-
-	private void failed(Throwable failure) {
-		if (this.warned.compareAndSet(false, true)) {
-			logger.warn("An observer of the @RedisStreamListener methods has failed with {}; entries are processed "
-					+ "nevertheless. Further failures are logged at level DEBUG", failure.getClass().getName());
-		}
-		logger.debug("An observer of the @RedisStreamListener methods has failed", failure);
+		return observed;
 	}
 
 	/**
@@ -87,22 +56,21 @@ final class EntryObservers {
 
 		private final long deliveries;
 
-		private final @Nullable Scope scope;
-
 		private final long started = System.nanoTime();
+
+		private @Nullable Scope scope;
 
 		private Outcome outcome = Outcome.REDELIVERED;
 
-		private ObservedEntry(ConsumerGroup group, long deliveries, @Nullable Scope scope) {
+		private ObservedEntry(ConsumerGroup group, long deliveries) {
 			this.group = group;
 			this.deliveries = deliveries;
-			this.scope = scope;
 		}
 
 		void failed(Throwable failure) {
 			Scope open = this.scope;
 			if (open != null) {
-				call(() -> open.failed(failure));
+				EntryObservers.this.observers.run(() -> open.failed(failure));
 			}
 		}
 
@@ -117,10 +85,10 @@ final class EntryObservers {
 			Duration took = Duration.ofNanos(System.nanoTime() - this.started);
 			Scope open = this.scope;
 			if (open != null) {
-				call(() -> open.close(this.outcome));
+				EntryObservers.this.observers.run(() -> open.close(this.outcome));
 			}
 			ProcessedEntry processed = new ProcessedEntry(this.group, this.outcome, this.deliveries, took);
-			notifyObservers((observer) -> observer.processed(processed));
+			EntryObservers.this.observers.each((observer) -> observer.processed(processed));
 		}
 
 	}

@@ -49,13 +49,6 @@ final class StreamOutages {
 	}
 
 	/**
-	 * Removes a worker that stops during the outage, without logging a recovery.
-	 */
-	synchronized void workerStopped(Outage outage) {
-		boolean unused = isOver(outage);
-	}
-
-	/**
 	 * How long Redis has been unreachable.
 	 * @return {@code null} if it is reachable
 	 */

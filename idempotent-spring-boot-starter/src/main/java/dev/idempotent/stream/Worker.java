@@ -4,29 +4,27 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.work.Backoff;
+import dev.idempotent.work.Workers;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.backoff.BackOff;
-import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * A consumer of a group with its own thread and connection. Processes one entry after the
  * other.
  */
-final class Worker implements Runnable {
+final class Worker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Worker.class);
 
-	private static final BackOff RECONNECT = new JitteredBackOff(Duration.ofMillis(100), Duration.ofSeconds(5));
+	private static final Backoff RECONNECT = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
-	private static final BackOff UNCOUNTED_BACKOFF = new JitteredBackOff(Duration.ofMillis(10), Duration.ofMillis(100));
+	private static final Backoff UNCOUNTED = new Backoff(Duration.ofMillis(10), Duration.ofMillis(100));
 
 	/**
 	 * The idle time after which consumers of stopped instances are removed.
@@ -45,7 +43,7 @@ final class Worker implements Runnable {
 
 	private final StreamOutages outages;
 
-	private final CountDownLatch stop;
+	private final Workers threads;
 
 	private final EntryReader reader;
 
@@ -56,39 +54,50 @@ final class Worker implements Runnable {
 	 */
 	private final Queue<String> processed = new ArrayDeque<>();
 
-	private @Nullable BackOffExecution reconnect;
+	private long failures;
 
 	private StreamOutages.@Nullable Outage outage;
 
-	private @Nullable BackOffExecution uncounted;
+	private long uncounted;
 
 	Worker(Subscription subscription, DedicatedRedisConnections connections, EntryDelivery delivery,
-			Duration minIdleTime, StreamOutages outages, CountDownLatch stop) {
+			Duration minIdleTime, StreamOutages outages, Workers threads) {
 		this.subscription = subscription;
 		this.connections = connections;
 		this.delivery = delivery;
 		this.minIdleTime = minIdleTime;
 		this.reader = new EntryReader(minIdleTime);
 		this.outages = outages;
-		this.stop = stop;
+		this.threads = threads;
 	}
 
-	@Override
-	public void run() {
-		while (isRunning()) {
-			try {
-				connectAndConsume();
-			}
-			// Errors such as a full heap may be temporary, too.
-			catch (Throwable ex) {
-				recover(ex);
-			}
-			finally {
-				this.currentId = null;
-			}
+	/**
+	 * Consumes on one connection until it fails or the worker is stopped.
+	 */
+	void run() {
+		DedicatedRedisConnection connection = this.connections.connect();
+		try {
+			consume(consumer(connection));
+			connection.close();
 		}
-		if (this.outage != null) {
-			this.outages.workerStopped(this.outage);
+		catch (RuntimeException | Error ex) {
+			this.connections.discard(connection);
+			throw ex;
+		}
+		finally {
+			this.currentId = null;
+		}
+	}
+
+	/**
+	 * Reports an outage, and waits before the next connection.
+	 */
+	void recover(Throwable failure) {
+		try {
+			this.outage = this.outages.workerFailed(this.outage, this.subscription, failure);
+		}
+		finally {
+			this.threads.pause(RECONNECT.after(++this.failures));
 		}
 	}
 
@@ -107,40 +116,11 @@ final class Worker implements Runnable {
 		}
 	}
 
-	private void recover(Throwable failure) {
-		try {
-			if (this.reconnect == null) {
-				this.reconnect = RECONNECT.start();
-			}
-			try {
-				this.outage = this.outages.workerFailed(this.outage, this.subscription, failure);
-			}
-			finally {
-				pause(this.reconnect.nextBackOff());
-			}
-		}
-		catch (Throwable ex) {
-			// Logging failed for lack of memory.
-		}
-	}
-
-	private void connectAndConsume() {
-		DedicatedRedisConnection connection = this.connections.connect();
-		try {
-			consume(consumer(connection));
-			connection.close();
-		}
-		catch (RuntimeException | Error ex) {
-			this.connections.discard(connection);
-			throw ex;
-		}
-	}
-
 	private void consume(ConsumerOperations consumer) {
 		consumer.createGroup();
 		acknowledgeProcessed(consumer);
 		consumer.removeIdleConsumers(false, MAX_CONSUMER_IDLE_TIME);
-		while (isRunning()) {
+		while (!this.threads.isStopped()) {
 			Entry entry = next(consumer);
 			if (entry != null) {
 				process(consumer, entry);
@@ -148,7 +128,7 @@ final class Worker implements Runnable {
 			if (this.outage != null) {
 				this.outages.workerRecovered(this.outage);
 				this.outage = null;
-				this.reconnect = null;
+				this.failures = 0;
 			}
 		}
 		consumer.removeIdleConsumers(true, MAX_CONSUMER_IDLE_TIME);
@@ -169,7 +149,7 @@ final class Worker implements Runnable {
 	}
 
 	private void process(ConsumerOperations consumer, Entry entry) {
-		if (!isRunning()) {
+		if (this.threads.isStopped()) {
 			consumer.release(entry.id(), this.minIdleTime, Math.max(0, entry.deliveries() - 1));
 			return;
 		}
@@ -189,13 +169,10 @@ final class Worker implements Runnable {
 	 */
 	private void throttle(EntryDelivery.Result result) {
 		if (result != EntryDelivery.Result.NOT_COUNTED) {
-			this.uncounted = null;
+			this.uncounted = 0;
 		}
-		else if (this.uncounted == null) {
-			this.uncounted = UNCOUNTED_BACKOFF.start();
-		}
-		else {
-			pause(this.uncounted.nextBackOff());
+		else if (this.uncounted++ > 0) {
+			this.threads.pause(UNCOUNTED.after(this.uncounted - 1));
 		}
 	}
 
@@ -207,20 +184,7 @@ final class Worker implements Runnable {
 	}
 
 	private ConsumerOperations consumer(DedicatedRedisConnection connection) {
-		return new ConsumerOperations(connection, this.connections.timeout(), this.subscription, this.name);
-	}
-
-	private boolean isRunning() {
-		return this.stop.getCount() > 0;
-	}
-
-	private void pause(long millis) {
-		try {
-			boolean unused = this.stop.await(millis, TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException ex) {
-			// Only a listener can have interrupted this thread, which keeps running.
-		}
+		return new ConsumerOperations(connection, this.subscription, this.name);
 	}
 
 	/**

@@ -5,14 +5,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 
-import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,38 +17,40 @@ import org.slf4j.LoggerFactory;
  */
 final class WorkerGroup {
 
-	private final CountDownLatch stop = new CountDownLatch(1);
+	private static final Logger logger = LoggerFactory.getLogger(WorkerGroup.class);
 
-	private final List<Thread> threads = new ArrayList<>();
+	/**
+	 * A listener is not interrupted, however long it takes.
+	 */
+	private static final Duration MAX_STOP = Duration.ofDays(1);
 
-	private final ScheduledExecutorService scheduler;
+	private final Workers workers = new Workers(false);
 
-	private final PendingEntryRenewal renewal;
+	private final Workers renewals = new Workers(true);
+
+	private final List<Worker> all = new ArrayList<>();
+
+	private final DedicatedRedisConnections connections;
 
 	private final StreamOutages outages = new StreamOutages();
 
 	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
 			int maxDeliveries, RedeliveryPolicy redelivery, EntryObservers observers) {
-		List<Worker> workers = new ArrayList<>();
+		this.connections = connections;
 		for (Subscription subscription : subscriptions) {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
 						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery, observers), minIdleTime,
-						this.outages, this.stop);
-				workers.add(worker);
-				this.threads.add(new Thread(worker, "stream-" + subscription.stream() + "-" + (i + 1)));
+						this.outages, this.workers);
+				this.all.add(worker);
+				this.workers.start("stream-" + subscription.stream() + "-" + (i + 1), worker::run, worker::recover);
 			}
 		}
-		this.renewal = new PendingEntryRenewal(workers, connections);
-		this.scheduler = Executors.newSingleThreadScheduledExecutor((task) -> {
-			Thread thread = new Thread(task, "stream-renewal");
-			thread.setDaemon(true);
-			return thread;
-		});
-		long period = Math.max(1, minIdleTime.toMillis() / 3);
-		ScheduledFuture<?> unused = this.scheduler.scheduleWithFixedDelay(this.renewal, period, period,
-				TimeUnit.MILLISECONDS);
-		this.threads.forEach(Thread::start);
+		Duration period = minIdleTime.dividedBy(3);
+		this.renewals.start("stream-renewal", () -> {
+			this.renewals.pause(period);
+			renew();
+		}, (failure) -> logger.error("The entries in progress could not be renewed", failure));
 	}
 
 	@Nullable Duration unreachableFor() {
@@ -64,76 +61,37 @@ final class WorkerGroup {
 	 * Starts no further call and waits for those in progress.
 	 */
 	void stop() {
-		this.stop.countDown();
-		try {
-			for (Thread thread : this.threads) {
-				thread.join();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		this.scheduler.execute(this.renewal::discard);
-		this.scheduler.shutdown();
+		boolean unusedWorkers = this.workers.stop(MAX_STOP);
+		boolean unusedRenewals = this.renewals.stop(MAX_STOP);
 	}
 
 	/**
 	 * Resets the idle time of entries that are being processed, so that no other consumer
-	 * claims them, however long processing takes.
+	 * claims them, however long processing takes. A stream whose group is missing or
+	 * whose shard is unavailable is skipped after its first failure, so that it does not
+	 * delay the other streams.
 	 */
-	private static final class PendingEntryRenewal implements Runnable {
-
-		private static final Logger logger = LoggerFactory.getLogger(PendingEntryRenewal.class);
-
-		private final List<Worker> workers;
-
-		private final DedicatedRedisConnections connections;
-
-		private @Nullable DedicatedRedisConnection connection;
-
-		PendingEntryRenewal(List<Worker> workers, DedicatedRedisConnections connections) {
-			this.workers = workers;
-			this.connections = connections;
-		}
-
-		/**
-		 * Renews the current entry of every worker. A stream whose group is missing or
-		 * whose shard is unavailable is skipped after its first failure, so that it does
-		 * not delay the other streams.
-		 */
-		@Override
-		public void run() {
-			Set<String> failed = new HashSet<>();
-			for (Worker worker : this.workers) {
-				if (!failed.contains(worker.stream()) && !isRenewed(worker)) {
-					failed.add(worker.stream());
-				}
+	private void renew() {
+		Set<String> failed = new HashSet<>();
+		for (Worker worker : this.all) {
+			if (!failed.contains(worker.stream()) && !isRenewed(worker)) {
+				failed.add(worker.stream());
 			}
 		}
+	}
 
-		private boolean isRenewed(Worker worker) {
-			try {
-				if (this.connection == null || !this.connection.isOpen()) {
-					this.connection = this.connections.connect();
-				}
-				worker.renew(this.connection);
+	private boolean isRenewed(Worker worker) {
+		try {
+			return this.connections.use((connection) -> {
+				worker.renew(connection);
 				return true;
-			}
-			catch (RuntimeException | Error ex) {
-				// The worker itself reports the outage.
-				logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
-				discard();
-				return false;
-			}
+			});
 		}
-
-		void discard() {
-			if (this.connection != null) {
-				this.connections.discard(this.connection);
-				this.connection = null;
-			}
+		catch (RuntimeException | Error ex) {
+			// The worker itself reports the outage.
+			logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
+			return false;
 		}
-
 	}
 
 }

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.operations.OutboxOperationsAutoConfiguration;
@@ -48,7 +50,7 @@ class OutboxMetricsTests {
 	private static final int COLUMNS = 6;
 
 	private final ConfigurableApplicationContext context = OutboxApplication.start(
-			List.of("idempotent.outbox.relay.backoff=1ms", "idempotent.outbox.relay.poll-interval=5ms"),
+			List.of("idempotent.outbox.relay.backoff=1ms", "idempotent.outbox.relay.scan-interval=5ms"),
 			Application.class);
 
 	@AfterEach
@@ -82,8 +84,24 @@ class OutboxMetricsTests {
 		append("bad", "bad");
 		await().untilAsserted(() -> assertThat(count("outbox.dead")).isEqualTo(2));
 		await().untilAsserted(() -> assertThat(registry().get("outbox.events.dead").gauge().value()).isEqualTo(2));
-		assertThat(registry().get("outbox.events.pending").gauge().value()).isZero();
+		await().untilAsserted(() -> assertThat(registry().get("outbox.events.pending").gauge().value()).isZero());
+		assertThat(registry().get("outbox.scan.age").timeGauge().value(TimeUnit.SECONDS)).isLessThan(60);
 		assertThat(registry().get("outbox.publishers.unavailable").gauge().value()).isZero();
+	}
+
+	@Test
+	void knowsNothingBeforeAScanAndWithoutItsDatabase() {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		OutboxMetrics.gauges(Optional::empty, () -> {
+			throw new IllegalStateException("away");
+		}, () -> 2, () -> 3).bindTo(meters);
+		for (String gauge : List.of("pending", "waiting", "blocked", "delayed", "dead")) {
+			assertThat(meters.get("outbox.events." + gauge).gauge().value()).isNaN();
+		}
+		assertThat(meters.get("outbox.oldest.age").timeGauge().value()).isNaN();
+		assertThat(meters.get("outbox.scan.age").timeGauge().value()).isNaN();
+		assertThat(meters.get("outbox.publishers.unavailable").gauge().value()).isEqualTo(2);
+		assertThat(meters.get("outbox.topics.paused").gauge().value()).isEqualTo(3);
 	}
 
 	@Test

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-import dev.idempotent.outbox.OutboxStore.LeasedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,10 +37,6 @@ public record EventFacts(UUID id, String topic, @Nullable String key, String typ
 			.toList();
 		return new EventFacts(event.id(), event.topic(), event.key(), event.type(), ByteBuffer.wrap(event.payload()),
 				headers, attempts);
-	}
-
-	public static List<EventFacts> ofHeld(List<LeasedEvent> events) {
-		return events.stream().map((held) -> of(held.event())).toList();
 	}
 
 }

@@ -188,7 +188,8 @@ class StreamOutageIntegrationTests {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.anyMatch((thread) -> thread.getName().equals("stream-stop") && thread.getState() == Thread.State.WAITING);
+			.anyMatch((thread) -> thread.getName().equals("stream-stop")
+					&& thread.getState() == Thread.State.TIMED_WAITING);
 	}
 
 	/**

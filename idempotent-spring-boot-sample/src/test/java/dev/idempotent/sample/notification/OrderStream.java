@@ -46,10 +46,7 @@ public final class OrderStream {
 	public List<Map<String, String>> entriesWith(String text) {
 		Awaitility.await()
 			.atMost(PATIENCE)
-			.until(() -> this.jdbc
-				.sql("select (select count(*) from outbox_event) + (select count(*) from outbox_ordered)")
-				.query(Long.class)
-				.single() == 0);
+			.until(() -> this.jdbc.sql("select count(*) from outbox_event").query(Long.class).single() == 0);
 		List<MapRecord<String, String, String>> all = Objects
 			.requireNonNull(this.stream.range(STREAM, Range.unbounded()));
 		return all.stream()

@@ -8,10 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Supplier;
-
-import javax.sql.DataSource;
 
 import dev.idempotent.benchmark.Contender;
 import dev.idempotent.benchmark.Database;
@@ -80,8 +77,7 @@ class OutboxBenchmark {
 						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
 				"latency",
 				() -> latency("latency", contenders), "row-writes",
-				() -> new RowWritesScenario(contenders, this.load, 2_000), "claim",
-				() -> claims("claims", false), "full-scan", () -> claims("full_scans", true), "ordered",
+				() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
 				() -> ordered(contenders, servers, opened), "instances",
 				() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
 				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000), "kafka",
@@ -89,7 +85,7 @@ class OutboxBenchmark {
 						settings.number("backlog", 20_000))));
 		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
 				settings.number("recovery-keys", 1_000_000)));
-		return chosen("scenarios", "append,drain,latency,row-writes,claim,full-scan,ordered,instances,hot-key,kafka",
+		return chosen("scenarios", "append,drain,latency,row-writes,ordered,instances,hot-key,kafka",
 				known);
 	}
 
@@ -133,15 +129,6 @@ class OutboxBenchmark {
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
 		return chosen("contenders", OwnOutbox.NAME + ",namastack,modulith", known);
-	}
-
-	private Scenario claims(String name, boolean fromTheFirstRow) {
-		Database database = Database.create(postgres, name);
-		ClaimScenario.Size size = new ClaimScenario.Size(settings.number("claims", 50),
-				settings.number("claim-rest", 1_000_000), seconds("snapshot-seconds", 60));
-		DataSource connections = Objects.requireNonNull(database.sql().getDataSource());
-		return new ClaimScenario(fromTheFirstRow ? "ours, from the first row" : "ours", database,
-				new StoreClaimProbe(connections, fromTheFirstRow), size);
 	}
 
 	private <T> List<T> chosen(String setting, String all, Map<String, Supplier<T>> known) {

@@ -1,9 +1,8 @@
 package dev.idempotent.benchmark.outbox;
 
-import java.util.concurrent.ThreadLocalRandom;
-
 import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Scenario;
+import dev.idempotent.outbox.jdbc.Lanes;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -12,8 +11,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class RecoveryScenario implements Scenario {
 
-	private static final String INSERT = "insert into outbox_ordered (key_hash, event_id, topic, event_key, type, "
-			+ "payload, attempts, claim_id, claimed_by, available_at) ";
+	private static final String INSERT = "insert into outbox_event (lane, event_id, topic, event_key, type, payload, "
+			+ "attempts, last_error, due_at) ";
 
 	private static final int LEASE_SECONDS = 30;
 
@@ -36,16 +35,17 @@ final class RecoveryScenario implements Scenario {
 	@Override
 	public void round(int number, Report report) {
 		JdbcTemplate sql = this.outbox.shop().database().sql();
-		sql.execute("truncate outbox_ordered");
-		sql.update(INSERT + "select (random() * 9e18)::bigint, gen_random_uuid(), ?, 'key ' || i, 'order.placed', "
-				+ "convert_to(repeat('x', 250), 'UTF8'), 1, null, null, clock_timestamp() + interval '1 day' "
-				+ "from generate_series(1, ?) i", this.outbox.topic(), this.keys);
+		sql.execute("truncate outbox_event");
+		sql.update(INSERT + "select ? & ~1099511627775 | (random() * 1099511627775)::bigint, gen_random_uuid(), ?, "
+				+ "'key ' || i, 'order.placed', convert_to(repeat('x', 250), 'UTF8'), 1, 'refused', "
+				+ "clock_timestamp() + interval '1 day' from generate_series(1, ?) i",
+				Lanes.of(this.outbox.topic(), null), this.outbox.topic(), this.keys);
 		this.outbox.tidy();
 		this.outbox.startDelivery();
 		long begin = System.nanoTime();
-		sql.update(INSERT + "values (?, gen_random_uuid(), ?, 'orphan', 'order.placed', '', 1, gen_random_uuid(), "
-				+ "'dead', clock_timestamp() + ? * interval '1 second')",
-				ThreadLocalRandom.current().nextLong(Long.MAX_VALUE), this.outbox.topic(), LEASE_SECONDS);
+		sql.update(INSERT + "values (?, gen_random_uuid(), ?, 'orphan', 'order.placed', '', 1, null, "
+				+ "clock_timestamp() + ? * interval '1 second')", Lanes.of(this.outbox.topic(), "orphan"),
+				this.outbox.topic(), LEASE_SECONDS);
 		this.outbox.stream().awaitLength(1);
 		double seconds = (System.nanoTime() - begin) / NANOS_PER_SECOND;
 		this.outbox.stopDelivery();

@@ -17,8 +17,8 @@ final class LibraryHints implements RuntimeHintsRegistrar {
 	 * Lua scripts, scripts for tables, and the class files of the properties, of which
 	 * the startup check reads the names.
 	 */
-	private static final List<String> FILES = List.of("dev/idempotent/**/*.lua", "dev/idempotent/**/schema-*.sql",
-			"dev/idempotent/autoconfigure/**/*Properties.class");
+	private static final List<String> FILES = List.of("dev/idempotent/**/*.lua", "dev/idempotent/schema/**/*.sql",
+			"dev/idempotent/autoconfigure/**/*Properties*.class");
 
 	private static final List<String> OPTIONAL = List.of("com.github.benmanes.caffeine.cache.Cache",
 			"com.zaxxer.hikari.HikariDataSource", "javax.sql.DataSource", "org.hibernate.engine.spi.SessionImplementor",

@@ -9,7 +9,7 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
 import dev.idempotent.idempotency.claim.CurrentTrace;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
@@ -57,13 +57,13 @@ public final class IdempotencyAutoConfiguration {
 	}
 
 	@Bean
-	StartupReport idempotencyStartupReport(ApplicationContext context, IdempotencyGuard guard,
+	StartupReport idempotencyStartupReport(ApplicationContext context, IdempotencyEngine engine,
 			IdempotencyProperties properties) {
-		return new StartupReport(context, guard, properties.guarantee() == null);
+		return new StartupReport(context, engine, properties.guarantee() == null);
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingBean(IdempotencyGuard.class)
+	@ConditionalOnMissingBean(IdempotencyEngine.class)
 	static class OwnGuard {
 
 		@Bean
@@ -77,10 +77,10 @@ public final class IdempotencyAutoConfiguration {
 		}
 
 		@Bean
-		IdempotencyGuard idempotencyGuard(EffectiveStore store, IdempotencyProperties properties,
+		IdempotencyEngine idempotencyEngine(EffectiveStore store, IdempotencyProperties properties,
 				PayloadEncryption encryption, ObjectProvider<IdempotencyObserver> observers,
 				ObjectProvider<CurrentTrace> trace) {
-			return new IdempotencyGuard(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
+			return new IdempotencyEngine(store.store(), properties.onStoreFailure(), properties.maxRun(), encryption,
 					observers.orderedStream().toList(), trace.getIfAvailable(() -> () -> null));
 		}
 

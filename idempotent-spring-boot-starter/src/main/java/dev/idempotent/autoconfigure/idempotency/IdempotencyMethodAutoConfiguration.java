@@ -5,7 +5,7 @@ import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;
 import dev.idempotent.idempotency.method.MethodSettings;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSummary;
-import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import jakarta.servlet.ServletRequest;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -69,11 +69,11 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
-	MethodSettings idempotentMethodSettings(IdempotencyGuard guard, IdempotencyNamespace namespace,
+	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, IdempotencyNamespace namespace,
 			OperationSettings defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
-		return new MethodSettings(guard, namespace.name(), defaults, properties.waitTimeout(),
+		return new MethodSettings(engine, namespace.name(), defaults, properties.waitTimeout(),
 				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(), attributes.getIfUnique());
 	}
 
@@ -113,7 +113,7 @@ public final class IdempotencyMethodAutoConfiguration {
 
 		@Bean
 		static WebHandlers idempotentWebHandlers() {
-			return IdempotentOperations::isHandler;
+			return IdempotencyWebComponents::isHandler;
 		}
 
 	}

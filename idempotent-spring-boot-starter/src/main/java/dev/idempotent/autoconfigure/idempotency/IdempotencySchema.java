@@ -17,7 +17,7 @@ final class IdempotencySchema {
 	}
 
 	static TableScript of(DataSource dataSource, IdempotencyJdbcProperties properties) {
-		return new TableScript(dataSource, properties.initializeSchema(), JdbcIdempotencyStore.class,
+		return new TableScript(dataSource, properties.initializeSchema(), "idempotency",
 				(script) -> named(script, properties.table()),
 				(product) -> new IdempotentConfigurationException(
 						"Idempotency keys cannot be stored in " + product + ".",

@@ -1,18 +1,30 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
+import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
@@ -24,6 +36,13 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 	 * The mapping of Spring MVC. The actuator and the application may add others.
 	 */
 	static final String HANDLER_MAPPING = "requestMappingHandlerMapping";
+
+	/**
+	 * The beans that enable {@code @Async}.
+	 */
+	private static final List<String> ASYNC_BEANS = List.of(
+			TaskManagementConfigUtils.ASYNC_ANNOTATION_PROCESSOR_BEAN_NAME,
+			TaskManagementConfigUtils.ASYNC_EXECUTION_ASPECT_BEAN_NAME);
 
 	private final ListableBeanFactory beanFactory;
 
@@ -58,7 +77,10 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 			.beansOfTypeIncludingAncestors(this.beanFactory, RequestMappingHandlerMapping.class, true, false)
 			.values());
 		AnnotationAwareOrderComparator.sort(mappings);
-		mappings.forEach(new AsyncAdvice(this.beanFactory)::check);
+		mappings.stream()
+			.flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
+			.filter((handler) -> handler.hasMethodAnnotation(Idempotent.class))
+			.forEach(this::rejectAsyncAdvice);
 		this.report.addHandlers(this.operations.load(mappings, this.settings, this.defaults, this.transactionSource),
 				this.settings.requiredFor());
 		if (this.beanFactory.getBeanProvider(OneTimeTokens.class).getIfAvailable() == null) {
@@ -70,6 +92,49 @@ final class IdempotencyStartup implements SmartInitializingSingleton {
 		else {
 			this.operations.rejectFingerprintKeys();
 		}
+	}
+
+	/**
+	 * Rejects a handler that advice runs on another thread, also if its bean has not been
+	 * created. Its invocation could not be recorded, so each key would be released and
+	 * each retry would run.
+	 */
+	private void rejectAsyncAdvice(HandlerMethod handler) {
+		if (isAdvisedAsync(handler)
+				|| (isAnnotatedAsync(handler) && ASYNC_BEANS.stream().anyMatch(this.beanFactory::containsBean))) {
+			throw OperationSettings.mistake(
+					IdempotentConfigurationException.describe(handler.getBeanType(), handler.getMethod()),
+					"runs on another thread (@Async), where its request and key are not available",
+					"Remove @Async and return a CompletableFuture or a Callable from the handler, or put @Async on "
+							+ "a method of a service that it calls.",
+					null);
+		}
+	}
+
+	private static boolean isAnnotatedAsync(HandlerMethod handler) {
+		return AnnotatedElementUtils.hasAnnotation(handler.getMethod(), Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(handler.getBeanType(), Async.class);
+	}
+
+	/**
+	 * The annotation may be a custom one.
+	 */
+	private boolean isAdvisedAsync(HandlerMethod handler) {
+		return beanOf(handler) instanceof Advised advised
+				&& Arrays.stream(advised.getAdvisors()).anyMatch((advisor) -> isAsync(advisor, handler));
+	}
+
+	private static boolean isAsync(Advisor advisor, HandlerMethod handler) {
+		return advisor.getAdvice() instanceof AsyncExecutionInterceptor && advisor instanceof PointcutAdvisor pointcut
+				&& pointcut.getPointcut().getMethodMatcher().matches(handler.getMethod(), handler.getBeanType());
+	}
+
+	private @Nullable Object beanOf(HandlerMethod handler) {
+		if (handler.getBean() instanceof String name) {
+			return (this.beanFactory instanceof SingletonBeanRegistry singletons) ? singletons.getSingleton(name)
+					: null;
+		}
+		return handler.getBean();
 	}
 
 }

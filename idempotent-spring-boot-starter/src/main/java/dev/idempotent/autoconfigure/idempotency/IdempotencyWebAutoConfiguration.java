@@ -4,8 +4,9 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.openapi.IdempotencyOpenApiCustomizer;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
@@ -13,14 +14,16 @@ import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.idempotency.web.IdempotentOperations;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.idempotency.web.RequestTokens;
 import dev.idempotent.idempotency.web.ResponseRedactor;
-import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
+import io.swagger.v3.oas.models.OpenAPI;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -38,7 +41,6 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.security.core.Authentication;
@@ -58,7 +60,6 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnClass({ RequestMappingHandlerMapping.class, JsonMapper.class, FilterRegistrationBean.class })
 @ConditionalOnBean(name = IdempotencyStartup.HANDLER_MAPPING)
 @EnableConfigurationProperties(IdempotencyWebProperties.class)
-@Import(OpenApiConfiguration.class)
 public final class IdempotencyWebAutoConfiguration {
 
 	private static final String ALL_SERVLETS = "*";
@@ -99,12 +100,12 @@ public final class IdempotencyWebAutoConfiguration {
 
 	@Bean
 	static WebHandlers idempotentWebHandlers() {
-		return IdempotentOperations::isHandler;
+		return IdempotencyWebComponents::isHandler;
 	}
 
 	@Bean
-	HandlerExceptionResolver idempotentHandlerFailureRecorder() {
-		return IdempotencyWebComponents.handlerFailureRecorder();
+	HandlerExceptionResolver idempotentHandlerFailureRecorder(IdempotentOperations operations) {
+		return IdempotencyWebComponents.handlerFailureRecorder(operations);
 	}
 
 	@Bean
@@ -146,10 +147,10 @@ public final class IdempotencyWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@FilterRegistration(servletNames = ALL_SERVLETS, matchAfter = true, dispatcherTypes = { DispatcherType.REQUEST,
 			DispatcherType.ASYNC, DispatcherType.ERROR, DispatcherType.FORWARD })
-	IdempotencyFilter idempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+	IdempotencyFilter idempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
 			BeanFactory beanFactory) {
-		return new IdempotencyFilter(guard, operations, scopeResolver, tokens, settings,
+		return new IdempotencyFilter(engine, operations, scopeResolver, tokens, settings,
 				SingletonSupplier.of(() -> beanFactory.getBean(EXCEPTION_RESOLVER, HandlerExceptionResolver.class)));
 	}
 
@@ -214,6 +215,22 @@ public final class IdempotencyWebAutoConfiguration {
 					+ "keys, and those with an Authorization header are refused; declare a bean of type "
 					+ "IdempotencyScopeResolver to distinguish callers");
 			return new PrincipalScopeResolver((principal) -> null, () -> null);
+		}
+
+	}
+
+	/**
+	 * Describes idempotent operations in the OpenAPI documents of springdoc.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass({ GlobalOpenApiCustomizer.class, OpenAPI.class })
+	@ConditionalOnBooleanProperty(name = "springdoc.api-docs.enabled", matchIfMissing = true)
+	static class WithOpenApi {
+
+		@Bean
+		IdempotencyOpenApiCustomizer idempotencyOpenApiCustomizer(IdempotentOperations operations,
+				IdempotencyWebSettings settings) {
+			return new IdempotencyOpenApiCustomizer(operations, settings);
 		}
 
 	}

@@ -36,7 +36,8 @@ class RedisStoreConfiguration {
 			ObjectProvider<DataRedisConnectionDetails> details, IdempotencyRedisProperties properties) {
 		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
 		if (properties.waitsForReplicas()) {
-			return IdempotencyRedisConnection.exclusive(requireOneMaster(lettuce), properties.timeout());
+			return IdempotencyRedisConnection.confirmed(requireOneMaster(lettuce), properties.timeout(),
+					properties.waitReplicas(), properties.waitTimeout());
 		}
 		return (lettuce != null) ? IdempotencyRedisConnection.withTimeout(lettuce, properties.timeout())
 				: IdempotencyRedisConnection.shared(application);
@@ -52,10 +53,7 @@ class RedisStoreConfiguration {
 	@Bean
 	IdempotencyStore redisIdempotencyStore(IdempotencyRedisConnection connection,
 			IdempotencyRedisProperties properties) {
-		return properties.waitsForReplicas()
-				? new RedisIdempotencyStore(connection, properties.keyPrefix(), properties.waitReplicas(),
-						properties.waitTimeout())
-				: new RedisIdempotencyStore(connection.factory(), properties.keyPrefix());
+		return new RedisIdempotencyStore(connection, properties.keyPrefix());
 	}
 
 	private static LettuceConnectionFactory requireOneMaster(@Nullable LettuceConnectionFactory lettuce) {

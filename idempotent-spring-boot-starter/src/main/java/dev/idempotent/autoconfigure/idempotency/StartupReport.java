@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSummary;
 import org.slf4j.Logger;
@@ -26,7 +26,7 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 
 	private final ApplicationContext context;
 
-	private final IdempotencyGuard guard;
+	private final IdempotencyEngine engine;
 
 	private final boolean unspecified;
 
@@ -39,12 +39,12 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 	/**
 	 * Creates a report.
 	 * @param context the application
-	 * @param guard claims the keys
+	 * @param engine claims the keys
 	 * @param unspecified whether the application has not set a default guarantee
 	 */
-	StartupReport(ApplicationContext context, IdempotencyGuard guard, boolean unspecified) {
+	StartupReport(ApplicationContext context, IdempotencyEngine engine, boolean unspecified) {
 		this.context = context;
-		this.guard = guard;
+		this.engine = engine;
 		this.unspecified = unspecified;
 	}
 
@@ -96,7 +96,7 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 			.filter((guarantee) -> count(this.handlers, guarantee) + count(this.methods, guarantee) > 0)
 			.map((guarantee) -> "%s under %s (%s)".formatted(operations(guarantee), guarantee, place(guarantee)))
 			.collect(Collectors.joining(", "));
-		return !stored.isEmpty() ? stored : "no annotated handlers or methods (" + this.guard.storeName() + ")";
+		return !stored.isEmpty() ? stored : "no annotated handlers or methods (" + this.engine.storeName() + ")";
 	}
 
 	private String operations(Guarantee guarantee) {
@@ -107,14 +107,14 @@ final class StartupReport implements ApplicationListener<ContextRefreshedEvent> 
 	}
 
 	private String place(Guarantee guarantee) {
-		String store = this.guard.storeName();
+		String store = this.engine.storeName();
 		if (guarantee == Guarantee.LEASE) {
 			return "keys in " + store;
 		}
 		if (!hasTransactions()) {
 			return "keys in " + store + ", without a database transaction";
 		}
-		return this.guard.storesInDatabase() ? "records in the database"
+		return this.engine.storesInDatabase() ? "records in the database"
 				: "records in the database, " + store + " in front";
 	}
 

@@ -1,7 +1,7 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
-import dev.idempotent.idempotency.web.PrincipalScope;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -36,8 +36,8 @@ class TokenConfiguration {
 		@Bean
 		TokenCallers idempotencyTokenCallers() {
 			return new TokenCallers(
-					(principal) -> AuthenticatedPrincipals.isAnonymous(principal) ? null
-							: PrincipalScope.of(AuthenticatedPrincipals.issuerOf(principal), principal.getName()),
+					(principal) -> AuthenticatedPrincipals.isAnonymous(principal) ? null : PrincipalScopeResolver
+						.scopeOf(AuthenticatedPrincipals.issuerOf(principal), principal.getName()),
 					AuthenticatedPrincipals::current);
 		}
 
@@ -49,7 +49,8 @@ class TokenConfiguration {
 
 		@Bean
 		TokenCallers idempotencyTokenCallers() {
-			return new TokenCallers((principal) -> PrincipalScope.of(null, principal.getName()), () -> null);
+			return new TokenCallers((principal) -> PrincipalScopeResolver.scopeOf(null, principal.getName()),
+					() -> null);
 		}
 
 	}

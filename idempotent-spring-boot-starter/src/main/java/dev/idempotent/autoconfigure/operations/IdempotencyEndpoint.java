@@ -12,7 +12,7 @@ import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.claim.FoundKey;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.claim.KeyChange;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +46,7 @@ final class IdempotencyEndpoint {
 
 	private static final int NOT_IMPLEMENTED = 501;
 
-	private final IdempotencyGuard guard;
+	private final IdempotencyEngine engine;
 
 	private final KeyAdministration keys;
 
@@ -54,8 +54,8 @@ final class IdempotencyEndpoint {
 
 	private final OperatorAudit audit;
 
-	IdempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings, OperatorAudit audit) {
-		this.guard = guard;
+	IdempotencyEndpoint(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings, OperatorAudit audit) {
+		this.engine = engine;
 		this.keys = keys;
 		this.settings = settings;
 		this.audit = audit;
@@ -63,8 +63,9 @@ final class IdempotencyEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> overview() {
-		return answer(() -> new Overview(this.guard.storeName(), this.guard.running(), this.guard.settlementsWaiting(),
-				this.guard.oldestUnsettled().toString(), this.keys.count(MAX_COUNT)));
+		return answer(
+				() -> new Overview(this.engine.storeName(), this.engine.running(), this.engine.settlementsWaiting(),
+						this.engine.oldestUnsettled().toString(), this.keys.count(MAX_COUNT)));
 	}
 
 	@ReadOperation

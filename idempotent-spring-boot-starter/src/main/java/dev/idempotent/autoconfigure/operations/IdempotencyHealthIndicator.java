@@ -6,7 +6,7 @@ import java.util.Set;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.KeyAdministration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +22,7 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyHealthIndicator.class);
 
-	private final IdempotencyGuard guard;
+	private final IdempotencyEngine engine;
 
 	private final KeyAdministration keys;
 
@@ -37,9 +37,9 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	 * @param maxUnsettledAge the age of the oldest unsettled key from which the instance
 	 * is down
 	 */
-	IdempotencyHealthIndicator(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings,
+	IdempotencyHealthIndicator(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings,
 			Duration maxUnsettledAge, EvictionCheck eviction) {
-		this.guard = guard;
+		this.engine = engine;
 		this.keys = keys;
 		this.settings = settings;
 		this.maxUnsettledAge = maxUnsettledAge;
@@ -48,7 +48,7 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 
 	@Override
 	public Health health() {
-		Health.Builder health = Health.up().withDetail("store", this.guard.storeName());
+		Health.Builder health = Health.up().withDetail("store", this.engine.storeName());
 		boolean databaseDecides = checkDatabases(health);
 		checkStore(health, databaseDecides);
 		checkAge(health, databaseDecides || this.settings.proceedsWithoutStore());
@@ -120,9 +120,9 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 	 * otherwise an outage would take all instances out of service when it lasts.
 	 */
 	private void checkAge(Health.Builder health, boolean servesWithoutStore) {
-		health.withDetail("oldestUnsettledAge", this.guard.oldestUnsettled().toString())
+		health.withDetail("oldestUnsettledAge", this.engine.oldestUnsettled().toString())
 			.withDetail("maxUnsettledAge", this.maxUnsettledAge.toString());
-		Duration age = servesWithoutStore ? this.guard.oldestRun() : this.guard.oldestUnsettled();
+		Duration age = servesWithoutStore ? this.engine.oldestRun() : this.engine.oldestUnsettled();
 		if (age.compareTo(this.maxUnsettledAge) > 0) {
 			health.down();
 		}

@@ -4,7 +4,7 @@ import java.util.Set;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import org.springframework.beans.factory.ObjectProvider;
@@ -29,7 +29,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class,
 		beforeName = "org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration")
-@ConditionalOnBean({ IdempotencyGuard.class, KeyAdministration.class, KeySettings.class })
+@ConditionalOnBean({ IdempotencyEngine.class, KeyAdministration.class, KeySettings.class })
 public final class IdempotencyManagementAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
@@ -38,9 +38,9 @@ public final class IdempotencyManagementAutoConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		IdempotencyEndpoint idempotencyEndpoint(IdempotencyGuard guard, KeyAdministration keys, KeySettings settings,
+		IdempotencyEndpoint idempotencyEndpoint(IdempotencyEngine engine, KeyAdministration keys, KeySettings settings,
 				ApplicationEventPublisher publisher) {
-			return new IdempotencyEndpoint(guard, keys, settings, new OperatorAudit(publisher));
+			return new IdempotencyEndpoint(engine, keys, settings, new OperatorAudit(publisher));
 		}
 
 	}
@@ -53,9 +53,9 @@ public final class IdempotencyManagementAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
-		IdempotencyHealthIndicator idempotencyHealthIndicator(IdempotencyGuard guard, KeyAdministration keys,
+		IdempotencyHealthIndicator idempotencyHealthIndicator(IdempotencyEngine engine, KeyAdministration keys,
 				KeySettings settings, IdempotencyHealthProperties properties, ObjectProvider<EvictionCheck> eviction) {
-			return new IdempotencyHealthIndicator(guard, keys, settings, properties.orHalfOf(settings.maxRun()),
+			return new IdempotencyHealthIndicator(engine, keys, settings, properties.orHalfOf(settings.maxRun()),
 					eviction.getIfAvailable(() -> Set::of));
 		}
 

@@ -4,7 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import dev.idempotent.autoconfigure.idempotency.EffectiveStore;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.tracing.ClaimTraces;
 import dev.idempotent.idempotency.tracing.ObservedDecisions;
 import dev.idempotent.metrics.IdempotencyMetrics;
@@ -46,8 +46,8 @@ public final class IdempotencyOperationsAutoConfiguration {
 		}
 
 		@Bean
-		MeterBinder idempotencyGauges(IdempotencyGuard guard) {
-			return IdempotencyMetrics.gauges(guard::running, guard::settlementsWaiting, guard::oldestUnsettled);
+		MeterBinder idempotencyGauges(IdempotencyEngine engine) {
+			return IdempotencyMetrics.gauges(engine::running, engine::settlementsWaiting, engine::oldestUnsettled);
 		}
 
 	}

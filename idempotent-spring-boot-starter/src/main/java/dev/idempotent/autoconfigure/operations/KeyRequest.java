@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyKey.Kind;
 import dev.idempotent.idempotency.operation.KeyExpression;
-import dev.idempotent.idempotency.web.PrincipalScope;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
 
@@ -119,7 +119,7 @@ record KeyRequest(@Nullable String kind, @Nullable String scope, @Nullable Strin
 			throw RefusedOperationException.invalid("The request has an 'issuer' without a 'principal'",
 					"Set 'principal' to the name of the caller, or omit 'issuer'");
 		}
-		return PrincipalScope.of(this.issuer, this.principal);
+		return PrincipalScopeResolver.scopeOf(this.issuer, this.principal);
 	}
 
 }

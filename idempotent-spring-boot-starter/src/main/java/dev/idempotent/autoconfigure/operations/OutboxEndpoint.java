@@ -5,22 +5,23 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
 import dev.idempotent.outbox.DeadEvents.DeadFilter;
 import dev.idempotent.outbox.DeadEvents;
+import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.OutboxStore.OrderedRow;
 import dev.idempotent.outbox.OutboxSummary;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
-import dev.idempotent.outbox.jdbc.JdbcEventLists.ListedEvent;
-import dev.idempotent.outbox.jdbc.JdbcEventLists.Page;
-import dev.idempotent.outbox.jdbc.JdbcEventLists;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,18 +44,14 @@ final class OutboxEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxEndpoint.class);
 
-	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, waiting, ordered, blocked or circuits";
+	private static final String RESOURCES = "GET /actuator/outbox/dead, pending, blocked, delayed or circuits";
 
 	private static final String OPERATIONS = "POST /actuator/outbox/retry or discard (dead events), retry-blocked, "
 			+ "skip-blocked, discard-blocked, pause or resume";
 
-	private final JdbcOutboxReader reader;
+	private final OutboxOperations operations;
 
 	private final DeadEvents deadEvents;
-
-	private final JdbcBlockedEvents blocked;
-
-	private final JdbcEventLists lists;
 
 	private final TopicControl control;
 
@@ -66,12 +63,10 @@ final class OutboxEndpoint {
 	 * Creates the endpoint.
 	 * @param relay supplies {@code null} while the outbox is off
 	 */
-	OutboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, JdbcBlockedEvents blocked, JdbcEventLists lists,
-			TopicControl control, OutboxTopics topics, Supplier<@Nullable OutboxRelay> relay) {
-		this.reader = reader;
+	OutboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control, OutboxTopics topics,
+			Supplier<@Nullable OutboxRelay> relay) {
+		this.operations = operations;
 		this.deadEvents = deadEvents;
-		this.blocked = blocked;
-		this.lists = lists;
 		this.control = control;
 		this.topics = topics;
 		this.relay = relay;
@@ -79,7 +74,12 @@ final class OutboxEndpoint {
 
 	@ReadOperation
 	WebEndpointResponse<?> summary() {
-		return answer(() -> new Overview(this.reader.read(), Relay.of(this.relay.get())));
+		return answer(() -> {
+			OutboxRelay own = this.relay.get();
+			OutboxBacklog backlog = (own != null && own.isRunning()) ? own.lastPass().orElse(null) : null;
+			OutboxSummary others = this.operations.summary();
+			return new Overview(backlog, others.delayed(), others.dead(), Relay.of(own));
+		});
 	}
 
 	@ReadOperation
@@ -89,9 +89,9 @@ final class OutboxEndpoint {
 			if (part.equals("circuits")) {
 				return Map.of("circuits", circuits());
 			}
-			DeadFilter filter = OutboxRequest.filter(id, type, topic);
+			DeadFilter filter = filter(id, type, topic);
 			int size = OperatorParameters.limit(limit);
-			return part.equals("dead") ? dead(filter, OutboxRequest.after(after), size)
+			return part.equals("dead") ? dead(filter, row(after), size)
 					: known(page(part, filter, after, size), "resource", RESOURCES);
 		});
 	}
@@ -100,10 +100,9 @@ final class OutboxEndpoint {
 	WebEndpointResponse<?> change(@Selector String operation, @Nullable String id, @Nullable String type,
 			@Nullable String topic, @Nullable Boolean all) {
 		return answer(() -> switch (operation) {
-			case "pause" -> pause(OutboxRequest.topic(id, type, topic, all));
-			case "resume" -> resume(OutboxRequest.topic(id, type, topic, all));
-			default -> known(changeEvents(operation, () -> OutboxRequest.filter(id, type, topic, all)), "operation",
-					OPERATIONS);
+			case "pause" -> pause(topicAlone(id, type, topic, all));
+			case "resume" -> resume(topicAlone(id, type, topic, all));
+			default -> known(changeEvents(operation, () -> filter(id, type, topic, all)), "operation", OPERATIONS);
 		});
 	}
 
@@ -126,15 +125,18 @@ final class OutboxEndpoint {
 	 */
 	private @Nullable Map<String, @Nullable Object> page(String state, DeadFilter filter, @Nullable String after,
 			int limit) {
-		return switch (state) {
-			case "pending" ->
-				page(state, false, this.lists.pending(filter, OutboxRequest.position(after, false), limit));
-			case "waiting" ->
-				page(state, false, this.lists.waiting(filter, OutboxRequest.position(after, false), limit));
-			case "ordered", "blocked" -> page(state, true,
-					this.lists.ordered(filter, OutboxRequest.position(after, true), limit, state.equals("blocked")));
-			default -> null;
-		};
+		try {
+			return switch (state) {
+				case "pending" -> page(state, this.operations.pending(filter, after, limit));
+				case "blocked" -> page(state, this.operations.blocked(filter, after, limit));
+				case "delayed" -> page(state, this.operations.delayed(filter, after, limit));
+				default -> null;
+			};
+		}
+		catch (IllegalArgumentException ex) {
+			throw RefusedOperationException.invalid("The parameter 'after' is not the end of a page",
+					"Specify the value of 'next' of the previous page");
+		}
 	}
 
 	/**
@@ -154,12 +156,10 @@ final class OutboxEndpoint {
 		return circuits;
 	}
 
-	private static Map<String, @Nullable Object> page(String state, boolean ordered, Page page) {
+	private static Map<String, @Nullable Object> page(String state, Page page) {
 		Map<String, @Nullable Object> answer = new LinkedHashMap<>();
 		answer.put(state, page.events().stream().map(Entry::of).toList());
-		OrderedRow next = page.next();
-		answer.put("next",
-				(next == null) ? null : ordered ? next.keyHash() + "-" + next.row() : Long.valueOf(next.row()));
+		answer.put("next", page.next());
 		return answer;
 	}
 
@@ -171,9 +171,9 @@ final class OutboxEndpoint {
 		return switch (operation) {
 			case "retry" -> done("retried", "dead", filter.get(), this.deadEvents::retry);
 			case "discard" -> done("discarded", "dead", filter.get(), this.deadEvents::discard);
-			case "retry-blocked" -> done("retried", "blocked", filter.get(), this.blocked::retry);
-			case "skip-blocked" -> done("skipped", "blocked", filter.get(), this.blocked::skip);
-			case "discard-blocked" -> done("discarded", "blocked", filter.get(), this.blocked::discard);
+			case "retry-blocked" -> done("retried", "blocked", filter.get(), this.operations::retryBlocked);
+			case "skip-blocked" -> done("skipped", "blocked", filter.get(), this.operations::skipBlocked);
+			case "discard-blocked" -> done("discarded", "blocked", filter.get(), this.operations::discardBlocked);
 			default -> null;
 		};
 	}
@@ -238,6 +238,53 @@ final class OutboxEndpoint {
 		}
 	}
 
+	/**
+	 * Reads which events to change. All events of a state are changed only if the request
+	 * has {@code all=true}.
+	 */
+	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic,
+			@Nullable Boolean all) {
+		DeadFilter filter = filter(id, type, topic);
+		boolean everything = Boolean.TRUE.equals(all);
+		if (!everything && filter.equals(DeadFilter.ALL)) {
+			throw RefusedOperationException.invalid("The request does not specify which events",
+					"Specify id, type or topic, or all=true for all of them");
+		}
+		if (everything && !filter.equals(DeadFilter.ALL)) {
+			throw RefusedOperationException.invalid("The request specifies both all events and some of them",
+					"Specify either all=true, or id, type or topic");
+		}
+		return filter;
+	}
+
+	private static DeadFilter filter(@Nullable String id, @Nullable String type, @Nullable String topic) {
+		return new DeadFilter((id != null) ? id(id) : null, OperatorParameters.stated("type", type),
+				OperatorParameters.stated("topic", topic));
+	}
+
+	private static UUID id(String id) {
+		try {
+			return UUID.fromString(id);
+		}
+		catch (IllegalArgumentException ex) {
+			throw RefusedOperationException.invalid("The parameter 'id' is not a UUID",
+					"Specify the id of an event as the lists of the endpoint show it");
+		}
+	}
+
+	private static String topicAlone(@Nullable String id, @Nullable String type, @Nullable String topic,
+			@Nullable Boolean all) {
+		if (topic == null || id != null || type != null || all != null) {
+			throw RefusedOperationException.invalid("The request does not specify just a topic",
+					"Specify one topic, and nothing else");
+		}
+		return Objects.requireNonNull(OperatorParameters.stated("topic", topic));
+	}
+
+	private static long row(@Nullable String after) {
+		return OperatorParameters.number("after", after, 0, 0, Long.MAX_VALUE);
+	}
+
 	private static WebEndpointResponse<?> answer(Supplier<?> work) {
 		try {
 			return new WebEndpointResponse<>(work.get());
@@ -257,18 +304,21 @@ final class OutboxEndpoint {
 	/**
 	 * The state of the outbox.
 	 *
-	 * @param events in the database, the same for all instances
+	 * @param backlog what the relay of this instance found in its last scan, or
+	 * {@code null} if it has not scanned the table
+	 * @param delayed the events for later, the same for all instances
+	 * @param dead the dead events, the same for all instances
 	 * @param relay the relay of this instance
 	 */
-	record Overview(OutboxSummary events, Relay relay) {
+	record Overview(@Nullable OutboxBacklog backlog, EventCount delayed, EventCount dead, Relay relay) {
 	}
 
-	record Relay(boolean running, int queued, List<String> unavailablePublishers, List<String> unavailableDestinations,
+	record Relay(boolean running, List<String> unavailablePublishers, List<String> unavailableDestinations,
 			List<String> pausedTopics) {
 
 		static Relay of(@Nullable OutboxRelay relay) {
-			return (relay == null) ? new Relay(false, 0, List.of(), List.of(), List.of())
-					: new Relay(relay.isRunning(), relay.queued(), List.copyOf(relay.unavailablePublishers()),
+			return (relay == null) ? new Relay(false, List.of(), List.of(), List.of())
+					: new Relay(relay.isRunning(), List.copyOf(relay.unavailablePublishers()),
 							List.copyOf(relay.unavailableDestinations()), List.copyOf(relay.pausedTopics()));
 		}
 
@@ -289,8 +339,8 @@ final class OutboxEndpoint {
 			@Nullable Duration availableIn, boolean leased, @Nullable String lastError, long payloadBytes) {
 
 		static Entry of(ListedEvent event) {
-			return new Entry(event.id(), event.position().row(), event.type(), event.topic(), event.attempts(),
-					event.age(), event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
+			return new Entry(event.id(), event.row(), event.type(), event.topic(), event.attempts(), event.age(),
+					event.availableIn(), event.leased(), event.lastError(), event.payloadBytes());
 		}
 
 	}

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
+import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxSummary;
-import dev.idempotent.outbox.jdbc.JdbcEventLists;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,16 +17,15 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
- * Reports DOWN if the oldest pending event is too old or the database is unreachable, and
- * UNKNOWN, without querying the database, while the outbox is off.
+ * Reports DOWN if the oldest pending event or the last scan of the relay is too old, or
+ * the database is unreachable, and UNKNOWN where no relay has scanned the table yet: it
+ * does not search the table itself.
  */
 final class OutboxHealthIndicator implements HealthIndicator {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxHealthIndicator.class);
 
-	private final JdbcOutboxReader reader;
-
-	private final JdbcEventLists lists;
+	private final OutboxOperations operations;
 
 	private final Supplier<@Nullable OutboxRelay> relay;
 
@@ -34,13 +33,14 @@ final class OutboxHealthIndicator implements HealthIndicator {
 
 	/**
 	 * Creates the indicator.
+	 * @param operations queries the database, but not for the backlog, which it would
+	 * have to search
 	 * @param relay supplies {@code null} while the outbox is off
-	 * @param maxAge the age of the oldest pending event from which the outbox is down
+	 * @param maxAge the age of the oldest pending event, and of the last scan, from which
+	 * the outbox is down
 	 */
-	OutboxHealthIndicator(JdbcOutboxReader reader, JdbcEventLists lists, Supplier<@Nullable OutboxRelay> relay,
-			Duration maxAge) {
-		this.reader = reader;
-		this.lists = lists;
+	OutboxHealthIndicator(OutboxOperations operations, Supplier<@Nullable OutboxRelay> relay, Duration maxAge) {
+		this.operations = operations;
 		this.relay = relay;
 		this.maxAge = maxAge;
 	}
@@ -49,13 +49,16 @@ final class OutboxHealthIndicator implements HealthIndicator {
 	public Health health() {
 		OutboxRelay own = this.relay.get();
 		if (own == null) {
-			return Health.unknown().withDetail("outbox", "off: the application does not use it").build();
+			return unknown("outbox", "off: the application does not use it");
+		}
+		if (!own.isRunning()) {
+			return unknown("relay", "not running in this process: the instances that deliver events know the backlog");
 		}
 		try {
-			return of(this.reader.read(), own);
+			return of(this.operations.summary(), own);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
-			return Health.unknown().withDetail("tables", "missing").build();
+			return unknown("tables", "missing");
 		}
 		catch (DataAccessException ex) {
 			logger.debug("The outbox health indicator could not read the database", ex);
@@ -63,15 +66,22 @@ final class OutboxHealthIndicator implements HealthIndicator {
 		}
 	}
 
+	private static Health unknown(String detail, String reason) {
+		return Health.unknown().withDetail(detail, reason).build();
+	}
+
 	private Health of(OutboxSummary summary, OutboxRelay own) {
-		// Events of paused topics wait intentionally.
-		boolean late = isTooOld(summary.oldestPendingAge()) && isTooOld(this.lists.oldestUnpausedAge());
-		return (late ? Health.down() : Health.up())
-			.withDetail("oldestPendingAge", summary.oldestPendingAge().toString())
-			.withDetail("maxAge", this.maxAge.toString())
-			.withDetail("pending", summary.pending())
-			.withDetail("ordered", summary.ordered())
-			.withDetail("blocked", summary.blocked())
+		OutboxBacklog backlog = own.lastPass().orElse(null);
+		Health.Builder health = (backlog == null) ? Health.unknown().withDetail("backlog", "not known before a scan")
+				: (isTooOld(backlog.oldestAge()) || isTooOld(backlog.age()) ? Health.down() : Health.up())
+					.withDetail("oldestPendingAge", backlog.oldestAge().toString())
+					.withDetail("pending", backlog.events())
+					.withDetail("waiting", backlog.waiting())
+					.withDetail("blocked", backlog.blocked())
+					.withDetail("complete", backlog.complete())
+					.withDetail("scanned", backlog.age().toString());
+		return health.withDetail("maxAge", this.maxAge.toString())
+			.withDetail("delayed", summary.delayed())
 			.withDetail("dead", summary.dead())
 			.withDetail("unavailablePublishers", List.copyOf(own.unavailablePublishers()))
 			.withDetail("unavailableDestinations", List.copyOf(own.unavailableDestinations()))

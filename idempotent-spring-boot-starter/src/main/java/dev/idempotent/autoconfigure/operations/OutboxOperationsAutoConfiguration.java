@@ -9,9 +9,7 @@ import dev.idempotent.outbox.DeadEvents;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
-import dev.idempotent.outbox.jdbc.JdbcEventLists;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.tracing.TraceHeaders;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -54,11 +52,10 @@ public final class OutboxOperationsAutoConfiguration {
 
 		@Bean
 		@ConditionalOnAvailableEndpoint
-		OutboxEndpoint outboxEndpoint(JdbcOutboxReader reader, DeadEvents deadEvents, JdbcBlockedEvents blocked,
-				JdbcEventLists lists, TopicControl control, OutboxTopics topics, OutboxActivation activation,
-				ObjectProvider<OutboxRelay> relay) {
+		OutboxEndpoint outboxEndpoint(OutboxOperations operations, DeadEvents deadEvents, TopicControl control,
+				OutboxTopics topics, OutboxActivation activation, ObjectProvider<OutboxRelay> relay) {
 			Supplier<@Nullable OutboxRelay> active = () -> activation.isActive() ? relay.getObject() : null;
-			return new OutboxEndpoint(reader, deadEvents, blocked, lists, control, topics, active);
+			return new OutboxEndpoint(operations, deadEvents, control, topics, active);
 		}
 
 	}
@@ -71,9 +68,9 @@ public final class OutboxOperationsAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(name = "outboxHealthIndicator")
-		OutboxHealthIndicator outboxHealthIndicator(JdbcOutboxReader reader, JdbcEventLists lists,
-				OutboxActivation activation, ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
-			return new OutboxHealthIndicator(reader, lists, () -> activation.isActive() ? relay.getObject() : null,
+		OutboxHealthIndicator outboxHealthIndicator(OutboxOperations operations, OutboxActivation activation,
+				ObjectProvider<OutboxRelay> relay, OutboxHealthProperties properties) {
+			return new OutboxHealthIndicator(operations, () -> activation.isActive() ? relay.getObject() : null,
 					properties.maxAge());
 		}
 
@@ -97,9 +94,9 @@ public final class OutboxOperationsAutoConfiguration {
 		 * Binds its gauges once the outbox is on.
 		 */
 		@Bean
-		MeterBinder outboxGauges(JdbcOutboxReader reader, OutboxActivation activation,
+		MeterBinder outboxGauges(OutboxOperations operations, OutboxActivation activation,
 				ObjectProvider<OutboxRelay> relay) {
-			MeterBinder gauges = OutboxMetrics.gauges(reader::read, () -> relay.getObject().queued(),
+			MeterBinder gauges = OutboxMetrics.gauges(() -> relay.getObject().lastPass(), operations::summary,
 					() -> relay.getObject().unavailablePublishers().size(),
 					() -> relay.getObject().pausedTopics().size());
 			return (registry) -> activation.whenActive(() -> gauges.bindTo(registry));

@@ -13,7 +13,7 @@ import dev.idempotent.saga.run.SagaAdministration;
 import dev.idempotent.saga.run.SagaAdministration.Counts;
 import dev.idempotent.saga.run.SagaDefinition;
 import dev.idempotent.saga.run.SagaEngine;
-import dev.idempotent.saga.run.StoredSaga;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.jspecify.annotations.Nullable;

@@ -1,17 +1,23 @@
 package dev.idempotent.autoconfigure.outbox;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
+import dev.idempotent.outbox.Outbox;
+import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * Whether the application uses its outbox. An unused outbox is off: it has no thread, no
  * transaction listener and no meters, and reads no table. Once on, it stays on.
  */
-public final class OutboxActivation {
+public final class OutboxActivation implements BeanPostProcessor {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxActivation.class);
 
@@ -21,7 +27,41 @@ public final class OutboxActivation {
 
 	private boolean reported;
 
-	OutboxActivation() {
+	private final OutboxTransactionListener listener;
+
+	/**
+	 * Creates an outbox that is off.
+	 * @param listener registered with each transaction manager once the outbox is on
+	 */
+	OutboxActivation(OutboxTransactionListener listener) {
+		this.listener = listener;
+	}
+
+	OutboxTransactionListener listener() {
+		return this.listener;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (bean instanceof ConfigurableTransactionManager manager) {
+			whenActive(() -> register(manager));
+		}
+		else if (bean instanceof Outbox) {
+			activate("the Outbox has been requested");
+		}
+		return bean;
+	}
+
+	/**
+	 * Replaces the collection, which other threads may be iterating over.
+	 */
+	private void register(ConfigurableTransactionManager manager) {
+		Collection<TransactionExecutionListener> registered = manager.getTransactionExecutionListeners();
+		if (!registered.contains(this.listener)) {
+			List<TransactionExecutionListener> all = new ArrayList<>(registered);
+			all.add(this.listener);
+			manager.setTransactionExecutionListeners(all);
+		}
 	}
 
 	/**

@@ -1,13 +1,15 @@
 package dev.idempotent.autoconfigure.outbox;
 
-import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -19,28 +21,25 @@ import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.outbox.DeadLetterPolicy;
-import dev.idempotent.outbox.HandOffs;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.OrderedOutboxStore;
-import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.TopicControl;
-import dev.idempotent.outbox.jdbc.JdbcBlockedEvents;
+import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.JdbcDeadEvents;
-import dev.idempotent.outbox.jdbc.JdbcEventLists;
-import dev.idempotent.outbox.jdbc.JdbcOrderedStore;
-import dev.idempotent.outbox.jdbc.JdbcOutboxReader;
-import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
 import dev.idempotent.outbox.jdbc.JdbcTopicControl;
+import dev.idempotent.outbox.jdbc.OutboxOperations;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.jdbc.OutboxTables;
-import dev.idempotent.outbox.PayloadWriter;
 import dev.idempotent.outbox.json.JacksonPayloadWriter;
 import dev.idempotent.outbox.relay.OutboxRelay;
 import dev.idempotent.outbox.transaction.OutboxTransactionListener;
 import dev.idempotent.outbox.transaction.TransactionBoundOutbox;
+import dev.idempotent.work.Observers;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -57,6 +56,7 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
@@ -72,10 +72,15 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnBooleanProperty(name = "idempotent.outbox.enabled", matchIfMissing = true)
 @ConditionalOnClass({ DataSource.class, ConnectionHolder.class, JsonMapper.class })
 @ConditionalOnSingleCandidate(DataSource.class)
-@EnableConfigurationProperties({ OutboxProperties.class, OutboxRelayProperties.class })
-@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class,
-		OutboxTopicConfiguration.class })
+@EnableConfigurationProperties(OutboxProperties.class)
+@Import({ EncryptionConfiguration.class, OutboxRedisConfiguration.class, OutboxKafkaConfiguration.class })
 public final class OutboxAutoConfiguration {
+
+	/**
+	 * By name, because their technologies are optional.
+	 */
+	private static final Set<String> OWN = Set.of("dev.idempotent.outbox.kafka.KafkaOutboxPublisher",
+			"dev.idempotent.outbox.redis.RedisStreamPublisher", "dev.idempotent.outbox.redis.RedisChannelPublisher");
 
 	@Bean
 	OutboxTables outboxTables(OutboxProperties properties) {
@@ -88,7 +93,7 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), JdbcOutboxStore.class,
+		return new TableScript(dataSource, properties.initializeSchema(), "outbox",
 				(script) -> named(script, tables),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
@@ -102,19 +107,8 @@ public final class OutboxAutoConfiguration {
 
 	@Bean
 	@DependsOn("outboxSchema")
-	JdbcOutboxStore outboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
-		return new JdbcOutboxStore(dataSource, tables, encryption);
-	}
-
-	@Bean
-	@DependsOn("outboxSchema")
-	JdbcOrderedStore orderedOutboxStore(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
-		return new JdbcOrderedStore(dataSource, tables, encryption);
-	}
-
-	@Bean
-	JdbcOutboxReader outboxReader(DataSource dataSource, OutboxTables tables) {
-		return new JdbcOutboxReader(dataSource, tables);
+	EventTable outboxEventTable(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		return new EventTable(dataSource, tables, encryption);
 	}
 
 	@Bean
@@ -123,13 +117,8 @@ public final class OutboxAutoConfiguration {
 	}
 
 	@Bean
-	JdbcEventLists outboxEventLists(DataSource dataSource, OutboxTables tables) {
-		return new JdbcEventLists(dataSource, tables);
-	}
-
-	@Bean
-	JdbcBlockedEvents outboxBlockedEvents(DataSource dataSource, OutboxTables tables) {
-		return new JdbcBlockedEvents(dataSource, tables);
+	OutboxOperations outboxOperations(DataSource dataSource, OutboxTables tables) {
+		return new OutboxOperations(dataSource, tables);
 	}
 
 	@Bean
@@ -146,10 +135,51 @@ public final class OutboxAutoConfiguration {
 		return sweeper;
 	}
 
+	/**
+	 * A publisher of the application replaces the auto-configured one with the same
+	 * prefix.
+	 */
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static OutboxActivation outboxActivation() {
-		return new OutboxActivation();
+	OutboxTopics outboxTopics(ObjectProvider<OutboxPublisher> publishers, OutboxProperties properties,
+			Environment environment) {
+		OutboxTopics topics = new OutboxTopics(withoutReplaced(publishers.orderedStream().toList()),
+				properties.defaultTopic(environment));
+		properties.topics().keySet().forEach((topic) -> requireServed(topics, topic));
+		return topics;
+	}
+
+	/**
+	 * Leaves out publishers of this library whose prefix one of the application has.
+	 */
+	private static List<OutboxPublisher> withoutReplaced(List<OutboxPublisher> publishers) {
+		Set<String> applications = publishers.stream()
+			.filter((publisher) -> !isOwn(publisher))
+			.map(OutboxPublisher::prefix)
+			.collect(Collectors.toSet());
+		return publishers.stream()
+			.filter((publisher) -> !isOwn(publisher) || !applications.contains(publisher.prefix()))
+			.toList();
+	}
+
+	private static boolean isOwn(OutboxPublisher publisher) {
+		return OWN.contains(publisher.getClass().getName());
+	}
+
+	private static void requireServed(OutboxTopics topics, String topic) {
+		if (topic.contains("${")) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.topics.[" + topic + "] has a placeholder, which is not replaced.",
+					"Write the name of the topic itself.", null);
+		}
+		try {
+			topics.resolve(topic);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IdempotentConfigurationException(
+					"idempotent.outbox.topics.[" + topic + "]: " + ex.getMessage() + ".",
+					"Name a topic of a publisher: \"[kafka:orders]\" in YAML, with quotes; [kafka\\:orders] in a properties file.",
+					ex);
+		}
 	}
 
 	/**
@@ -160,14 +190,12 @@ public final class OutboxAutoConfiguration {
 	@ConditionalOnMissingBean
 	Outbox outbox(OutboxTopics topics, ObjectProvider<PayloadWriter> writers, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<OutboxHeaderContributor> contributors, OutboxProperties properties,
-			@Value("${spring.application.name:}") String applicationName, TransactionListenerRegistrar transactions) {
+			@Value("${spring.application.name:}") String applicationName, OutboxActivation activation) {
 		String source = (properties.source() != null) ? properties.source() : sourceOf(applicationName);
-		List<OutboxHeaderContributor> all = contributors.orderedStream().toList();
 		PayloadWriter writer = writers
 			.getIfAvailable(() -> new JacksonPayloadWriter(mappers.getIfUnique(JsonMapper::shared)));
-		return new TransactionBoundOutbox(topics, writer, source,
-				(headers) -> all.forEach((each) -> each.contribute(headers)), InstantSource.system(),
-				transactions.listener(), properties.order() == OutboxProperties.Order.KEY);
+		return new TransactionBoundOutbox(topics, writer, source, contributors.orderedStream().toList(),
+				InstantSource.system(), activation.listener(), properties.order() == OutboxProperties.Order.KEY);
 	}
 
 	/**
@@ -189,13 +217,33 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean(destroyMethod = "stop")
 	@Lazy
-	OutboxRelay outboxRelay(OutboxStore store, OrderedOutboxStore ordered, OutboxTopics topics, TopicControl control,
-			OutboxRelayProperties relay, OutboxProperties properties, ObjectProvider<DeadLetterPolicy> policy,
-			ObjectProvider<OutboxObserver> observers) {
-		String owner = ManagementFactory.getRuntimeMXBean().getName();
-		return new OutboxRelay(store, ordered, properties::blocksOnDead, topics, control, owner, relay,
-				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()),
-				new OutboxObservers(observers.orderedStream().toList()));
+	OutboxRelay outboxRelay(EventTable table, OutboxTopics topics, TopicControl control, OutboxProperties properties,
+			ObjectProvider<DeadLetterPolicy> policy, ObjectProvider<OutboxObserver> observers) {
+		return new OutboxRelay(table, properties::blocksOnDead, topics, control, properties.relay(),
+				policy.getIfAvailable(() -> (event, reason) -> Optional.empty()), all(observers));
+	}
+
+	static OutboxObserver all(ObjectProvider<OutboxObserver> observers) {
+		Observers<OutboxObserver> all = new Observers<>(observers.orderedStream().toList(),
+				LoggerFactory.getLogger(OutboxRelay.class), "An OutboxObserver", "events are delivered nevertheless");
+		return new OutboxObserver() {
+
+			@Override
+			public void published(String publisher, BatchResult batch, Duration took) {
+				all.each((each) -> each.published(publisher, batch, took));
+			}
+
+			@Override
+			public void delivered(String publisher, Duration sinceCommit) {
+				all.each((each) -> each.delivered(publisher, sinceCommit));
+			}
+
+			@Override
+			public void unreceived(String publisher) {
+				all.each((each) -> each.unreceived(publisher));
+			}
+
+		};
 	}
 
 	/**
@@ -204,10 +252,9 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	OutboxRelayLifecycle outboxRelayLifecycle(OutboxActivation activation, ObjectProvider<OutboxRelay> relay,
-			OutboxTableCheck tables, OutboxTopics topics, OutboxRelayProperties relayProperties,
-			OutboxProperties properties) {
+			OutboxTableCheck tables, OutboxTopics topics, OutboxProperties properties) {
 		return new OutboxRelayLifecycle(activation, relay, tables, properties.order() == OutboxProperties.Order.KEY,
-				topics, relayProperties.enabled());
+				topics, properties.relay().enabled());
 	}
 
 	/**
@@ -215,18 +262,13 @@ public final class OutboxAutoConfiguration {
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TransactionListenerRegistrar outboxTransactionListening(OutboxActivation activation,
-			ObjectProvider<OutboxStore> store, ObjectProvider<OrderedOutboxStore> ordered,
-			ObjectProvider<OutboxRelay> relay, ObjectProvider<OutboxRelayProperties> properties,
-			ObjectProvider<DataSource> dataSource) {
-		return new TransactionListenerRegistrar(activation,
-				new OutboxTransactionListener(store::getObject, ordered::getObject, () -> handOffs(relay, properties),
-						InstantSource.system(), () -> isInTransaction(dataSource.getObject())));
-	}
-
-	private static HandOffs handOffs(ObjectProvider<OutboxRelay> relay,
-			ObjectProvider<OutboxRelayProperties> properties) {
-		return Boolean.FALSE.equals(properties.getObject().enabled()) ? HandOffs.none() : relay.getObject().handOffs();
+	static OutboxActivation outboxActivation(ObjectProvider<EventTable> table, ObjectProvider<OutboxRelay> relay,
+			ObjectProvider<OutboxProperties> properties, ObjectProvider<DataSource> dataSource) {
+		return new OutboxActivation(new OutboxTransactionListener(table::getObject, () -> {
+			boolean off = Boolean.FALSE.equals(properties.getObject().relay().enabled());
+			return off ? (rows) -> {
+			} : relay.getObject()::committed;
+		}, () -> isInTransaction(dataSource.getObject())));
 	}
 
 	/**
@@ -257,12 +299,9 @@ public final class OutboxAutoConfiguration {
 	private static String named(String script, OutboxTables tables) {
 		String prefix = tables.prefix();
 		String unqualified = prefix.substring(prefix.indexOf('.') + 1);
-		return script
-			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "waiting_available_at",
-					unqualified + "waiting_available_at")
-			.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "ordered_head", unqualified + "ordered_head")
-			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX
-					+ "(event|ordered|waiting|dead|control|transaction)\\b", prefix + "$1");
+		return script.replace(OutboxProperties.DEFAULT_TABLE_PREFIX + "delayed_due_at", unqualified + "delayed_due_at")
+			.replaceAll("\\b" + OutboxProperties.DEFAULT_TABLE_PREFIX + "(event|delayed|dead|control|transaction)\\b",
+					prefix + "$1");
 	}
 
 }

@@ -30,8 +30,9 @@ class OutboxKafkaConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	KafkaOutboxPublisher kafkaOutboxPublisher(KafkaProperties properties, KafkaConnectionDetails details,
-			OutboxRelayProperties relay, @Value("${spring.application.name:}") String applicationName) {
-		return KafkaOutboxPublisher.connectingTo(settings(properties, details, applicationName), relay.lease());
+			OutboxProperties outbox, @Value("${spring.application.name:}") String applicationName) {
+		return KafkaOutboxPublisher.connectingTo(settings(properties, details, applicationName),
+				outbox.relay().lease());
 	}
 
 	static Map<String, Object> settings(KafkaProperties properties, KafkaConnectionDetails details,

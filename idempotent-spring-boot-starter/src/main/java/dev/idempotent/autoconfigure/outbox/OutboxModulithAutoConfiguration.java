@@ -1,7 +1,9 @@
 package dev.idempotent.autoconfigure.outbox;
 
+import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.outbox.Outbox;
@@ -9,6 +11,15 @@ import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.jdbc.OutboxTableCheck;
 import dev.idempotent.outbox.modulith.ExternalizedEventRecorder;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.expression.spel.SpelMessage;
+import org.springframework.expression.spel.support.DataBindingMethodResolver;
+import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -18,7 +29,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -39,6 +49,13 @@ public final class OutboxModulithAutoConfiguration {
 
 	private static final String OUTBOX = "outbox";
 
+	private static final String ON = MODE + " is outbox, ";
+
+	private static final String PACKAGE = "org.springframework.modulith.events.";
+
+	private static final List<String> RECORDERS = List.of("org.springframework.context.ApplicationListener",
+			PACKAGE + "core.ConditionalEventListener");
+
 	@Bean
 	@Lazy(false)
 	@ConditionalOnProperty("idempotent.outbox.modulith.publisher")
@@ -57,21 +74,20 @@ public final class OutboxModulithAutoConfiguration {
 	@Lazy(false)
 	@ConditionalOnProperty(name = MODE, havingValue = OUTBOX)
 	static SmartInitializingSingleton modulithOutboxCheck(ConfigurableListableBeanFactory beanFactory) {
-		return new ModulithRecordersCheck(beanFactory);
+		return () -> requireOneRecorder(beanFactory);
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnProperty(name = MODE, havingValue = OUTBOX)
 	@ConditionalOnClass({ EventExternalizationConfiguration.class, BrokerRouting.class })
 	@ConditionalOnBean(OutboxActivation.class)
-	@EnableConfigurationProperties(OutboxModulithProperties.class)
 	static class RecorderConfiguration {
 
 		@Bean
 		@Lazy(false)
 		ExternalizedEventRecorder externalizedEventRecorder(EventExternalizationConfiguration configuration,
 				ObjectProvider<Outbox> outbox, OutboxActivation activation, OutboxTopics topics,
-				OutboxTableCheck tables, OutboxModulithProperties properties, BeanFactory beanFactory) {
+				OutboxTableCheck tables, OutboxProperties properties, BeanFactory beanFactory) {
 			if (configuration.serializeExternalization()) {
 				throw new IdempotentConfigurationException(
 						"Spring Modulith's serialized externalization has no effect in an outbox.",
@@ -87,9 +103,70 @@ public final class OutboxModulithAutoConfiguration {
 						.stream()
 						.map(OutboxPublisher::prefix)
 						.collect(Collectors.toCollection(TreeSet::new)),
-					properties.publisher(), RoutingExpressions.context(beanFactory));
+					properties.modulith().publisher(), routing(beanFactory));
 		}
 
+		/**
+		 * Evaluates the expressions of targets and keys. They can use the event and
+		 * beans, and neither types nor constructors: a key that is computed from data may
+		 * look like an expression.
+		 */
+		private static EvaluationContext routing(BeanFactory beanFactory) {
+			StandardEvaluationContext context = new StandardEvaluationContext();
+			context.setBeanResolver(new BeanFactoryResolver(beanFactory));
+			context.setPropertyAccessors(List.of(DataBindingPropertyAccessor.forReadOnlyAccess()));
+			context.setMethodResolvers(List.of(DataBindingMethodResolver.forInstanceMethodInvocation()));
+			context.setConstructorResolvers(List.of());
+			context.setTypeLocator((type) -> {
+				throw new SpelEvaluationException(SpelMessage.TYPE_NOT_FOUND, type);
+			});
+			return context;
+		}
+
+	}
+
+	/**
+	 * Requires one recorder of the events that Spring Modulith externalizes: with two,
+	 * each event would be sent twice, and without one, none.
+	 */
+	private static void requireOneRecorder(ConfigurableListableBeanFactory beanFactory) {
+		if (!ClassUtils.isPresent(RECORDERS.get(1), beanFactory.getBeanClassLoader())) {
+			throw new IdempotentConfigurationException(ON + "and spring-modulith-events-core is not on the class path.",
+					"Add org.springframework.modulith:spring-modulith-events-core, or omit the property.", null);
+		}
+		List<String> others = recordersOfModulith(beanFactory);
+		boolean own = beanFactory.containsBean("externalizedEventRecorder");
+		if (own && !others.isEmpty()) {
+			throw new IdempotentConfigurationException(
+					ON + "and besides this library's outbox, Spring Modulith has another recorder of the same events: "
+							+ String.join(", ", others) + ".",
+					"Remove the dependency that provides it (spring-modulith-starter-namastack or -jobrunr, or the "
+							+ "module of a broker), or leave externalization to it with idempotent.outbox.enabled=false.",
+					null);
+		}
+		if (!own && others.isEmpty()) {
+			throw new IdempotentConfigurationException(ON + "and there is no outbox.",
+					"Set idempotent.outbox.enabled=true and add spring-boot-starter-jdbc or -data-jpa with one database, "
+							+ "or mark one of several DataSource beans as @Primary.",
+					null);
+		}
+	}
+
+	private static List<String> recordersOfModulith(ConfigurableListableBeanFactory beanFactory) {
+		return Stream.of(beanFactory.getBeanDefinitionNames())
+			.filter((bean) -> isRecorderOfModulith(beanFactory.getType(bean, false)))
+			.toList();
+	}
+
+	private static boolean isRecorderOfModulith(@Nullable Class<?> type) {
+		return type != null && isOfModulith(type)
+				&& ClassUtils.getAllInterfacesForClassAsSet(type)
+					.stream()
+					.anyMatch((each) -> RECORDERS.contains(each.getName()));
+	}
+
+	private static boolean isOfModulith(@Nullable Class<?> type) {
+		return type != null && (type.getName().startsWith(PACKAGE) || isOfModulith(type.getSuperclass()));
 	}
 
 }

@@ -8,12 +8,15 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.outbox.relay.RelaySettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.env.Environment;
+import org.springframework.util.unit.DataSize;
 
 /**
  * Properties of the transactional outbox.
@@ -31,13 +34,17 @@ import org.springframework.core.env.Environment;
  * @param onDead What happens to later events of a key when one has no next attempt.
  * @param topics Properties of topics, by name. The name must be in brackets, such as
  * idempotent.outbox.topics.[kafka:orders].on-dead.
+ * @param relay The relay, which delivers events.
+ * @param redis The publishers to Redis.
+ * @param modulith The events that Spring Modulith externalizes.
  */
 @ConfigurationProperties("idempotent.outbox")
 record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String defaultTopic,
 		@DefaultValue("key") Order order, @Nullable String source,
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 		@DefaultValue(OutboxProperties.DEFAULT_TABLE_PREFIX) String tablePrefix, @Nullable Duration deadRetention,
-		@DefaultValue("skip") OnDead onDead, @DefaultValue Map<String, Map<String, String>> topics) {
+		@DefaultValue("skip") OnDead onDead, @DefaultValue Map<String, Map<String, String>> topics,
+		@DefaultValue Relay relay, @DefaultValue Redis redis, @DefaultValue Modulith modulith) {
 
 	static final String DEFAULT_TABLE_PREFIX = "outbox_";
 
@@ -142,6 +149,106 @@ record OutboxProperties(@DefaultValue("true") boolean enabled, @Nullable String 
 
 	Duration requireDeadRetention() {
 		return Objects.requireNonNull(this.deadRetention, "idempotent.outbox.dead-retention");
+	}
+
+	/**
+	 * Properties of the relay, which delivers the events of this instance.
+	 *
+	 * @param enabled Whether this instance delivers events. By default it does if it uses
+	 * the outbox: if it has a @TransactionalOutbox method, or requests the Outbox. With
+	 * true, it delivers the events of other programs too; with false, it only appends
+	 * events.
+	 * @param batchSize How many events are published at a time.
+	 * @param batchMemory How much payload is published at a time. A larger event is
+	 * published alone.
+	 * @param workers How many threads deliver events, for each publisher.
+	 * @param lease How long this instance leases an event before another may claim it.
+	 * @param scanInterval How long to wait after a scan of all events before the next
+	 * one.
+	 * @param attempts How many attempts an event has before it is dead.
+	 * @param backoff How long an event waits at most after its first failed attempt.
+	 * @param maxBackoff How long an event waits at most.
+	 * @param drainTimeout How long to continue delivering when the application stops.
+	 */
+	record Relay(@Nullable Boolean enabled, @DefaultValue("500") int batchSize,
+			@DefaultValue("4MB") DataSize batchMemory, @DefaultValue("2") int workers,
+			@DefaultValue("30s") Duration lease, @DefaultValue("1s") Duration scanInterval,
+			@DefaultValue("10") int attempts, @DefaultValue("1s") Duration backoff,
+			@DefaultValue("5m") Duration maxBackoff,
+			@DefaultValue("10s") Duration drainTimeout) implements RelaySettings {
+
+		private static final String NUMBER = "a number of at least 1";
+
+		private static final String DURATION = "a duration of at least one millisecond, such as 1s";
+
+		Relay {
+			require("batch-size", batchSize, batchSize, NUMBER);
+			require("workers", workers, workers, NUMBER);
+			require("batch-memory", batchMemory.toBytes(), batchMemory, "a size of at least one byte, such as 4MB");
+			require("attempts", attempts, attempts, NUMBER);
+			require("lease", lease.toMillis(), lease, DURATION);
+			require("scan-interval", scanInterval.toMillis(), scanInterval, DURATION);
+			require("backoff", backoff.toMillis(), backoff, DURATION);
+			require("max-backoff", maxBackoff.toMillis(), maxBackoff, DURATION);
+			require("drain-timeout", drainTimeout.toMillis(), drainTimeout, DURATION);
+		}
+
+		private static void require(String name, long amount, Object value, String wanted) {
+			if (amount < 1) {
+				throw new IdempotentConfigurationException("idempotent.outbox.relay." + name + " is " + value + ".",
+						"Set it to " + wanted + ", or omit it.", null);
+			}
+		}
+
+	}
+
+	/**
+	 * Properties of the publishers to Redis.
+	 *
+	 * @param timeout How long to wait for a connection and for the replies to a batch.
+	 * Applies to Lettuce; other clients use the application's timeout.
+	 * @param maxLength Approximate number of entries that a stream keeps. Older entries
+	 * are removed even if a consumer group has not read them. Defaults to keeping all.
+	 * @param waitReplicas How many replicas must confirm a batch of stream entries before
+	 * its events count as delivered. Needs Lettuce and a standalone or Sentinel Redis.
+	 * @param waitTimeout How long to wait for the replicas. Events that are not confirmed
+	 * in time are sent again.
+	 */
+	record Redis(@DefaultValue("5s") Duration timeout, @Nullable Long maxLength, @DefaultValue("0") int waitReplicas,
+			@DefaultValue("1s") Duration waitTimeout) {
+
+		Redis {
+			Durations.require("idempotent.outbox.redis.timeout", timeout);
+			Durations.require("idempotent.outbox.redis.wait-timeout", waitTimeout);
+			if (maxLength != null && maxLength < 1) {
+				throw new IdempotentConfigurationException(
+						"idempotent.outbox.redis.max-length is %d.".formatted(maxLength),
+						"Set it to the minimum number of entries that a stream keeps, or omit it to keep all.", null);
+			}
+			if (waitReplicas < 0) {
+				throw new IdempotentConfigurationException(
+						"idempotent.outbox.redis.wait-replicas is %d.".formatted(waitReplicas),
+						"Set it to the number of replicas that must confirm a batch, or to 0 to wait for none.", null);
+			}
+			if (waitReplicas > 0 && waitTimeout.compareTo(timeout) >= 0) {
+				throw new IdempotentConfigurationException(
+						"idempotent.outbox.redis.wait-timeout (%s) is not shorter than idempotent.outbox.redis.timeout (%s)."
+							.formatted(waitTimeout, timeout),
+						"Set idempotent.outbox.redis.wait-timeout to a shorter duration than idempotent.outbox.redis.timeout.",
+						null);
+			}
+		}
+
+	}
+
+	/**
+	 * Properties of the events that Spring Modulith externalizes.
+	 *
+	 * @param publisher Prefix of targets that do not begin with the prefix of a
+	 * publisher, such as redis-stream. By default, such targets are refused.
+	 */
+	record Modulith(@Nullable String publisher) {
+
 	}
 
 }

@@ -10,7 +10,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -25,13 +24,13 @@ import org.springframework.util.function.SingletonSupplier;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ RedisConnectionFactory.class, DataRedisConnectionDetails.class })
 @ConditionalOnSingleCandidate(RedisConnectionFactory.class)
-@EnableConfigurationProperties(OutboxRedisProperties.class)
 class OutboxRedisConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	RedisStreamPublisher redisStreamPublisher(RedisConnectionFactory application,
-			ObjectProvider<DataRedisConnectionDetails> details, OutboxRedisProperties properties) {
+			ObjectProvider<DataRedisConnectionDetails> details, OutboxProperties outbox) {
+		OutboxProperties.Redis properties = outbox.redis();
 		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
 		if (properties.waitReplicas() > 0 && (lettuce == null || lettuce.isClusterAware())) {
 			throw new IdempotentConfigurationException(
@@ -52,14 +51,13 @@ class OutboxRedisConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RedisChannelPublisher redisChannelPublisher(RedisConnectionFactory application,
-			ObjectProvider<DataRedisConnectionDetails> details, OutboxRedisProperties properties,
+			ObjectProvider<DataRedisConnectionDetails> details, OutboxProperties outbox,
 			ObjectProvider<OutboxObserver> observers) {
-		SingletonSupplier<OutboxObserver> all = SingletonSupplier
-			.of(() -> new OutboxObservers(observers.orderedStream().toList()));
+		SingletonSupplier<OutboxObserver> all = SingletonSupplier.of(() -> OutboxAutoConfiguration.all(observers));
 		Runnable unreceived = () -> all.obtain().unreceived(RedisChannelPublisher.PREFIX);
 		LettuceConnectionFactory lettuce = ApplicationRedis.lettuce(application, details);
 		return (lettuce != null) ? RedisChannelPublisher
-			.pipelined(DedicatedRedisConnections.to(lettuce, properties.timeout()), unreceived)
+			.pipelined(DedicatedRedisConnections.to(lettuce, outbox.redis().timeout()), unreceived)
 				: RedisChannelPublisher.sequential(application, unreceived);
 	}
 

@@ -1,5 +1,6 @@
 package dev.idempotent.autoconfigure.saga;
 
+import java.util.Set;
 import java.util.UUID;
 
 import javax.sql.DataSource;
@@ -14,6 +15,8 @@ import dev.idempotent.autoconfigure.idempotency.IdempotencyJdbcProperties;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyWebAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
 import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.client.CallFailure;
 import dev.idempotent.idempotency.web.IdempotencyWebComponents;
 import dev.idempotent.idempotency.web.IdempotencyWebSettings;
 import dev.idempotent.jdbc.TableSweeper;
@@ -99,7 +102,7 @@ public final class SagaAutoConfiguration {
 	@Bean
 	@Lazy
 	TableScript sagaSchema(DataSource dataSource, SagaProperties properties, SagaTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), JdbcSagaStore.class, tables::named,
+		return new TableScript(dataSource, properties.initializeSchema(), "saga", tables::named,
 				(product) -> new IdempotentConfigurationException("Sagas are not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.saga.initialize-schema.", null));
 	}
@@ -168,7 +171,7 @@ public final class SagaAutoConfiguration {
 	}
 
 	/**
-	 * Actions of steps may use Spring's HTTP clients.
+	 * Actions of steps may use Spring's HTTP clients, whose exceptions have responses.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(RestClientResponseException.class)
@@ -178,7 +181,26 @@ public final class SagaAutoConfiguration {
 		@Lazy
 		@ConditionalOnMissingBean
 		FailureClassifier sagaFailureClassifier() {
-			return new HttpStepFailures();
+			return new FailureClassifier() {
+
+				@Override
+				public Verdict ofCall(Throwable failure, IdempotencyContext context, boolean first,
+						Set<Integer> refusals) {
+					return switch (CallFailure.of(failure, context, first, refusals)) {
+						case REFUSED -> Verdict.REFUSED;
+						case KEY_REUSED -> Verdict.HALT;
+						case UNKNOWN -> super.ofCall(failure, context, first, refusals);
+					};
+				}
+
+				@Override
+				public String describe(Throwable failure) {
+					String response = CallFailure.describe(failure);
+					String reason = super.describe(failure);
+					return (response != null) ? reason + " (" + response + ")" : reason;
+				}
+
+			};
 		}
 
 	}

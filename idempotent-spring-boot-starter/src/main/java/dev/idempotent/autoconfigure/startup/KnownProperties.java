@@ -29,12 +29,16 @@ final class KnownProperties extends ClassVisitor {
 			"idempotency.IdempotencyWebProperties", "idempotency.ReplayCacheProperties",
 			"idempotency.IdempotencyMethodProperties", "idempotency.IdempotencyClientProperties",
 			"idempotency.IdempotencyRedisProperties", "idempotency.IdempotencyJdbcProperties",
-			"idempotency.TokenProperties", "outbox.OutboxProperties", "outbox.OutboxRelayProperties",
-			"outbox.OutboxRedisProperties", "outbox.OutboxModulithProperties", "operations.OutboxHealthProperties",
+			"idempotency.TokenProperties", "outbox.OutboxProperties", "operations.OutboxHealthProperties",
 			"operations.IdempotencyHealthProperties", "operations.SagaHealthProperties", "stream.StreamProperties",
 			"saga.SagaProperties", "EncryptionProperties");
 
 	private static final String PREFIX = "value";
+
+	/**
+	 * Part of the names of the records and enumerations within those records.
+	 */
+	private static final String NESTED = "Properties$";
 
 	private final Map<String, String> types = new LinkedHashMap<>();
 
@@ -50,18 +54,23 @@ final class KnownProperties extends ClassVisitor {
 	 */
 	static Map<String, String> read() {
 		KnownProperties known = new KnownProperties();
-		for (String each : RECORDS) {
-			String file = '/' + (AUTOCONFIGURE + each).replace('.', '/') + ".class";
-			try (InputStream bytes = KnownProperties.class.getResourceAsStream(file)) {
-				Assert.state(bytes != null, () -> file + " is missing");
-				new ClassReader(bytes).accept(known,
-						ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
+		RECORDS.forEach((name) -> known.visit(open((AUTOCONFIGURE + name).replace('.', '/'))));
 		return known.types;
+	}
+
+	private static ClassReader open(String name) {
+		String file = '/' + name + ".class";
+		try (InputStream bytes = KnownProperties.class.getResourceAsStream(file)) {
+			Assert.state(bytes != null, () -> file + " is missing");
+			return new ClassReader(bytes);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void visit(ClassReader type) {
+		type.accept(this, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
 	}
 
 	@Override
@@ -82,7 +91,18 @@ final class KnownProperties extends ClassVisitor {
 	@Override
 	public @Nullable RecordComponentVisitor visitRecordComponent(String name, String descriptor,
 			@Nullable String signature) {
-		this.types.put(this.prefix + '.' + DataObjectPropertyName.toDashedForm(name), descriptor);
+		String property = this.prefix + '.' + DataObjectPropertyName.toDashedForm(name);
+		ClassReader nested = descriptor.contains(NESTED) ? open(descriptor.substring(1, descriptor.length() - 1))
+				: null;
+		if (nested != null && nested.getSuperName().equals("java/lang/Record")) {
+			String outer = this.prefix;
+			this.prefix = property;
+			visit(nested);
+			this.prefix = outer;
+		}
+		else {
+			this.types.put(property, descriptor);
+		}
 		return null;
 	}
 

@@ -60,10 +60,10 @@ public final class CachingIdempotencyStore implements IdempotencyStore {
 			return new Claim.Completed(entry.response(), entry.timeToLive());
 		}
 		Claim claim = this.store.claim(key, fingerprint, token, lease);
-		return claim.fold((acquired) -> claim, (pending) -> claim, (completed) -> {
+		if (claim instanceof Claim.Completed completed) {
 			cache(key, fingerprint, completed);
-			return claim;
-		}, (mismatched) -> claim);
+		}
+		return claim;
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreResult;
 import dev.idempotent.idempotency.IdempotencyObserver.StoreVerb;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.work.Backoff;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,9 +34,7 @@ class BackgroundWork implements AutoCloseable {
 
 	private static final int MAX_RETRIED_BYTES = 16 * 1024 * 1024;
 
-	private static final Duration FIRST_DELAY = Duration.ofMillis(100);
-
-	private static final Duration LONGEST_DELAY = Duration.ofSeconds(5);
+	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
 
 	private final ScheduledThreadPoolExecutor scheduler;
 
@@ -158,7 +157,7 @@ class BackgroundWork implements AutoCloseable {
 
 		private final long start = System.nanoTime();
 
-		private Duration delay = FIRST_DELAY;
+		private int attempts;
 
 		Retry(StoreVerb verb, int size, long since, Runnable step) {
 			this.verb = verb;
@@ -168,9 +167,8 @@ class BackgroundWork implements AutoCloseable {
 		}
 
 		void schedule() {
-			long millis = this.delay.toMillis();
-			Duration doubled = this.delay.multipliedBy(2);
-			this.delay = (doubled.compareTo(LONGEST_DELAY) < 0) ? doubled : LONGEST_DELAY;
+			this.attempts++;
+			long millis = BACKOFF.after(this.attempts).toMillis();
 			try {
 				Future<?> unused = BackgroundWork.this.scheduler.schedule(this, millis, TimeUnit.MILLISECONDS);
 			}

@@ -29,8 +29,8 @@ public record KeyState(StoredKey.State state, Duration remaining, @Nullable RunO
 			return new KeyState(stored.state(), stored.remaining(), RunOrigin.ofToken(stored.token()), false);
 		}
 		try {
-			ResponseEnvelope.Content content = envelope.open(key, response);
-			return new KeyState(stored.state(), stored.remaining(), content.origin(), content.response().isKept());
+			return new KeyState(stored.state(), stored.remaining(), ResponseEnvelope.origin(key, response),
+					envelope.decrypt(key, response).isKept());
 		}
 		catch (IdempotencyStoreException ex) {
 			// A damaged response is one that an operator wants to forget.

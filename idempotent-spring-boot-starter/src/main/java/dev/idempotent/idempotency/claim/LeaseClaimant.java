@@ -3,7 +3,8 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
@@ -11,59 +12,44 @@ import org.jspecify.annotations.Nullable;
 /**
  * Claims a key in the store that decides.
  */
-final class LeaseClaimant implements Claimant {
-
-	private final ClaimRequest request;
+final class LeaseClaimant extends Claimant {
 
 	private final StoreClaim claim;
 
 	private final RunningClaims running;
 
-	private final LeasedRuns leased;
+	private final LeasedRuns runs;
 
-	private final ObservedClaim observed;
+	private volatile LeasedRuns.@Nullable Run run;
 
-	private long claimed;
-
-	private volatile @Nullable LeasedRun run;
-
-	LeaseClaimant(ClaimRequest request, StoreClaim claim, RunningClaims running, LeasedRuns leased,
-			ObservedClaim observed) {
-		this.request = request;
+	LeaseClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, StoreClaim claim,
+			RunningClaims running, LeasedRuns runs) {
+		super(operation, observer, envelope);
 		this.claim = claim;
 		this.running = running;
-		this.leased = leased;
-		this.observed = observed;
+		this.runs = runs;
 	}
 
 	@Override
-	public Claim claim() {
-		return begun(this.observed.claim(this::claimOnce));
+	ClaimRequest request() {
+		return this.claim.request();
 	}
 
 	@Override
-	public Claim claimOrWait(Duration timeout) {
-		return begun(this.observed
-			.claim(() -> this.running.await(this.request.key(), claimOnce(), this::claimOnce, timeout)));
-	}
-
-	private Claim claimOnce() {
-		this.claimed = System.nanoTime();
-		return this.claim.claim();
-	}
-
-	private Claim begun(Claim outcome) {
+	Claim claimOnce() {
+		long start = System.nanoTime();
+		Claim outcome = this.claim.claim();
 		if (outcome.isAcquired()) {
-			LeasedRun begun = new LeasedRun(this.request, this.claim, this.claimed);
-			this.leased.begin(begun);
+			LeasedRuns.Run begun = new LeasedRuns.Run(this.claim, start);
+			this.runs.begin(begun);
 			this.run = begun;
 		}
 		return outcome;
 	}
 
 	@Override
-	public IdempotencyContext context() {
-		return this.request.context();
+	Claim claimRepeatedly(Duration timeout) {
+		return this.running.await(request().key(), claimOnce(), this::claimOnce, timeout);
 	}
 
 	@Override
@@ -74,19 +60,19 @@ final class LeaseClaimant implements Claimant {
 			return;
 		}
 		endRun();
-		StoredResponse closed = this.observed.closeOrDrop(this.request, response);
-		this.claim.complete(closed, this.request.retention());
+		StoredResponse encrypted = envelope().encryptOrDrop(request(), response);
+		this.claim.complete(encrypted, request().retention());
 		if (this.claim.isUnprotected()) {
-			this.observed.decide(Outcome.RUN_UNPROTECTED);
+			decide(Outcome.RUN_UNPROTECTED);
 		}
-		this.observed.decideRun(closed.isKept() ? response : closed);
+		decideRun(encrypted.isKept() ? response : encrypted);
 	}
 
 	@Override
 	public void release() {
 		endRun();
 		this.claim.release();
-		this.observed.decide(isMismatched() ? Outcome.MISMATCHED : Outcome.RELEASED);
+		decide(isMismatched() ? Outcome.MISMATCHED : Outcome.RELEASED);
 	}
 
 	@Override
@@ -97,20 +83,19 @@ final class LeaseClaimant implements Claimant {
 
 	@Override
 	public void settleUnknown() {
-		endRun();
-		this.claim.stopRenewal();
-		this.observed.decide(Outcome.UNKNOWN);
+		stopRenewal();
+		decide(Outcome.UNKNOWN);
 	}
 
 	private boolean isMismatched() {
-		LeasedRun begun = this.run;
+		LeasedRuns.Run begun = this.run;
 		return begun != null && begun.isMismatched();
 	}
 
 	private void endRun() {
-		LeasedRun begun = this.run;
+		LeasedRuns.Run begun = this.run;
 		if (begun != null) {
-			this.leased.end(begun);
+			this.runs.end(begun);
 		}
 	}
 

@@ -3,11 +3,15 @@ package dev.idempotent.idempotency.claim;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.RunOrigin;
 import org.jspecify.annotations.Nullable;
 
@@ -19,14 +23,14 @@ final class LeasedRuns {
 
 	private final Map<String, Entry> runs = new ConcurrentHashMap<>();
 
-	private final ReferenceQueue<LeasedRun> unreachable = new ReferenceQueue<>();
+	private final ReferenceQueue<Run> unreachable = new ReferenceQueue<>();
 
-	void begin(LeasedRun run) {
+	void begin(Run run) {
 		removeUnreachable();
 		this.runs.put(run.token(), new Entry(run, this.unreachable));
 	}
 
-	void end(LeasedRun run) {
+	void end(Run run) {
 		this.runs.remove(run.token());
 	}
 
@@ -40,14 +44,14 @@ final class LeasedRuns {
 	 * @param context the context of the calling thread
 	 * @throws IllegalStateException if the context allows no step
 	 */
-	LeasedRun of(@Nullable IdempotencyContext context) {
+	Run of(@Nullable IdempotencyContext context) {
 		if (context == null) {
 			throw new IllegalStateException("A step was called outside an idempotent run. Call it from a method or "
 					+ "handler with @Idempotent, or from the work of IdempotencyTemplate.execute; a request without a "
 					+ "key has no run, and another thread needs the context of the run");
 		}
 		Entry entry = this.runs.get(context.token());
-		LeasedRun run = (entry != null) ? entry.get() : null;
+		Run run = (entry != null) ? entry.get() : null;
 		if (run == null) {
 			throw new IllegalStateException(isTransactional(context)
 					? "A step was called in a run under Guarantee.TRANSACTION, where all work commits or rolls back "
@@ -73,11 +77,101 @@ final class LeasedRuns {
 		}
 	}
 
-	private static final class Entry extends WeakReference<LeasedRun> {
+	/**
+	 * A run, as its steps see it.
+	 */
+	static final class Run {
+
+		private final StoreClaim claim;
+
+		private final Set<String> steps = new HashSet<>();
+
+		private volatile long confirmed;
+
+		private volatile boolean mismatched;
+
+		/**
+		 * Creates a run.
+		 * @param claimed when the call began that claimed its key: the reply may have
+		 * taken longer than the lease
+		 */
+		Run(StoreClaim claim, long claimed) {
+			this.claim = claim;
+			this.confirmed = claimed;
+		}
+
+		IdempotencyKey key() {
+			return this.claim.request().key();
+		}
+
+		String token() {
+			return this.claim.request().token();
+		}
+
+		/**
+		 * Creates the request of a step: with the token of this run, so that no other run
+		 * can record its result.
+		 * @throws IllegalStateException if this run has already called a step of that
+		 * name
+		 * @throws IdempotencyMismatchException if a step of the same key belongs to
+		 * another request, for which no further step may be recorded
+		 */
+		ClaimRequest requestOf(String step) {
+			if (this.mismatched) {
+				throw new IdempotencyMismatchException(key());
+			}
+			synchronized (this.steps) {
+				if (!this.steps.add(step)) {
+					throw new IllegalStateException("The step '" + step + "' was already called in this run. Give each "
+							+ "step a name of its own, such as the number of the line in a loop, and put retries "
+							+ "inside of the step");
+				}
+			}
+			ClaimRequest request = this.claim.request();
+			IdempotencyKey key = IdempotencyKey.of(IdempotencyKey.Kind.STEP, "", "", key().digest(), step);
+			return new ClaimRequest(key, request.fingerprint(), request.origin(), token(), request.lease(),
+					request.retention());
+		}
+
+		/**
+		 * Returns whether this run still owns its key. The store is called only if half a
+		 * lease has passed since it last confirmed this.
+		 */
+		boolean isCurrent() {
+			return System.nanoTime() - this.confirmed < this.claim.request().lease().toNanos() / 2 || confirm();
+		}
+
+		/**
+		 * Has the store confirm that this run still owns its key.
+		 * @return {@code false} if another run has it
+		 */
+		boolean confirm() {
+			long start = System.nanoTime();
+			boolean current = this.claim.confirm();
+			if (current) {
+				this.confirmed = start;
+			}
+			return current;
+		}
+
+		/**
+		 * Records that a step of the same key belongs to another request.
+		 */
+		void mismatch() {
+			this.mismatched = true;
+		}
+
+		boolean isMismatched() {
+			return this.mismatched;
+		}
+
+	}
+
+	private static final class Entry extends WeakReference<Run> {
 
 		private final String token;
 
-		Entry(LeasedRun run, ReferenceQueue<LeasedRun> unreachable) {
+		Entry(Run run, ReferenceQueue<Run> unreachable) {
 			super(run, unreachable);
 			this.token = run.token();
 		}

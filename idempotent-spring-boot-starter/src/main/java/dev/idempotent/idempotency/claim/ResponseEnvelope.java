@@ -9,8 +9,6 @@ import dev.idempotent.encryption.CipherContext;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
-import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
@@ -22,9 +20,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The stored form of a response: a format (1 byte), the length of the origin of its run
- * (1 byte), the origin, and the response itself, encrypted or not. Bytes that begin
- * otherwise are a response without an origin. In front of a database, a format, the
- * length of the epoch and the epoch in which it was committed there precede all that.
+ * (1 byte), the origin, and the response itself, encrypted or not. In front of a
+ * database, a format, the length of the epoch and the epoch in which it was committed
+ * there precede all that. A response that is not kept may have no bytes at all.
  */
 final class ResponseEnvelope {
 
@@ -51,18 +49,31 @@ final class ResponseEnvelope {
 	 * Creates the stored form.
 	 * @throws PayloadCipherException if the response cannot be encrypted
 	 */
-	StoredResponse close(ClaimRequest request, StoredResponse response) {
+	StoredResponse encrypt(ClaimRequest request, StoredResponse response) {
 		PayloadCipher cipher = this.encryption.cipher();
 		String origin = request.origin().toText();
 		StoredResponse content = (cipher == null) ? response
 				: StoredResponse.of(cipher.encrypt(response.bytes(), context(request.key(), origin)));
-		byte[] originBytes = origin.getBytes(StandardCharsets.US_ASCII);
-		byte[] bytes = new byte[HEADER + originBytes.length + content.size()];
-		bytes[0] = (cipher == null) ? PLAIN : ENCRYPTED;
-		bytes[1] = (byte) originBytes.length;
-		System.arraycopy(originBytes, 0, bytes, HEADER, originBytes.length);
-		content.copyTo(bytes, HEADER + originBytes.length);
-		return StoredResponse.of(bytes);
+		return prepend((cipher == null) ? PLAIN : ENCRYPTED, origin, content);
+	}
+
+	/**
+	 * Creates the stored form of a response to work that is done, so that a failure to
+	 * encrypt it must not free the key.
+	 */
+	StoredResponse encryptOrDrop(ClaimRequest request, StoredResponse response) {
+		try {
+			return encrypt(request, response);
+		}
+		// A library of a cipher may be missing. The message could contain a part of the
+		// response.
+		catch (RuntimeException | Error ex) {
+			logger.error(
+					"The response of key {} could not be encrypted ({}); only the fact that the work was done is stored",
+					request.key(), ex.getClass().getName());
+			logger.debug("The stack trace of the failure above", ex);
+			return StoredResponse.notKept();
+		}
 	}
 
 	/**
@@ -71,80 +82,96 @@ final class ResponseEnvelope {
 	 * @param epoch the epoch in which the database has committed it, or {@code null} if
 	 * it is not known
 	 */
-	static StoredResponse committed(StoredResponse stored, @Nullable String epoch) {
-		if (epoch == null) {
-			return stored;
-		}
-		byte[] text = epoch.getBytes(StandardCharsets.US_ASCII);
-		byte[] bytes = new byte[HEADER + text.length + stored.size()];
-		bytes[0] = COMMITTED;
-		bytes[1] = (byte) text.length;
-		System.arraycopy(text, 0, bytes, HEADER, text.length);
-		stored.copyTo(bytes, HEADER + text.length);
+	static StoredResponse withEpoch(StoredResponse stored, @Nullable String epoch) {
+		return (epoch != null) ? prepend(COMMITTED, epoch, stored) : stored;
+	}
+
+	private static StoredResponse prepend(byte format, String text, StoredResponse rest) {
+		byte[] header = text.getBytes(StandardCharsets.US_ASCII);
+		byte[] bytes = new byte[HEADER + header.length + rest.size()];
+		bytes[0] = format;
+		bytes[1] = (byte) header.length;
+		System.arraycopy(header, 0, bytes, HEADER, header.length);
+		rest.copyTo(bytes, HEADER + header.length);
 		return StoredResponse.of(bytes);
 	}
 
 	/**
-	 * Reads where the response of a store in front of a database was committed.
-	 * @throws IdempotencyStoreException if it is damaged
+	 * Reads the epoch of the database in which the response was committed.
+	 * @return the epoch, or {@code null} if it is not known
+	 * @throws IdempotencyStoreException if the stored form is damaged
 	 */
-	static Commit commit(IdempotencyKey key, StoredResponse stored) {
-		try (InputStream bytes = stored.newInputStream()) {
-			int format = (byte) bytes.read();
-			if (format == COMMITTED) {
-				return new Commit(text(key, bytes), null);
-			}
-			RunOrigin origin = (format == PLAIN || format == ENCRYPTED) ? RunOrigin.parse(text(key, bytes)) : null;
-			return new Commit(null, (origin != null) ? origin.guarantee() : null);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	static @Nullable String epoch(IdempotencyKey key, StoredResponse stored) {
+		return (formatOf(stored) == COMMITTED) ? text(key, stored) : null;
 	}
 
 	/**
-	 * Opens the response of a completed claim.
+	 * Reads the origin of the run that made the response.
+	 * @return the origin, or {@code null} if it is not known
+	 * @throws IdempotencyStoreException if the stored form is damaged
 	 */
-	Claim open(IdempotencyKey key, Claim claim) {
-		return claim.fold((acquired) -> claim, (pending) -> claim,
-				(completed) -> new Claim.Completed(open(key, completed.response()).response(),
-						completed.remainingRetention()),
-				(mismatched) -> claim);
+	static @Nullable RunOrigin origin(IdempotencyKey key, StoredResponse stored) {
+		StoredResponse committed = withoutEpoch(key, stored);
+		return isEnvelope(committed) ? RunOrigin.parse(text(key, committed)) : null;
 	}
 
 	/**
-	 * Reads the stored form.
+	 * Reads the response as the application wrote it.
 	 * @throws IdempotencyStoreException if it is damaged, was changed, or is not
 	 * encrypted although it must be
 	 * @throws IdempotencyStoreUnavailableException if its key is not available
 	 */
-	Content open(IdempotencyKey key, StoredResponse stored) {
+	StoredResponse decrypt(IdempotencyKey key, StoredResponse stored) {
+		StoredResponse committed = withoutEpoch(key, stored);
+		if (!committed.isKept()) {
+			return committed;
+		}
+		if (!isEnvelope(committed)) {
+			throw new IdempotencyStoreException("The stored response of key " + key + " is damaged", null);
+		}
+		String origin = text(key, committed);
+		StoredResponse rest = committed.from(HEADER + origin.length());
+		return (formatOf(committed) == PLAIN) ? plaintext(key, rest)
+				: StoredResponse.of(decrypt(key, origin, rest.bytes()));
+	}
+
+	private static boolean isEnvelope(StoredResponse stored) {
+		byte format = formatOf(stored);
+		return format == PLAIN || format == ENCRYPTED;
+	}
+
+	private static StoredResponse withoutEpoch(IdempotencyKey key, StoredResponse stored) {
+		return (formatOf(stored) == COMMITTED) ? stored.from(HEADER + text(key, stored).length()) : stored;
+	}
+
+	/**
+	 * Returns the first byte.
+	 */
+	private static byte formatOf(StoredResponse stored) {
 		try (InputStream bytes = stored.newInputStream()) {
-			int format = (byte) bytes.read();
-			if (format == COMMITTED) {
-				return open(key, stored.from(HEADER + text(key, bytes).length()));
-			}
-			if (format != PLAIN && format != ENCRYPTED) {
-				return new Content(plaintext(key, stored), null);
-			}
-			String origin = text(key, bytes);
-			StoredResponse rest = stored.from(HEADER + origin.length());
-			StoredResponse response = (format == PLAIN) ? plaintext(key, rest)
-					: StoredResponse.of(decrypt(key, origin, rest.bytes()));
-			return new Content(response, RunOrigin.parse(origin));
+			return (byte) bytes.read();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private static String text(IdempotencyKey key, InputStream bytes) throws IOException {
-		int length = bytes.read();
-		byte[] text = (length >= 0) ? bytes.readNBytes(length) : new byte[0];
-		if (text.length != length) {
-			throw new IdempotencyStoreException("The stored response of key " + key + " is truncated", null);
+	/**
+	 * Returns the text behind the format.
+	 */
+	private static String text(IdempotencyKey key, StoredResponse stored) {
+		try (InputStream bytes = stored.newInputStream()) {
+			bytes.skipNBytes(1);
+			int length = bytes.read();
+			byte[] text = (length >= 0) ? bytes.readNBytes(length) : new byte[0];
+			if (text.length != length) {
+				throw new IdempotencyStoreException("The stored response of key " + key + " is truncated", null);
+			}
+			return new String(text, StandardCharsets.US_ASCII);
 		}
-		return new String(text, StandardCharsets.US_ASCII);
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/**
@@ -160,60 +187,30 @@ final class ResponseEnvelope {
 	}
 
 	private byte[] decrypt(IdempotencyKey key, String origin, byte[] encrypted) {
-		PayloadCipher cipher = this.encryption.cipher();
-		if (cipher == null) {
-			throw unavailable(key, "this application has no key. Set idempotent.encryption.keys", null);
-		}
 		try {
-			return cipher.decrypt(encrypted, context(key, origin));
+			return this.encryption.decrypt(encrypted, context(key, origin));
 		}
 		catch (PayloadCipherException ex) {
 			if (ex.reason() == PayloadCipherException.Reason.NOT_AUTHENTIC) {
 				throw new IdempotencyStoreException(
 						"The stored response of key " + key + " cannot be decrypted: " + ex.getMessage(), ex);
 			}
-			throw unavailable(key, ex.getMessage(), ex);
-		}
-		catch (RuntimeException ex) {
-			// Its message could contain data.
-			throw unavailable(key, "the cipher has failed with " + ex.getClass().getName(), ex);
+			throw unavailable(key, ex);
 		}
 	}
 
 	/**
 	 * Another instance may have the key, such as while the encryption is switched on.
 	 */
-	private static IdempotencyStoreUnavailableException unavailable(IdempotencyKey key, @Nullable String reason,
-			@Nullable RuntimeException cause) {
-		String message = "The stored response of key " + key + " cannot be decrypted: " + reason;
+	private static IdempotencyStoreUnavailableException unavailable(IdempotencyKey key, PayloadCipherException cause) {
+		String message = "The stored response of key " + key + " cannot be decrypted: " + cause.getMessage();
 		logger.error(message);
-		if (cause != null) {
-			logger.debug("The stack trace of the failure above", cause);
-		}
-		return new IdempotencyStoreUnavailableException(message, cause);
+		logger.debug("The stack trace of the failure above", cause);
+		return new IdempotencyStoreUnavailableException(message, (cause.getCause() != null) ? cause.getCause() : cause);
 	}
 
 	private static byte[] context(IdempotencyKey key, String origin) {
 		return CipherContext.of("idempotency-response", key.digest(), origin);
-	}
-
-	/**
-	 * What an envelope contains.
-	 *
-	 * @param response the response as the application wrote it
-	 * @param origin the origin of its run, or {@code null} if it is unknown
-	 */
-	record Content(StoredResponse response, @Nullable RunOrigin origin) {
-	}
-
-	/**
-	 * Where the work of a response was committed.
-	 *
-	 * @param epoch the epoch of the database, or {@code null} if it is not known
-	 * @param guarantee the guarantee of its run, or {@code null} if it is not known; not
-	 * read if there is an epoch
-	 */
-	record Commit(@Nullable String epoch, @Nullable Guarantee guarantee) {
 	}
 
 }

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.work.Backoff;
 
 /**
  * The keys whose work this process runs, and the callers that wait for a key. A run of
@@ -21,9 +22,7 @@ final class RunningClaims {
 
 	private static final int MAX_WAITERS = 64;
 
-	private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
-
-	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+	private static final Backoff PAUSES = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(1));
 
 	private final Map<IdempotencyKey, Run> running = new ConcurrentHashMap<>();
 
@@ -81,7 +80,7 @@ final class RunningClaims {
 	 * @return the last outcome; pending after the timeout or if too many callers wait
 	 */
 	Claim await(IdempotencyKey key, Claim claim, Supplier<Claim> claimAgain, Duration timeout) {
-		if (!isPending(claim) || !this.waiters.tryAcquire()) {
+		if (!claim.isPending() || !this.waiters.tryAcquire()) {
 			return claim;
 		}
 		try {
@@ -99,8 +98,8 @@ final class RunningClaims {
 	private Claim claimUntilSettled(IdempotencyKey key, Claim pending, Supplier<Claim> claimAgain, long deadline)
 			throws InterruptedException {
 		Claim claim = pending;
-		Duration pause = FIRST_PAUSE;
-		while (isPending(claim)) {
+		int polls = 0;
+		while (claim.isPending()) {
 			long left = deadline - System.nanoTime();
 			if (left <= 0) {
 				return claim;
@@ -110,16 +109,12 @@ final class RunningClaims {
 				boolean unused = here.ended().await(left, TimeUnit.NANOSECONDS);
 			}
 			else {
-				TimeUnit.NANOSECONDS.sleep(Math.min(left, pause.toNanos()));
-				pause = (pause.compareTo(LONGEST_PAUSE) < 0) ? pause.multipliedBy(2) : LONGEST_PAUSE;
+				polls++;
+				TimeUnit.NANOSECONDS.sleep(Math.min(left, PAUSES.after(polls).toNanos()));
 			}
 			claim = claimAgain.get();
 		}
 		return claim;
-	}
-
-	private static boolean isPending(Claim claim) {
-		return claim.fold((acquired) -> false, (pending) -> true, (completed) -> false, (mismatched) -> false);
 	}
 
 	/**

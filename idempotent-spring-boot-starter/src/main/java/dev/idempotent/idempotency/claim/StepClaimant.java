@@ -20,22 +20,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class StepClaimant {
 
-	private final LeasedRun run;
-
-	private final ClaimRequest request;
+	private final LeasedRuns.Run run;
 
 	private final StoreClaim claim;
 
-	private final GuardedStore store;
+	private final ObservedStore store;
 
-	private final ObservedClaim observed;
+	private final ResponseEnvelope envelope;
 
-	StepClaimant(LeasedRun run, ClaimRequest request, StoreClaim claim, GuardedStore store, ObservedClaim observed) {
+	/**
+	 * Creates a claimant.
+	 * @param claim claims the {@linkplain LeasedRuns.Run#requestOf request} of the step
+	 */
+	StepClaimant(LeasedRuns.Run run, StoreClaim claim, ObservedStore store, ResponseEnvelope envelope) {
 		this.run = run;
-		this.request = request;
 		this.claim = claim;
 		this.store = store;
-		this.observed = observed;
+		this.envelope = envelope;
 	}
 
 	/**
@@ -74,16 +75,22 @@ final class StepClaimant {
 	 * @throws IdempotencyStoreException if the store is unreachable or cannot use the key
 	 */
 	@Nullable StoredResponse claim() {
-		Claim outcome = this.observed.claim(this::claimOrTakeOver);
-		return outcome.<@Nullable StoredResponse, RuntimeException>fold((acquired) -> {
+		Claim outcome = this.claim.claim();
+		if (outcome.isPending() && releaseEarlierClaim()) {
+			outcome = this.claim.claim();
+		}
+		if (outcome.isAcquired()) {
 			releaseUnlessCurrent();
 			return null;
-		}, (pending) -> {
+		}
+		if (outcome instanceof Claim.Completed completed) {
+			return this.envelope.decrypt(this.claim.request().key(), completed.response());
+		}
+		if (outcome instanceof Claim.Pending pending) {
 			throw takenOver(pending.remainingLease());
-		}, Claim.Completed::response, (mismatched) -> {
-			this.run.mismatch();
-			throw new IdempotencyMismatchException(this.run.key());
-		});
+		}
+		this.run.mismatch();
+		throw new IdempotencyMismatchException(this.run.key());
 	}
 
 	/**
@@ -91,7 +98,7 @@ final class StepClaimant {
 	 * @return a new context at each call
 	 */
 	IdempotencyContext context() {
-		return this.request.context();
+		return this.claim.request().context();
 	}
 
 	/**
@@ -102,9 +109,10 @@ final class StepClaimant {
 	 * result is recorded instead
 	 */
 	void complete(StoredResponse result) {
-		this.claim.complete(this.observed.closeOrDrop(this.request, result), this.request.retention());
+		ClaimRequest request = this.claim.request();
+		this.claim.complete(this.envelope.encryptOrDrop(request, result), request.retention());
 		if (this.claim.isLost()) {
-			throw takenOver(this.request.lease());
+			throw takenOver(request.lease());
 		}
 	}
 
@@ -130,15 +138,8 @@ final class StepClaimant {
 			}
 		}
 		if (!current) {
-			throw takenOver(this.request.lease());
+			throw takenOver(this.claim.request().lease());
 		}
-	}
-
-	private Claim claimOrTakeOver() {
-		Claim first = this.claim.claim();
-		boolean pending = first.fold((acquired) -> false, (claimed) -> true, (completed) -> false,
-				(mismatched) -> false);
-		return (pending && releaseEarlierClaim()) ? this.claim.claim() : first;
 	}
 
 	/**
@@ -147,11 +148,11 @@ final class StepClaimant {
 	 * belong to a successor.
 	 */
 	private boolean releaseEarlierClaim() {
-		IdempotencyKey key = this.request.key();
+		IdempotencyKey key = this.claim.request().key();
 		try {
 			StoredKey found = this.store.find(key);
 			return found == null || found.state() == StoredKey.State.COMPLETED
-					|| (this.run.confirm() && this.store.release(this.request.withToken(found.token())));
+					|| (this.run.confirm() && this.store.release(key, found.token()));
 		}
 		catch (UnsupportedOperationException ex) {
 			// This store cannot look keys up: the earlier claim must expire.

@@ -2,14 +2,16 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 import java.util.Objects;
-import java.util.function.Function;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunOrigin;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
 import org.jspecify.annotations.Nullable;
@@ -21,19 +23,27 @@ import org.jspecify.annotations.Nullable;
  * The transaction is ended first, by {@link #commitAndComplete}, {@link #commit} or
  * {@link #rollback}; the key in the store is then completed or released.
  */
-public final class TransactionalClaimant implements Claimant {
-
-	private final Function<ClaimRequest, FrontClaim> frontClaims;
+public final class TransactionalClaimant extends Claimant {
 
 	private final RunningClaims running;
 
-	private final GuardedTransactions transactions;
+	private final ObservedTransactions transactions;
 
-	private final ObservedClaim observed;
+	/**
+	 * The claim in the store in front of the database.
+	 */
+	private StoreClaim front;
 
-	private ClaimRequest request;
+	/**
+	 * Whether the key is reserved in this process, which sends one claim of a key to the
+	 * database at a time.
+	 */
+	private boolean reserved;
 
-	private FrontClaim front;
+	/**
+	 * Whether a test may still roll back what the transaction commits.
+	 */
+	private boolean provisional;
 
 	private @Nullable Transaction open;
 
@@ -46,34 +56,22 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	private @Nullable String epoch;
 
-	/**
-	 * Creates a claimant.
-	 * @param frontClaims creates a claim in the store, for one attempt each
-	 */
-	TransactionalClaimant(ClaimRequest request, Function<ClaimRequest, FrontClaim> frontClaims, RunningClaims running,
-			GuardedTransactions transactions, ObservedClaim observed) {
-		this.frontClaims = frontClaims;
+	TransactionalClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope,
+			StoreClaim front, RunningClaims running, ObservedTransactions transactions) {
+		super(operation, observer, envelope);
+		this.front = front;
 		this.running = running;
 		this.transactions = transactions;
-		this.observed = observed;
-		this.request = request;
-		this.front = frontClaims.apply(request);
 	}
 
 	@Override
-	public Claim claim() {
-		return this.observed.claim(this::claimOnce);
+	ClaimRequest request() {
+		return this.front.request();
 	}
 
 	@Override
-	public Claim claimOrWait(Duration timeout) {
-		return this.observed
-			.claim(() -> this.running.await(this.request.key(), claimOnce(), this::claimAgain, timeout));
-	}
-
-	@Override
-	public IdempotencyContext context() {
-		return this.request.context();
+	Claim claimRepeatedly(Duration timeout) {
+		return this.running.await(request().key(), claimOnce(), this::claimAgain, timeout);
 	}
 
 	/**
@@ -92,12 +90,12 @@ public final class TransactionalClaimant implements Claimant {
 	 * outcome is unknown until the next claim
 	 */
 	public void commit(StoredResponse response) {
-		StoredResponse closed = closeOrRollBack(response);
+		StoredResponse encrypted = encryptOrRollBack(response);
 		Transaction committed = Objects.requireNonNull(this.open, "No transaction is open");
 		this.open = null;
 		this.ended = committed;
-		this.committedForm = closed;
-		committed.commit(closed, this.request.retention());
+		this.committedForm = encrypted;
+		committed.commit(encrypted, request().retention());
 	}
 
 	/**
@@ -143,12 +141,22 @@ public final class TransactionalClaimant implements Claimant {
 	 * or claimed until its lease expires
 	 */
 	public Claim completeAfterRollback(StoredResponse response) {
-		Claim claim = this.observed.claimAfterRollback(() -> claimInTransaction(false));
+		Claim claim = claimAfterRollback();
 		if (!claim.isAcquired()) {
-			return claim;
+			return observed(() -> claim);
 		}
 		StoredResponse onRecord = commitAndComplete(response);
-		return new Claim.Completed((onRecord != null) ? onRecord : response, this.request.retention());
+		return new Claim.Completed((onRecord != null) ? onRecord : response, request().retention());
+	}
+
+	private Claim claimAfterRollback() {
+		try {
+			return claimInTransaction(false);
+		}
+		catch (RuntimeException | Error ex) {
+			decide(Outcome.RELEASED);
+			throw ex;
+		}
 	}
 
 	/**
@@ -161,10 +169,10 @@ public final class TransactionalClaimant implements Claimant {
 			release();
 			return;
 		}
-		StoredResponse closed = this.committedForm;
-		this.front.complete((closed != null) ? closed : this.observed.close(this.request, response), this.epoch,
-				this.request.retention());
-		this.observed.decideRun(response);
+		StoredResponse encrypted = this.committedForm;
+		completeInFront((encrypted != null) ? encrypted : envelope().encrypt(request(), response), this.epoch,
+				request().retention());
+		decideRun(response);
 	}
 
 	/**
@@ -172,24 +180,25 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	@Override
 	public void release() {
-		this.front.release();
-		this.observed.decide(Outcome.RELEASED);
+		releaseInFront();
+		decide(Outcome.RELEASED);
 	}
 
 	@Override
 	public void settleUnknown() {
-		this.front.release();
-		this.observed.decide(Outcome.UNKNOWN);
+		releaseInFront();
+		decide(Outcome.UNKNOWN);
 	}
 
 	@Override
 	public void stopRenewal() {
 		this.front.stopRenewal();
+		endReservation();
 	}
 
-	private StoredResponse closeOrRollBack(StoredResponse response) {
+	private StoredResponse encryptOrRollBack(StoredResponse response) {
 		try {
-			return this.observed.close(this.request, response);
+			return envelope().encrypt(request(), response);
 		}
 		catch (RuntimeException | Error ex) {
 			rollback();
@@ -197,36 +206,50 @@ public final class TransactionalClaimant implements Claimant {
 		}
 	}
 
-	private Claim claimOnce() {
+	@Override
+	Claim claimOnce() {
 		Claim claim = this.front.claim();
-		return claim.fold(
-				(acquired) -> this.front.reserve() ? claimInTransaction(!this.front.isGrantedByStore())
-						: new Claim.Pending(this.request.lease()),
-				(pending) -> this.transactions.find(this.request, pending), this::replayOrAskDatabase,
-				(other) -> claim);
+		if (claim.isAcquired()) {
+			this.reserved = this.running.reserve(request().key());
+			if (!this.reserved) {
+				this.front.release();
+				return new Claim.Pending(request().lease());
+			}
+			return claimInTransaction(!this.front.isGrantedByStore());
+		}
+		if (claim instanceof Claim.Completed completed) {
+			return replayOrAskDatabase(completed);
+		}
+		return (claim instanceof Claim.Pending pending) ? this.transactions.find(request(), pending) : claim;
 	}
 
 	/**
 	 * Replays a response of the store only if the database still has its record. That is
 	 * certain in the epoch of the commit, and for a run under a lease the store alone
-	 * decides. Otherwise the record may have been lost with the work.
+	 * decides. Otherwise the record may have been lost with the work: then the response
+	 * in the store is removed when the work is done again.
 	 */
 	private Claim replayOrAskDatabase(Claim.Completed inStore) {
-		ResponseEnvelope.Commit commit = ResponseEnvelope.commit(this.request.key(), inStore.response());
-		if (commit.guarantee() == Guarantee.LEASE || this.transactions.isCurrent(commit.epoch())) {
+		IdempotencyKey key = request().key();
+		RunOrigin origin = ResponseEnvelope.origin(key, inStore.response());
+		if ((origin != null && origin.guarantee() == Guarantee.LEASE)
+				|| this.transactions.isCurrent(ResponseEnvelope.epoch(key, inStore.response()))) {
 			return inStore;
 		}
-		Claim onRecord = this.transactions.find(this.request);
+		Claim onRecord = this.transactions.find(request());
 		if (onRecord != null) {
 			return onRecord;
 		}
-		return this.front.reserveWithoutStore() ? claimInTransaction(true) : new Claim.Pending(this.request.lease());
+		this.reserved = this.running.reserve(key);
+		if (!this.reserved) {
+			return new Claim.Pending(request().lease());
+		}
+		this.front.skipStore();
+		return claimInTransaction(true);
 	}
 
 	private Claim claimAgain() {
-		// A claim is settled only once.
-		this.request = this.request.withNewToken();
-		this.front = this.frontClaims.apply(this.request);
+		this.front = this.front.withNewToken();
 		return claimOnce();
 	}
 
@@ -236,46 +259,72 @@ public final class TransactionalClaimant implements Claimant {
 	 */
 	private Claim claimInTransaction(boolean contended) {
 		try {
-			Transaction begun = this.transactions.begin(this.request, contended);
-			this.front.setProvisional(begun.isProvisional());
+			Transaction begun = this.transactions.begin(request(), contended);
+			this.provisional = begun.isProvisional();
 			this.epoch = begun.epoch();
 			return keepOpenOrSettle(begun);
 		}
 		catch (RuntimeException | Error ex) {
-			this.front.release();
+			releaseInFront();
 			throw ex;
 		}
 	}
 
 	private Claim keepOpenOrSettle(Transaction begun) {
 		Claim claim = begun.outcome();
-		return claim.fold((acquired) -> {
+		if (claim.isAcquired()) {
 			this.open = begun;
-			return claim;
-		}, this::release, (completed) -> {
-			this.front.complete(completed.response(), this.epoch, completed.remainingRetention());
-			return claim;
-		}, this::release);
+		}
+		else if (claim instanceof Claim.Completed completed) {
+			completeInFront(completed.response(), this.epoch, completed.remainingRetention());
+		}
+		else {
+			releaseInFront();
+		}
+		return claim;
 	}
 
-	private Claim release(Claim claim) {
+	/**
+	 * Completes the key in the store, or releases it if the transaction is provisional:
+	 * then the next claim queries the database.
+	 * @param committedIn the epoch in which the database has committed the response, or
+	 * {@code null} if it is not known
+	 */
+	private void completeInFront(StoredResponse response, @Nullable String committedIn, Duration retention) {
+		if (this.provisional) {
+			this.front.release();
+		}
+		else {
+			this.front.complete(ResponseEnvelope.withEpoch(response, committedIn), retention);
+		}
+		endReservation();
+	}
+
+	private void releaseInFront() {
 		this.front.release();
-		return claim;
+		endReservation();
+	}
+
+	private void endReservation() {
+		if (this.reserved) {
+			this.reserved = false;
+			this.running.free(request().key());
+		}
 	}
 
 	private StoredResponse inquire(Throwable failure, StoredResponse response) {
 		try {
-			Claim.Completed onRecord = this.transactions.inquire(this.request, failure);
+			Claim.Completed onRecord = this.transactions.inquire(request(), failure);
 			// Found by another session, perhaps of another database.
-			this.front.complete(onRecord.response(), null, onRecord.remainingRetention());
+			completeInFront(onRecord.response(), null, onRecord.remainingRetention());
 			if (Objects.equals(onRecord.response(), this.committedForm)) {
-				this.observed.decideRun(response);
+				decideRun(response);
 			}
-			return this.observed.replay(onRecord).response();
+			return replay(onRecord).response();
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			stopRenewal();
-			this.observed.decide(Outcome.UNKNOWN);
+			decide(Outcome.UNKNOWN);
 			throw ex;
 		}
 	}

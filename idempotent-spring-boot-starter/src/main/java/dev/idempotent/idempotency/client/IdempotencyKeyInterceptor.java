@@ -4,14 +4,12 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Set;
 
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
@@ -30,12 +28,7 @@ import org.springframework.http.client.support.HttpRequestWrapper;
  */
 public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterceptor {
 
-	static final String HEADER = "Idempotency-Key";
-
 	private static final String CANCELS_HEADER = "Idempotency-Cancels";
-
-	private static final Set<HttpMethod> SAFE_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS,
-			HttpMethod.TRACE);
 
 	private final List<PropagationTarget> targets;
 
@@ -60,12 +53,9 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 				execution);
 	}
 
-	static boolean isSafe(HttpMethod method) {
-		return SAFE_METHODS.contains(method);
-	}
-
 	private CallAttempt begin(IdempotencyContext run, HttpRequest request, Fingerprint fingerprint) {
-		boolean takesKey = !isSafe(request.getMethod()) && !request.getHeaders().containsHeader(HEADER);
+		boolean takesKey = !PendingCall.isSafe(request.getMethod())
+				&& !request.getHeaders().containsHeader(PendingCall.KEY_HEADER);
 		URI url = takesKey ? PropagationTarget.normalize(request.getURI()) : null;
 		return (url != null && this.targets.stream().anyMatch((target) -> target.matches(url)))
 				? run.derive(request.getMethod() + " " + url, fingerprint) : run.observe(fingerprint);
@@ -77,7 +67,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 	 */
 	private static HttpRequest withKey(HttpRequest request, String key, @Nullable String cancels) {
 		HttpHeaders headers = HttpHeaders.copyOf(request.getHeaders());
-		headers.set(HEADER, key);
+		headers.set(PendingCall.KEY_HEADER, key);
 		if (cancels != null) {
 			headers.set(CANCELS_HEADER, cancels);
 		}
@@ -98,7 +88,7 @@ public final class IdempotencyKeyInterceptor implements ClientHttpRequestInterce
 		String boundary = boundary(request.getHeaders());
 		return Fingerprint.of(List.of(bytes(request.getMethod().name()), bytes(request.getURI().toString()),
 				(boundary != null) ? without(boundary, body) : body,
-				bytes(String.valueOf(request.getHeaders().getFirst(HEADER)))));
+				bytes(String.valueOf(request.getHeaders().getFirst(PendingCall.KEY_HEADER)))));
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.Set;
 import dev.idempotent.idempotency.IdempotencyContext.Answer;
 import dev.idempotent.idempotency.IdempotencyContext.CallAttempt;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.client.ClientHttpRequestExecution;
@@ -19,6 +20,11 @@ import org.springframework.http.client.ClientHttpResponse;
  * the next equal call is then a retry and gets the same key.
  */
 final class PendingCall implements ClientHttpResponse {
+
+	static final String KEY_HEADER = "Idempotency-Key";
+
+	private static final Set<HttpMethod> SAFE_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS,
+			HttpMethod.TRACE);
 
 	/**
 	 * Client errors after which the same request may succeed.
@@ -65,6 +71,10 @@ final class PendingCall implements ClientHttpResponse {
 		}
 	}
 
+	static boolean isSafe(HttpMethod method) {
+		return SAFE_METHODS.contains(method);
+	}
+
 	/**
 	 * Returns whether a retry of the request would end in the same way.
 	 */
@@ -81,7 +91,7 @@ final class PendingCall implements ClientHttpResponse {
 			// The caller gets the same exception when it reads the status.
 			return false;
 		}
-		boolean keyed = request.getHeaders().containsHeader(IdempotencyKeyInterceptor.HEADER);
+		boolean keyed = request.getHeaders().containsHeader(KEY_HEADER);
 		this.attempt
 			.markAnswered(new Answer(status, keyed && this.response.getHeaders().containsHeader(REPLAYED_HEADER)));
 		if (isDone(request, status)) {
@@ -94,9 +104,8 @@ final class PendingCall implements ClientHttpResponse {
 	 * A safe request has no effect, so it is done, too, if there is nothing to read.
 	 */
 	private static boolean isDone(HttpRequest request, int status) {
-		return (status >= FIRST_SUCCESS && status < FIRST_REDIRECT)
-				|| (IdempotencyKeyInterceptor.isSafe(request.getMethod())
-						&& (status == NOT_MODIFIED || (status >= FIRST_REFUSAL && isAnswer(status))));
+		return (status >= FIRST_SUCCESS && status < FIRST_REDIRECT) || (isSafe(request.getMethod())
+				&& (status == NOT_MODIFIED || (status >= FIRST_REFUSAL && isAnswer(status))));
 	}
 
 	@Override

@@ -18,6 +18,7 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.work.RootCause;
@@ -26,7 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 
 /**
  * Stores each key as a row of a table in the application's database: PostgreSQL, MySQL,
@@ -37,13 +39,18 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyStore.class);
 
-	private static final int ATTEMPTS = 5;
-
 	/**
 	 * How long an operator, and on PostgreSQL a claim, waits for another transaction that
 	 * has claimed the key. The other databases have a lock timeout by default.
 	 */
 	private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
+
+	/**
+	 * The length of the column in the scripts.
+	 */
+	private static final int TOKEN_LENGTH = 128;
+
+	private static final String SCRIPT = Database.script("<database>", "idempotency");
 
 	private static final IdempotencyKey ANY = new IdempotencyKey("0".repeat(64));
 
@@ -165,7 +172,7 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 */
 	public void verify() {
 		try {
-			TableMistakes.requireLongTokens(this.table, run(ANY, this.records::tokenLength));
+			requireLongTokens(run(ANY, this.records::tokenLength));
 		}
 		catch (IdempotencyStoreUnavailableException ex) {
 			logger.warn("The database does not answer, so the table {} could not be checked: {}", this.table,
@@ -173,7 +180,26 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 			logger.debug("The stack trace of the failure above", ex);
 		}
 		catch (IdempotencyStoreException ex) {
-			throw TableMistakes.missing(this.table, ex);
+			throw new IdempotentConfigurationException(
+					"The database has no table " + this.table + " for idempotency keys, or one with other columns.",
+					"Run the script " + SCRIPT
+							+ " (it is in the jar), or set idempotent.jdbc.initialize-schema=always.",
+					ex);
+		}
+	}
+
+	/**
+	 * Checks the length of the column for tokens.
+	 * @param length its length in characters; 0 or less if it is unlimited or unknown
+	 */
+	private void requireLongTokens(int length) {
+		if (length > 0 && length < TOKEN_LENGTH) {
+			throw new IdempotentConfigurationException(
+					"The column token of the table " + this.table + " is a varchar(" + length
+							+ "), but the tokens of traced runs are longer.",
+					"Change it to varchar(" + TOKEN_LENGTH + ") by alter table, as in the script " + SCRIPT
+							+ ". Instances of an earlier version can use the changed table.",
+					null);
 		}
 	}
 
@@ -213,35 +239,26 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	 * Translates the failure of a statement.
 	 */
 	IdempotencyStoreException failure(IdempotencyKey key, DataAccessException ex) {
-		return StatementFailure.of(this.table, key, ex);
+		if (ex instanceof InvalidDataAccessResourceUsageException) {
+			return new IdempotencyStoreException("The table " + this.table
+					+ " is missing, has other columns than in the script " + SCRIPT
+					+ ", or is not writable. Run the script for your database, or set idempotent.jdbc.initialize-schema=always",
+					ex);
+		}
+		if (ex instanceof DataIntegrityViolationException) {
+			return new IdempotencyStoreException("The table " + this.table + " rejected key " + key, ex);
+		}
+		return new IdempotencyStoreUnavailableException("The database failed to execute a statement for key " + key,
+				ex);
 	}
 
 	private <T extends @Nullable Object> T run(IdempotencyKey key, Function<Connection, T> verb) {
 		try {
-			return runAgain(verb);
+			return NonTransactionalConnections.repeat(() -> this.connections.run(verb));
 		}
 		catch (DataAccessException ex) {
 			throw failure(key, ex);
 		}
-	}
-
-	/**
-	 * Repeats work that was rolled back by a deadlock, or by an isolation level that is
-	 * stricter than READ COMMITTED.
-	 */
-	private <T extends @Nullable Object> T runAgain(Function<Connection, T> verb) {
-		for (int i = 1; i < ATTEMPTS; i++) {
-			try {
-				return this.connections.run(verb);
-			}
-			catch (CannotAcquireLockException ex) {
-				throw ex;
-			}
-			catch (PessimisticLockingFailureException ex) {
-				logger.debug("Repeating the statements after attempt {} of {}", i, ATTEMPTS, ex);
-			}
-		}
-		return this.connections.run(verb);
 	}
 
 }

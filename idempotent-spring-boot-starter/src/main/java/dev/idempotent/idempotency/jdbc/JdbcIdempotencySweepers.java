@@ -54,9 +54,9 @@ public final class JdbcIdempotencySweepers implements AutoCloseable {
 
 	static TableSweeper sweeper(DataSource dataSource, String table, Duration interval) {
 		NonTransactionalConnections connections = new NonTransactionalConnections(dataSource);
-		ExpiredRecords records = new ExpiredRecords(table);
+		IdempotencyRecords records = new IdempotencyRecords(table);
 		return new TableSweeper("idempotency-sweeper", "Expired idempotency keys", interval,
-				(limit) -> connections.runInTransaction((connection) -> records.delete(connection, limit)),
+				(limit) -> connections.runInTransaction((connection) -> records.deleteExpired(connection, limit)),
 				(swept) -> logger.debug("Deleted {} expired idempotency keys", swept));
 	}
 

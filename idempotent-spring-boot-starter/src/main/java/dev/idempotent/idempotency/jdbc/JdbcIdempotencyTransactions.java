@@ -1,33 +1,45 @@
 package dev.idempotent.idempotency.jdbc;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
-import dev.idempotent.idempotency.jdbc.JdbcIdempotencyTransaction.UnboundConnectionException;
+import dev.idempotent.idempotency.jdbc.IdempotencyRecords.RecordStatements;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
-import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The transactions of one method, begun by its transaction manager with its attributes.
@@ -35,6 +47,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcIdempotencyTransactions.class);
+
+	private static final @Nullable Method IS_TEST = findTest();
 
 	private final PlatformTransactionManager manager;
 
@@ -46,16 +60,18 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private final ClaimQueue queue;
 
-	private final SuspensionWarning suspensionWarning;
+	private final String method;
+
+	private final AtomicBoolean suspensionReported = new AtomicBoolean();
 
 	JdbcIdempotencyTransactions(PlatformTransactionManager manager, TransactionDefinition definition,
-			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, SuspensionWarning suspensionWarning) {
+			DataSource dataSource, JdbcIdempotencyStore store, ClaimQueue queue, String method) {
 		this.manager = manager;
 		this.definition = definition;
 		this.dataSource = dataSource;
 		this.store = store;
 		this.queue = queue;
-		this.suspensionWarning = suspensionWarning;
+		this.method = method;
 	}
 
 	@Override
@@ -82,37 +98,27 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (!joins()) {
 			return this.store.find(key, fingerprint);
 		}
-		Connection joined = DataSourceUtils.getConnection(this.dataSource);
-		try {
-			return this.store.find(joined, key, fingerprint);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(joined, this.dataSource);
-		}
+		return TransactionInspector.<@Nullable Claim>join(this.dataSource,
+				(joined) -> this.store.find(joined, key, fingerprint));
 	}
 
 	@Override
 	public boolean isCurrent(@Nullable String epoch) {
-		return epoch != null && this.store.records().isCurrent(epoch);
+		return epoch != null && records().isCurrent(epoch);
 	}
 
 	@Override
 	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
 		try {
-			return this.store.records()
-				.claim(connection, key, fingerprint, token, response, retention, this.queue.lockTimeout());
+			return joined((connection) -> records().claim(connection, key, fingerprint, token, response, retention,
+					this.queue.lockTimeout()));
 		}
 		catch (PessimisticLockingFailureException ex) {
 			return new Claim.Pending(Duration.ZERO);
 		}
 		catch (DataAccessException ex) {
 			throw this.store.failure(key, ex);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, this.dataSource);
 		}
 	}
 
@@ -127,32 +133,45 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 	 * the database does not answer.
 	 * @throws IdempotentConfigurationException if the manager or the table is wrong
 	 */
-	void verify(String method) {
+	void verify() {
+		boolean bound;
 		try {
 			TransactionStatus status = this.manager
 				.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
-			try {
-				JdbcIdempotencyTransaction.requireBound(this.dataSource, this.manager);
-			}
-			finally {
-				this.manager.rollback(status);
-			}
-		}
-		catch (UnboundConnectionException ex) {
-			throw new IdempotentConfigurationException(
-					"The method " + method + " has Guarantee.TRANSACTION, and its transaction manager ("
-							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
-					"Name the manager of that DataSource in its @Transactional or in "
-							+ "idempotent.jdbc.transaction-manager, or mark the DataSource of the manager as @Primary.",
-					ex);
+			bound = TransactionInspector.isBound(this.dataSource);
+			this.manager.rollback(status);
 		}
 		catch (TransactionException ex) {
-			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", method,
+			logger.warn("The database does not answer, so the transactions of {} could not be checked: {}", this.method,
 					RootCause.of(ex));
 			logger.debug("The stack trace of the failure above", ex);
 			return;
 		}
+		if (!bound) {
+			throw new IdempotentConfigurationException(
+					"The method " + this.method + " has Guarantee.TRANSACTION, and its transaction manager ("
+							+ this.manager.getClass().getName() + ") does not work on the application's DataSource.",
+					"Name the manager of that DataSource in its @Transactional or in "
+							+ "idempotent.jdbc.transaction-manager, or mark the DataSource of the manager as @Primary.",
+					null);
+		}
 		this.store.verify();
+	}
+
+	private IdempotencyRecords records() {
+		return this.store.records();
+	}
+
+	/**
+	 * Runs statements on the connection of the transaction. On another one, the record
+	 * would not commit with the work.
+	 */
+	private <T extends @Nullable Object> T joined(Function<Connection, T> verb) {
+		if (!TransactionInspector.isBound(this.dataSource)) {
+			throw new IllegalTransactionStateException(this.manager.getClass().getName()
+					+ " does not open its transactions on the DataSource of the idempotency records");
+		}
+		return TransactionInspector.join(this.dataSource, verb);
 	}
 
 	private boolean joins() {
@@ -178,19 +197,32 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private void watchForSuspension() {
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(this.suspensionWarning);
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void suspend() {
+					warnOfSuspension();
+				}
+
+			});
+		}
+	}
+
+	private void warnOfSuspension() {
+		if (this.suspensionReported.compareAndSet(false, true)) {
+			logger.warn("{} suspends its transaction (REQUIRES_NEW or NOT_SUPPORTED): that part of the work is "
+					+ "committed separately and may be done twice despite Guarantee.TRANSACTION", this.method);
 		}
 	}
 
 	private Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 		boolean inTest = this.definition.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
-				&& TestTransactions.isOpenOn(this.dataSource);
+				&& isInTest();
 		boolean joined = inTest || joins();
 		if (joined) {
 			requireRecording(key);
 		}
-		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, open(key, inTest),
-				this.dataSource, this.store.records(), key, fingerprint, token, inTest);
+		RecordTransaction transaction = new RecordTransaction(open(key, inTest), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
 			Transaction claimedTransaction = claim(transaction, key, fingerprint, lease, joined);
@@ -209,14 +241,14 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	private TransactionStatus open(IdempotencyKey key, boolean inTest) {
 		try {
-			return this.manager.getTransaction(inTest ? TestTransactions.joining(this.manager) : this.definition);
+			return this.manager.getTransaction(inTest ? joiningTest() : this.definition);
 		}
 		catch (TransactionException ex) {
 			throw new IdempotencyStoreUnavailableException("No transaction could be begun for key " + key, ex);
 		}
 	}
 
-	private Transaction claim(JdbcIdempotencyTransaction transaction, IdempotencyKey key, Fingerprint fingerprint,
+	private Transaction claim(RecordTransaction transaction, IdempotencyKey key, Fingerprint fingerprint,
 			Duration lease, boolean joined) {
 		Claim claim;
 		try {
@@ -235,6 +267,255 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 			watchForSuspension();
 		}
 		return transaction;
+	}
+
+	/**
+	 * Returns whether this thread is in the transaction that Spring's test framework has
+	 * begun around a test, to roll it back. The handler joins it, so that the rollback
+	 * includes its work.
+	 */
+	private boolean isInTest() {
+		return IS_TEST != null && TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.hasResource(this.dataSource)
+				&& Boolean.TRUE.equals(ReflectionUtils.invokeMethod(IS_TEST, null));
+	}
+
+	/**
+	 * With a savepoint if the manager supports them, so that the work of a failed handler
+	 * is rolled back immediately.
+	 */
+	private TransactionDefinition joiningTest() {
+		boolean nests = this.manager instanceof AbstractPlatformTransactionManager some
+				&& some.isNestedTransactionAllowed();
+		return new DefaultTransactionDefinition(
+				nests ? TransactionDefinition.PROPAGATION_NESTED : TransactionDefinition.PROPAGATION_REQUIRED);
+	}
+
+	private static @Nullable Method findTest() {
+		try {
+			return ClassUtils
+				.forName("org.springframework.test.context.transaction.TestTransaction",
+						JdbcIdempotencyTransactions.class.getClassLoader())
+				.getMethod("isActive");
+		}
+		catch (ReflectiveOperationException | LinkageError ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * A transaction of the application's transaction manager that contains the record of
+	 * a key. The record is completed by its last statement: a database may roll back the
+	 * victim of a deadlock while the work continues unaware; a record that is completed
+	 * earlier would not prove that the statements after it were committed. Directly
+	 * before the commit, it looks once more: PostgreSQL rolls back what a later
+	 * synchronization has made fail, and its driver reports a commit.
+	 */
+	private final class RecordTransaction implements Transaction, TransactionSynchronization {
+
+		private final TransactionStatus status;
+
+		private final IdempotencyKey key;
+
+		private final Fingerprint fingerprint;
+
+		private final String token;
+
+		private final boolean provisional;
+
+		private Claim outcome = new Claim.Acquired();
+
+		private @Nullable String epoch;
+
+		/**
+		 * The savepoints since the commit was begun.
+		 */
+		private final List<Object> savepoints = new ArrayList<>();
+
+		/**
+		 * Completes the record; set when the commit begins.
+		 */
+		private Runnable completion = () -> {
+		};
+
+		private boolean undone;
+
+		private boolean confirmed;
+
+		RecordTransaction(TransactionStatus status, IdempotencyKey key, Fingerprint fingerprint, String token,
+				boolean provisional) {
+			this.status = status;
+			this.key = key;
+			this.fingerprint = fingerprint;
+			this.token = token;
+			this.provisional = provisional;
+		}
+
+		/**
+		 * Claims the key on the connection of the transaction.
+		 */
+		Claim claim(Duration lease, Duration lockTimeout) {
+			return joined((connection) -> {
+				RecordStatements statements = records().statements(connection);
+				Claim claim = records().claim(statements, this.key, this.fingerprint, this.token, null, lease,
+						lockTimeout);
+				this.epoch = statements.epoch();
+				return claim;
+			});
+		}
+
+		/**
+		 * Ends with a claim that was not acquired. A transaction of the caller continues.
+		 */
+		RecordTransaction endWith(Claim claim) {
+			this.outcome = claim;
+			if (this.status.isNewTransaction()) {
+				rollback();
+			}
+			else if (!this.status.isCompleted()) {
+				JdbcIdempotencyTransactions.this.manager.commit(this.status);
+			}
+			return this;
+		}
+
+		@Override
+		public Claim outcome() {
+			return this.outcome;
+		}
+
+		@Override
+		public @Nullable String epoch() {
+			return this.epoch;
+		}
+
+		@Override
+		public boolean isProvisional() {
+			return this.provisional;
+		}
+
+		@Override
+		public boolean isRollbackOnly() {
+			return this.status.isRollbackOnly();
+		}
+
+		@Override
+		public void commit(StoredResponse response, Duration retention) {
+			boolean prepared = false;
+			try {
+				this.status.flush();
+				if (this.provisional) {
+					complete(response, retention);
+				}
+				else {
+					completeLast(() -> complete(response, retention));
+				}
+				prepared = true;
+			}
+			finally {
+				if (!prepared) {
+					rollback();
+				}
+			}
+			JdbcIdempotencyTransactions.this.manager.commit(this.status);
+			if (this.status.isNewTransaction() && !isConfirmed()) {
+				throw new IdempotencyClaimLostException(this.key);
+			}
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return this.provisional || this.confirmed;
+		}
+
+		@Override
+		public void rollback() {
+			if (this.status.isCompleted()) {
+				return;
+			}
+			try {
+				if (this.provisional && !this.status.hasSavepoint() && !this.status.isRollbackOnly()) {
+					leaveToTest();
+				}
+				else {
+					JdbcIdempotencyTransactions.this.manager.rollback(this.status);
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The transaction of key {} could not be rolled back; the database rolls it back when the "
+						+ "connection ends", this.key, ex);
+			}
+		}
+
+		/**
+		 * Without a savepoint, a rollback would mark the transaction of the test as
+		 * rollback-only, so that it could not serve another request.
+		 */
+		private void leaveToTest() {
+			boolean unused = joined((connection) -> records().release(connection, this.key, this.token));
+			JdbcIdempotencyTransactions.this.manager.commit(this.status);
+		}
+
+		/**
+		 * Completes the record before the transaction of this thread commits, or
+		 * immediately if synchronization is not active.
+		 */
+		private void completeLast(Runnable step) {
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				this.completion = step;
+				TransactionSynchronizationManager.registerSynchronization(this);
+			}
+			else {
+				step.run();
+				look();
+			}
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.savepoints.add(savepoint);
+		}
+
+		/**
+		 * Takes note if the transaction was rolled back to a savepoint that is older than
+		 * the record.
+		 */
+		@Override
+		public void savepointRollback(Object savepoint) {
+			this.undone |= this.savepoints.stream().noneMatch((younger) -> younger == savepoint);
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (!this.undone) {
+				this.completion.run();
+				// Behind those that the others have registered until now.
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void beforeCompletion() {
+						look();
+					}
+
+				});
+			}
+		}
+
+		private void look() {
+			this.confirmed = joined(this::canCommit);
+		}
+
+		private boolean canCommit(Connection connection) {
+			return records().statements(connection).sql().database() != Database.POSTGRESQL
+					|| TransactionInspector.canCommit(connection);
+		}
+
+		private void complete(StoredResponse response, Duration retention) {
+			if (!joined((connection) -> records().completeOwn(connection, this.key, this.fingerprint, this.token,
+					response, retention))) {
+				throw new IdempotencyClaimLostException(this.key);
+			}
+		}
+
 	}
 
 }

@@ -14,13 +14,17 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.util.StringUtils;
 
 /**
  * Provides transactions of the application's transaction managers, with the attributes of
@@ -40,7 +44,9 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	private static final TransactionDefinition JOINING = new DefaultTransactionDefinition(
 			TransactionDefinition.PROPAGATION_REQUIRED);
 
-	private final TransactionManagers managers;
+	private final BeanFactory beanFactory;
+
+	private final @Nullable String managerName;
 
 	private final TransactionAttributeSource attributes;
 
@@ -70,7 +76,8 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 	public JdbcTransactionSource(BeanFactory beanFactory, @Nullable String managerName,
 			TransactionAttributeSource attributes, DataSource dataSource, String table, int maxWaiters,
 			Duration lockTimeout, JdbcIdempotencySweepers sweepers) {
-		this.managers = new TransactionManagers(beanFactory, managerName);
+		this.beanFactory = beanFactory;
+		this.managerName = managerName;
 		this.attributes = attributes;
 		this.dataSource = dataSource;
 		this.table = table;
@@ -116,14 +123,55 @@ public final class JdbcTransactionSource implements IdempotencyTransactionSource
 
 	private IdempotencyTransactions transactions(String described, @Nullable TransactionAttribute attribute,
 			TransactionDefinition definition) {
-		PlatformTransactionManager manager = this.managers.managerOf(described, attribute);
+		PlatformTransactionManager manager = managerOf(described, attribute);
 		DataSource opened = dataSourceOf(manager);
 		JdbcIdempotencyTransactions transactions = new JdbcIdempotencyTransactions(manager, definition, opened,
 				this.stores.computeIfAbsent(opened, (found) -> new JdbcIdempotencyStore(found, this.table)), this.queue,
-				new SuspensionWarning(described));
-		transactions.verify(described);
+				described);
+		transactions.verify();
 		this.sweepers.sweep(opened);
 		return transactions;
+	}
+
+	/**
+	 * Finds the manager that a method names, the configured one, or the only or primary
+	 * one.
+	 * @throws IdempotentConfigurationException if there is none, or several of which none
+	 * is primary
+	 */
+	private PlatformTransactionManager managerOf(String described, @Nullable TransactionAttribute attribute) {
+		String named = (attribute != null && StringUtils.hasText(attribute.getQualifier())) ? attribute.getQualifier()
+				: this.managerName;
+		TransactionManager manager = (named != null) ? named(described, named) : only(described);
+		if (manager instanceof PlatformTransactionManager bound) {
+			return bound;
+		}
+		throw new IdempotentConfigurationException(
+				"The method " + described + " has Guarantee.TRANSACTION, and its transaction manager is reactive.",
+				"Name another one in its @Transactional or in idempotent.jdbc.transaction-manager, or use Guarantee.LEASE.",
+				null);
+	}
+
+	private TransactionManager named(String described, String name) {
+		try {
+			return BeanFactoryAnnotationUtils.qualifiedBeanOfType(this.beanFactory, TransactionManager.class, name);
+		}
+		catch (BeansException ex) {
+			throw new IdempotentConfigurationException("The method " + described
+					+ " has Guarantee.TRANSACTION, and there is not exactly one transaction manager '" + name + "'.",
+					"Name one in its @Transactional or in idempotent.jdbc.transaction-manager.", ex);
+		}
+	}
+
+	private TransactionManager only(String described) {
+		TransactionManager manager = this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
+		if (manager == null) {
+			throw new IdempotentConfigurationException("The method " + described
+					+ " has Guarantee.TRANSACTION, and there is no transaction manager, or several without a primary one.",
+					"Add spring-boot-starter-jdbc or -data-jpa, or name one in idempotent.jdbc.transaction-manager.",
+					null);
+		}
+		return manager;
 	}
 
 	private DataSource dataSourceOf(PlatformTransactionManager manager) {

@@ -128,6 +128,11 @@ record RecordSql(Database database, Change insert, Change takeOver, String compl
 				+ " and key_digest in (%s) for update skip locked";
 	}
 
+	static String expired(String table, Database database, int atMost) {
+		return "select key_digest from " + table + " where expires_at <= " + database.nowForIndexes()
+				+ " order by expires_at limit " + atMost + " for update skip locked";
+	}
+
 	private static String count(Database database, String table) {
 		return "select completed, count(*) from (select completed from " + table + " where expires_at > "
 				+ database.nowForIndexes() + " limit ?) counted group by completed";

@@ -3,6 +3,7 @@ package dev.idempotent.idempotency.method;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import dev.idempotent.IdempotentConfigurationException;
@@ -10,11 +11,16 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
+import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.OnPending;
+import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.function.SingletonSupplier;
+import tools.jackson.databind.JavaType;
 
 /**
  * Runs work once per key and replays its result, for code without annotations. Immutable
@@ -23,10 +29,6 @@ import org.springframework.util.function.SingletonSupplier;
 public final class IdempotencyTemplate {
 
 	private final MethodSettings settings;
-
-	private final IdempotentExecutor executor;
-
-	private final StepExecutor steps;
 
 	private final OperationSettings defaults;
 
@@ -42,8 +44,6 @@ public final class IdempotencyTemplate {
 
 	private IdempotencyTemplate(MethodSettings settings, OperationSettings defaults) {
 		this.settings = settings;
-		this.executor = new IdempotentExecutor(settings.guard(), settings.waitTimeout());
-		this.steps = new StepExecutor(settings.guard(), settings.json());
 		this.defaults = defaults;
 		this.transactions = SingletonSupplier.of(this::findTransactions);
 	}
@@ -123,12 +123,12 @@ public final class IdempotencyTemplate {
 		}
 		MethodOperation named = new MethodOperation(named(operation), Kind.TEMPLATE,
 				new ResultCodec(this.settings.json(), this.settings.json().constructType(type), operation), false,
-				MethodOperation.Participation.JOINED,
+				Propagation.REQUIRED,
 				(this.defaults.guarantee() == Guarantee.TRANSACTION) ? this.transactions.get() : null);
 		IdempotencyKey claimed = IdempotencyKey.of(IdempotencyKey.Kind.METHOD, this.settings.namespace(), "", operation,
 				key);
 		try {
-			return (T) this.executor.run(named, claimed, Fingerprint.of(List.of()), work::get);
+			return (T) named.run(this.settings, claimed, Fingerprint.of(List.of()), work::get);
 		}
 		catch (RuntimeException | Error ex) {
 			throw ex;
@@ -175,7 +175,7 @@ public final class IdempotencyTemplate {
 	 */
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	public <T extends @Nullable Object> T step(String name, Type type, Supplier<T> work) {
-		return (T) this.steps.run(name, this.settings.json().constructType(type), work);
+		return (T) runStep(name, this.settings.json().constructType(type), work);
 	}
 
 	/**
@@ -190,6 +190,40 @@ public final class IdempotencyTemplate {
 			work.run();
 			return null;
 		});
+	}
+
+	private @Nullable Object runStep(String name, JavaType type, Supplier<? extends @Nullable Object> work) {
+		if (name.isBlank()) {
+			throw new IllegalArgumentException("The name of a step must not be blank");
+		}
+		refuseTransaction(name);
+		ResultCodec codec = ResultCodec.ofStep(name, this.settings.json(), type);
+		AtomicReference<@Nullable IdempotencyResultException> unwritable = new AtomicReference<>();
+		StoredResponse recorded = this.settings.engine().step(name, () -> {
+			Object result = work.get();
+			try {
+				return codec.encode(result);
+			}
+			catch (IdempotencyResultException ex) {
+				// The work is done, so that this must not free the step.
+				unwritable.set(ex);
+				return StoredResponse.notKept();
+			}
+		});
+		IdempotencyResultException failure = unwritable.get();
+		if (failure != null) {
+			throw failure;
+		}
+		// Read back in the first run, too, so that all runs see the same.
+		return codec.decode(recorded);
+	}
+
+	private static void refuseTransaction(String name) {
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("The step '" + name + "' was called in an open transaction, perhaps that "
+					+ "of Guarantee.TRANSACTION: if it rolls back, the step is recorded although its work is lost. "
+					+ "Call the step outside of a transaction, under Guarantee.LEASE, and let its work begin one");
+		}
 	}
 
 	private IdempotencyTransactions findTransactions() {

@@ -2,37 +2,53 @@ package dev.idempotent.idempotency.method;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.advice.AnnotatedMethodAdvisor;
 import dev.idempotent.idempotency.Cancels;
+import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.KeySource;
+import dev.idempotent.idempotency.claim.IdempotencyTransactions;
+import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.function.SingletonSupplier;
+import tools.jackson.core.JacksonException;
 
 /**
  * Runs {@code @Idempotent} methods of one guarantee once per key. The guarantee
  * determines the position of the advice.
  */
-public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<IdempotentMethod> {
+public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<IdempotentMethodAdvisor.IdempotentMethod> {
 
 	private final Guarantee guarantee;
 
 	private final Supplier<OperationSettings> defaults;
 
 	private final Supplier<MethodSettings> settings;
-
-	private final Supplier<IdempotentExecutor> executor;
 
 	private final BiPredicate<Class<?>, Method> handlers;
 
@@ -50,8 +66,6 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 		this.guarantee = guarantee;
 		this.defaults = SingletonSupplier.of(defaults);
 		this.settings = SingletonSupplier.of(settings);
-		this.executor = SingletonSupplier
-			.of(() -> new IdempotentExecutor(this.settings.get().guard(), this.settings.get().waitTimeout()));
 		this.handlers = handlers;
 	}
 
@@ -85,9 +99,9 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	@Override
 	protected @Nullable Object invoke(IdempotentMethod method, MethodInvocation invocation) throws Throwable {
 		@Nullable Object[] arguments = invocation.getArguments();
-		return this.executor.get()
-			.run(method.operation(), keyOf(method, arguments), method.fingerprintOf(arguments, this.settings.get()),
-					invocation::proceed);
+		MethodSettings shared = this.settings.get();
+		return method.operation()
+			.run(shared, keyOf(method, arguments), method.fingerprintOf(arguments, shared), invocation::proceed);
 	}
 
 	private IdempotencyKey keyOf(IdempotentMethod method, @Nullable Object[] arguments) {
@@ -95,7 +109,7 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 			return method.keyOf(arguments, this.settings.get().namespace());
 		}
 		catch (IllegalArgumentException ex) {
-			this.settings.get().guard().decided(method.operation().observed(), null, Outcome.REFUSED, Duration.ZERO);
+			this.settings.get().engine().decided(method.operation().observed(), null, Outcome.REFUSED, Duration.ZERO);
 			throw ex;
 		}
 	}
@@ -107,6 +121,142 @@ public final class IdempotentMethodAdvisor extends AnnotatedMethodAdvisor<Idempo
 	 */
 	public static Idempotent annotationOf(AnnotatedMethod method) {
 		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method.method(), Idempotent.class));
+	}
+
+	/**
+	 * An annotated method: its operation, and how a call yields a key and a fingerprint.
+	 *
+	 * @param described the method, for messages
+	 * @param operation the operation of all calls
+	 * @param key the expression of the key
+	 * @param arguments reads the arguments of a call
+	 */
+	record IdempotentMethod(String described, MethodOperation operation, KeyExpression key, MethodArguments arguments) {
+
+		/**
+		 * Reads the annotation of a method.
+		 * @throws dev.idempotent.IdempotentConfigurationException if it is invalid
+		 */
+		static IdempotentMethod of(AnnotatedMethod method, Idempotent annotation, MethodSettings settings) {
+			OperationSettings operationSettings = OperationSettings.of(method.type(), method.method(), annotation,
+					settings.defaults());
+			List<String> names = method.parameterNames();
+			ResultCodec codec = ResultCodec.of(method, settings.json());
+			boolean asynchronous = CompletionStage.class.isAssignableFrom(method.method().getReturnType());
+			IdempotencyTransactions transactions = (operationSettings.guarantee() == Guarantee.TRANSACTION)
+					? transactions(method, asynchronous, settings) : null;
+			Propagation participation = participation(method, asynchronous, transactions, settings);
+			return new IdempotentMethod(method.describe(),
+					new MethodOperation(operationSettings, kind(method), codec, asynchronous, participation,
+							transactions),
+					key(method, annotation, names), arguments(method, names, annotation.ignore()));
+		}
+
+		/**
+		 * Recognizes listeners by the names of their annotations, which belong to many
+		 * libraries.
+		 */
+		private static Kind kind(AnnotatedMethod method) {
+			return Stream.of(method.method(), method.type())
+				.flatMap((element) -> MergedAnnotations.from(element).stream())
+				.anyMatch((annotation) -> annotation.getType().getSimpleName().endsWith("Listener")) ? Kind.LISTENER
+						: Kind.METHOD;
+		}
+
+		/**
+		 * Derives the key of a call.
+		 * @throws IllegalArgumentException if the arguments yield none
+		 */
+		IdempotencyKey keyOf(@Nullable Object[] values, String namespace) {
+			try {
+				String value = this.key.evaluate(this.arguments.byName(values));
+				if (value != null) {
+					return IdempotencyKey.of(IdempotencyKey.Kind.METHOD, namespace, "",
+							this.operation.settings().name(), value);
+				}
+			}
+			catch (EvaluationException | JacksonException ex) {
+				throw noKey(ex);
+			}
+			throw noKey(null);
+		}
+
+		private IllegalArgumentException noKey(@Nullable Exception cause) {
+			return new IllegalArgumentException("This call of " + this.described
+					+ " has no idempotency key: the key expression of its @Idempotent yields nothing for its arguments",
+					cause);
+		}
+
+		Fingerprint fingerprintOf(@Nullable Object[] values, MethodSettings settings) {
+			return this.arguments.fingerprint(values, settings.json());
+		}
+
+		private static KeyExpression key(AnnotatedMethod method, Idempotent annotation, List<String> names) {
+			String text = annotation.key();
+			if (annotation.from() == KeySource.TOKEN) {
+				throw method.invalid("takes its key from a one-time token, and is not a web handler",
+						"Move the annotation to the web handler that gets the token, or set the argument that is the key, "
+								+ "such as key = \"#event.id\", without from = KeySource.TOKEN.",
+						null);
+			}
+			if (text.isEmpty()) {
+				throw method.invalid("has no key, and is not a web handler",
+						"Set the argument that is the key, such as key = \"#event.id\".", null);
+			}
+			try {
+				return KeyExpression.parse(text, new HashSet<>(names));
+			}
+			catch (ParseException | IllegalArgumentException ex) {
+				throw OperationSettings.badExpression(method.describe(), text, ex);
+			}
+		}
+
+		private static MethodArguments arguments(AnnotatedMethod method, List<String> names, String[] ignored) {
+			try {
+				return new MethodArguments(names, ignored);
+			}
+			catch (IllegalArgumentException ex) {
+				throw method.invalid("ignores " + Arrays.toString(ignored) + ": " + ex.getMessage(),
+						"List names of parameters, and JSON pointers that begin with one, such as /event/sentAt.", ex);
+			}
+		}
+
+		private static IdempotencyTransactions transactions(AnnotatedMethod method, boolean asynchronous,
+				MethodSettings settings) {
+			if (asynchronous) {
+				throw method.invalid("returns a future, and a transaction ends when its method returns",
+						"Return the result itself "
+								+ "(an @Async method may be called by another that returns the future), or use "
+								+ "Guarantee.LEASE.",
+						null);
+			}
+			if (settings.transactionSource() == null) {
+				throw OperationSettings.noDatabase(method.describe());
+			}
+			return settings.transactionSource().joiningTransactionsOf(method.type(), method.method());
+		}
+
+		/**
+		 * Under {@link Guarantee#TRANSACTION} the advice is inside the method's own
+		 * transaction, and joins it.
+		 */
+		private static Propagation participation(AnnotatedMethod method, boolean asynchronous,
+				@Nullable IdempotencyTransactions transactions, MethodSettings settings) {
+			if (asynchronous) {
+				return Propagation.REQUIRES_NEW;
+			}
+			TransactionAttributeSource attributes = settings.attributes();
+			TransactionAttribute own = (transactions == null && attributes != null)
+					? attributes.getTransactionAttribute(method.method(), method.type()) : null;
+			return switch ((own != null) ? own.getPropagationBehavior() : TransactionDefinition.PROPAGATION_REQUIRED) {
+				case TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
+						TransactionDefinition.PROPAGATION_NEVER ->
+					Propagation.REQUIRES_NEW;
+				case TransactionDefinition.PROPAGATION_NESTED -> Propagation.NESTED;
+				default -> Propagation.REQUIRED;
+			};
+		}
+
 	}
 
 }

@@ -1,26 +1,44 @@
 package dev.idempotent.idempotency.method;
 
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
 import dev.idempotent.idempotency.IdempotencyObserver;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.idempotency.IdempotencyResultException;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.annotation.Propagation;
 
 /**
- * The configuration that all runs of an annotated method or of a template share.
+ * An operation of a method or of a template, which runs work once per key, or replays its
+ * result.
  *
  * @param settings the settings of the annotation or the template
  * @param kind how the work is called
  * @param codec writes and reads results
  * @param asynchronous whether the work returns a future
- * @param participation how the work participates in a transaction of its caller
+ * @param participation how the work participates in a transaction of its caller:
+ * {@code REQUIRED} if it commits or rolls back with it, {@code NESTED} if work that fails
+ * rolls back to a savepoint, {@code REQUIRES_NEW} if it commits before
  * @param transactions the transactions of {@code Guarantee.TRANSACTION}, or {@code null}
  * under a lease alone
  */
 record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec, boolean asynchronous,
-		Participation participation, @Nullable IdempotencyTransactions transactions) {
+		Propagation participation, @Nullable IdempotencyTransactions transactions) {
 
 	/**
 	 * Describes the operation to observers.
@@ -30,39 +48,115 @@ record MethodOperation(OperationSettings settings, Kind kind, ResultCodec codec,
 	}
 
 	/**
-	 * How work participates in a transaction of its caller.
+	 * Runs work under a key, or replays its result.
+	 * @param shared the settings of all operations
 	 */
-	enum Participation {
-
-		/**
-		 * It commits or rolls back with the transaction.
-		 */
-		JOINED,
-
-		/**
-		 * As {@link #JOINED}, but work that fails rolls back to a savepoint.
-		 */
-		NESTED,
-
-		/**
-		 * It commits before the transaction does, and remains if that is rolled back.
-		 */
-		INDEPENDENT;
-
-		/**
-		 * Derives the participation of a method from its own {@code @Transactional}.
-		 * @param attribute its attributes; {@code null} if it has none
-		 */
-		static Participation of(@Nullable TransactionAttribute attribute) {
-			return switch ((attribute != null) ? attribute.getPropagationBehavior()
-					: TransactionDefinition.PROPAGATION_REQUIRED) {
-				case TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
-						TransactionDefinition.PROPAGATION_NEVER ->
-					INDEPENDENT;
-				case TransactionDefinition.PROPAGATION_NESTED -> NESTED;
-				default -> JOINED;
-			};
+	@Nullable Object run(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Work work) throws Throwable {
+		if (!this.asynchronous) {
+			return runOrReplay(shared, key, fingerprint, work);
 		}
+		try {
+			return runOrReplay(shared, key, fingerprint, work);
+		}
+		catch (IdempotencyPendingException | IdempotencyMismatchException | IdempotencyResultException
+				| IdempotencyStoreException ex) {
+			Object refused = CompletableFuture.failedFuture(ex);
+			return refused;
+		}
+	}
+
+	private @Nullable Object runOrReplay(MethodSettings shared, IdempotencyKey key, Fingerprint fingerprint, Work work)
+			throws Throwable {
+		MethodRun earlier = MethodRun.findCompleted(key);
+		if (earlier != null && earlier.result() != null) {
+			if (fingerprint.contradicts(earlier.fingerprint())) {
+				shared.engine().decided(observed(), key, Outcome.MISMATCHED, Duration.ZERO);
+				throw new IdempotencyMismatchException(key);
+			}
+			shared.engine().decided(observed(), key, Outcome.REPLAYED, Duration.ZERO);
+			return replay(earlier.result());
+		}
+		MethodRun run = new MethodRun(key, fingerprint, claimant(shared.engine(), key, fingerprint));
+		Claim claim = run.claim(this.settings.waits() ? shared.waitTimeout() : null);
+		if (claim.isAcquired()) {
+			return run(run, work);
+		}
+		if (claim instanceof Claim.Completed completed) {
+			return replay(completed.response());
+		}
+		if (claim instanceof Claim.Pending pending) {
+			throw new IdempotencyPendingException(key, pending.remainingLease());
+		}
+		throw new IdempotencyMismatchException(key);
+	}
+
+	private Claimant claimant(IdempotencyEngine engine, IdempotencyKey key, Fingerprint fingerprint) {
+		Duration lease = this.settings.lease();
+		Duration retention = this.settings.retention();
+		return (this.transactions == null) ? engine.claimant(observed(), key, fingerprint, lease, retention)
+				: engine.claimant(observed(), key, fingerprint, lease, retention, this.transactions);
+	}
+
+	private @Nullable Object run(MethodRun run, Work work) throws Throwable {
+		boolean settled = false;
+		try {
+			run.join(this.participation);
+			Object result = proceed(run, work);
+			if (this.asynchronous && result instanceof CompletionStage<?> stage) {
+				settled = true;
+				return stage.whenComplete((value, failure) -> settle(run, value, failure));
+			}
+			run.complete(encode(run, result));
+			settled = true;
+			return result;
+		}
+		finally {
+			if (!settled) {
+				run.release();
+			}
+		}
+	}
+
+	private static @Nullable Object proceed(MethodRun run, Work work) throws Throwable {
+		IdempotencyContext outer = IdempotencyContext.bind(run.context());
+		try {
+			return work.proceed();
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private void settle(MethodRun run, @Nullable Object value, @Nullable Throwable failure) {
+		if (failure == null) {
+			run.complete(encode(run, value));
+		}
+		else {
+			run.release();
+		}
+	}
+
+	private StoredResponse encode(MethodRun run, @Nullable Object result) {
+		try {
+			return this.codec.encode(result);
+		}
+		catch (IdempotencyResultException ex) {
+			return run.replaceUnwritable(ex);
+		}
+	}
+
+	private @Nullable Object replay(StoredResponse stored) {
+		Object result = this.codec.decode(stored);
+		return this.asynchronous ? CompletableFuture.completedFuture(result) : result;
+	}
+
+	/**
+	 * Work that runs once per key.
+	 */
+	@FunctionalInterface
+	interface Work {
+
+		@Nullable Object proceed() throws Throwable;
 
 	}
 

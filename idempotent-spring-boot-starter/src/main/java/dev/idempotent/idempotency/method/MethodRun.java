@@ -1,6 +1,9 @@
 package dev.idempotent.idempotency.method;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -13,12 +16,15 @@ import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * One run under a key: claims the key, then completes it with a result or releases it. In
  * a transaction of the caller, the key is settled when that transaction has ended.
  */
-class MethodRun {
+final class MethodRun {
 
 	private static final Logger logger = LoggerFactory.getLogger(MethodRun.class);
 
@@ -28,14 +34,48 @@ class MethodRun {
 
 	private final Claimant claimant;
 
-	private ClaimSynchronization.@Nullable Run joined;
+	/**
+	 * The same claimant under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION},
+	 * whose transaction is open once the key is acquired.
+	 */
+	private final @Nullable TransactionalClaimant transaction;
+
+	private boolean joined;
 
 	private boolean nested;
+
+	/**
+	 * A run in a transaction that has no result has failed.
+	 */
+	private @Nullable StoredResponse result;
+
+	private boolean released;
 
 	MethodRun(IdempotencyKey key, Fingerprint fingerprint, Claimant claimant) {
 		this.key = key;
 		this.fingerprint = fingerprint;
 		this.claimant = claimant;
+		this.transaction = (claimant instanceof TransactionalClaimant transactional) ? transactional : null;
+	}
+
+	/**
+	 * Finds a run of the open transaction that has completed a key.
+	 */
+	static @Nullable MethodRun findCompleted(IdempotencyKey key) {
+		RunsOfTransaction open = RunsOfTransaction.current();
+		return (open == null) ? null
+				: open.runs.stream()
+					.filter((run) -> run.key.equals(key) && run.result != null && !run.released)
+					.findFirst()
+					.orElse(null);
+	}
+
+	Fingerprint fingerprint() {
+		return this.fingerprint;
+	}
+
+	@Nullable StoredResponse result() {
+		return this.result;
 	}
 
 	/**
@@ -49,10 +89,14 @@ class MethodRun {
 	/**
 	 * Joins the open transaction, if the work participates in it.
 	 */
-	void join(MethodOperation.Participation participation) {
-		this.nested = participation == MethodOperation.Participation.NESTED;
-		this.joined = (participation == MethodOperation.Participation.INDEPENDENT) ? null
-				: ClaimSynchronization.join(this.key, this.fingerprint, this.claimant);
+	void join(Propagation participation) {
+		this.nested = participation == Propagation.NESTED;
+		this.joined = participation != Propagation.REQUIRES_NEW && RunsOfTransaction.add(this);
+		if (this.transaction != null && !this.joined) {
+			throw new IllegalStateException("The transaction of key " + this.key
+					+ " does not support synchronization, so its outcome would go unnoticed. Enable it on the "
+					+ "transaction manager (setTransactionSynchronization), or use Guarantee.LEASE");
+		}
 	}
 
 	IdempotencyContext context() {
@@ -62,12 +106,16 @@ class MethodRun {
 	/**
 	 * Completes the key with a result, once the work is committed.
 	 */
-	void complete(StoredResponse result) {
-		if (this.joined != null) {
-			this.joined.complete(result);
+	void complete(StoredResponse stored) {
+		if (this.joined) {
+			// Before the transaction commits, which it may do here.
+			this.result = stored;
 		}
 		else {
-			this.claimant.complete(result);
+			this.claimant.complete(stored);
+		}
+		if (this.transaction != null) {
+			this.transaction.commit(stored);
 		}
 	}
 
@@ -75,11 +123,21 @@ class MethodRun {
 	 * Releases the key, once the work is rolled back.
 	 */
 	void release() {
-		if (this.joined == null) {
-			this.claimant.release();
+		if (this.transaction != null) {
+			this.transaction.rollback();
 		}
-		else if (this.nested) {
-			this.joined.release();
+		if (!this.joined || this.nested) {
+			releaseNow();
+		}
+	}
+
+	/**
+	 * Releases the key of work that can no longer be committed.
+	 */
+	private void releaseNow() {
+		if (!this.released) {
+			this.released = true;
+			this.claimant.release();
 		}
 	}
 
@@ -88,51 +146,84 @@ class MethodRun {
 	 * @throws IdempotencyResultException if the work can be rolled back instead
 	 */
 	StoredResponse replaceUnwritable(IdempotencyResultException failure) {
+		if (this.transaction != null) {
+			throw failure;
+		}
 		logger.error("The work of key {} has been done, but its result cannot be replayed", this.key, failure);
 		return StoredResponse.notKept();
 	}
 
-	/**
-	 * A run under {@link dev.idempotent.idempotency.Guarantee#TRANSACTION}, in a
-	 * transaction that is open once the key is acquired.
-	 */
-	static final class InTransaction extends MethodRun {
-
-		private final TransactionalClaimant claimant;
-
-		InTransaction(IdempotencyKey key, Fingerprint fingerprint, TransactionalClaimant claimant) {
-			super(key, fingerprint, claimant);
-			this.claimant = claimant;
+	private void settle(int status) {
+		StoredResponse stored = this.result;
+		if (this.released) {
+			return;
 		}
+		if (status == TransactionSynchronization.STATUS_UNKNOWN) {
+			this.claimant.settleUnknown();
+		}
+		else if (status == TransactionSynchronization.STATUS_COMMITTED && stored != null) {
+			this.claimant.complete(stored);
+		}
+		else {
+			this.claimant.release();
+		}
+	}
 
-		@Override
-		void join(MethodOperation.Participation participation) {
-			super.join(participation);
-			if (super.joined == null) {
-				throw new IllegalStateException("The transaction of key " + super.key
-						+ " does not support synchronization, so its outcome would go unnoticed. Enable it on the "
-						+ "transaction manager (setTransactionSynchronization), or use Guarantee.LEASE");
+	/**
+	 * Settles the keys of all runs in one transaction after its completion: completes
+	 * them if it was committed and releases them if it was rolled back. A rollback to a
+	 * savepoint releases the keys of the runs since then at once.
+	 */
+	private static final class RunsOfTransaction implements TransactionSynchronization {
+
+		private final List<MethodRun> runs = new ArrayList<>();
+
+		private final IdentityHashMap<Object, Integer> savepoints = new IdentityHashMap<>();
+
+		/**
+		 * Adds a run to the open transaction.
+		 * @return {@code false} if no transaction is open
+		 */
+		static boolean add(MethodRun run) {
+			if (!TransactionSynchronizationManager.isActualTransactionActive()
+					|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+				return false;
 			}
+			RunsOfTransaction open = current();
+			if (open == null) {
+				open = new RunsOfTransaction();
+				TransactionSynchronizationManager.registerSynchronization(open);
+			}
+			open.runs.add(run);
+			return true;
 		}
 
 		/**
-		 * Registers the result first, as the transaction may commit here.
+		 * Does not find that of a suspended transaction.
 		 */
-		@Override
-		void complete(StoredResponse result) {
-			super.complete(result);
-			this.claimant.commit(result);
+		static @Nullable RunsOfTransaction current() {
+			return !TransactionSynchronizationManager.isSynchronizationActive() ? null
+					: (RunsOfTransaction) TransactionSynchronizationManager.getSynchronizations()
+						.stream()
+						.filter(RunsOfTransaction.class::isInstance)
+						.findFirst()
+						.orElse(null);
 		}
 
 		@Override
-		void release() {
-			this.claimant.rollback();
-			super.release();
+		public void savepoint(Object savepoint) {
+			this.savepoints.put(savepoint, this.runs.size());
 		}
 
 		@Override
-		StoredResponse replaceUnwritable(IdempotencyResultException failure) {
-			throw failure;
+		public void savepointRollback(Object savepoint) {
+			int kept = this.savepoints.getOrDefault(savepoint, 0);
+			this.runs.stream().skip(kept).forEach(MethodRun::releaseNow);
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			this.runs.forEach((run) -> run.settle(status));
 		}
 
 	}

@@ -2,7 +2,7 @@ package dev.idempotent.idempotency.method;
 
 import java.time.Duration;
 
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * The settings of idempotent methods and of {@link IdempotencyTemplate}.
  *
- * @param guard claims keys
+ * @param engine claims keys
  * @param namespace the namespace of keys, usually the name of the application
  * @param defaults the defaults of attributes that an annotation leaves out
  * @param waitTimeout how long a duplicate waits under {@code OnPending.WAIT}
@@ -21,8 +21,8 @@ import tools.jackson.databind.json.JsonMapper;
  * {@code null} without a database
  * @param attributes reads {@code @Transactional}; {@code null} if it has no effect
  */
-public record MethodSettings(IdempotencyGuard guard, String namespace, OperationSettings defaults, Duration waitTimeout,
-		JsonMapper json, @Nullable IdempotencyTransactionSource transactionSource,
+public record MethodSettings(IdempotencyEngine engine, String namespace, OperationSettings defaults,
+		Duration waitTimeout, JsonMapper json, @Nullable IdempotencyTransactionSource transactionSource,
 		@Nullable TransactionAttributeSource attributes) {
 
 	/**

@@ -8,10 +8,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
+import dev.idempotent.idempotency.web.IdempotencyWebSettings;
+import dev.idempotent.idempotency.web.IdempotentOperations;
 import dev.idempotent.idempotency.web.OperationDescription;
-import dev.idempotent.idempotency.web.OperationDescriptions;
-import dev.idempotent.idempotency.web.ProblemDescription;
-import dev.idempotent.idempotency.web.RequestHeaderDescription;
+import dev.idempotent.idempotency.web.OperationDescription.KnownProblem;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
@@ -47,14 +47,18 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 
 	private static final Set<String> FORMS = Set.of("application/x-www-form-urlencoded", "multipart/form-data");
 
-	private final OperationDescriptions descriptions;
+	private final IdempotentOperations operations;
+
+	private final IdempotencyWebSettings settings;
 
 	/**
 	 * Creates the customizer.
-	 * @param descriptions describe the operations
+	 * @param operations the operations
+	 * @param settings the settings that they are described with
 	 */
-	public IdempotencyOpenApiCustomizer(OperationDescriptions descriptions) {
-		this.descriptions = descriptions;
+	public IdempotencyOpenApiCustomizer(IdempotentOperations operations, IdempotencyWebSettings settings) {
+		this.operations = operations;
+		this.settings = settings;
 	}
 
 	@Override
@@ -72,7 +76,8 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 
 	private void customise(OpenAPI document, String path, PathItem item) {
 		item.readOperationsMap().forEach((method, operation) -> {
-			OperationDescription description = this.descriptions.describe(takeHandler(operation), method.name(), path);
+			OperationDescription description = OperationDescription.of(this.operations, this.settings,
+					takeHandler(operation), method.name(), path);
 			if (description != null) {
 				complete(operation, description, componentsOf(document));
 			}
@@ -110,13 +115,13 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 		});
 		description.problems()
 			.stream()
-			.collect(Collectors.groupingBy(ProblemDescription::status, TreeMap::new, Collectors.toList()))
+			.collect(Collectors.groupingBy(KnownProblem::status, TreeMap::new, Collectors.toList()))
 			.forEach((status, problems) -> addProblems(
 					responses.computeIfAbsent(String.valueOf(status), (code) -> new ApiResponse()), problems,
 					components));
 	}
 
-	private static void addHeader(Operation operation, RequestHeaderDescription header) {
+	private static void addHeader(Operation operation, OperationDescription.Header header) {
 		List<Parameter> declared = Optional.ofNullable(operation.getParameters()).orElse(List.of());
 		Optional<Parameter> own = declared.stream()
 			.filter((parameter) -> "header".equals(parameter.getIn())
@@ -151,12 +156,11 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 					.schema(constant("true")));
 	}
 
-	private static void addProblems(ApiResponse response, List<ProblemDescription> problems, Components components) {
+	private static void addProblems(ApiResponse response, List<KnownProblem> problems, Components components) {
 		if (response.getDescription() == null) {
-			response.setDescription(
-					problems.stream().map(ProblemDescription::title).collect(Collectors.joining(". ")) + ".");
+			response.setDescription(problems.stream().map(KnownProblem::title).collect(Collectors.joining(". ")) + ".");
 		}
-		if (problems.stream().anyMatch(ProblemDescription::retryable)) {
+		if (problems.stream().anyMatch(KnownProblem::retryable)) {
 			addHeader(response, HttpHeaders.RETRY_AFTER,
 					new Header().description("If the problem is retryable: when to send the request again, in seconds.")
 						.schema(integer()));
@@ -198,7 +202,7 @@ public final class IdempotencyOpenApiCustomizer implements GlobalOperationCustom
 	/**
 	 * Returns a reference to the example of a problem.
 	 */
-	private static Example example(Components components, ProblemDescription problem) {
+	private static Example example(Components components, KnownProblem problem) {
 		String name = "idempotency-" + problem.name();
 		if (components.getExamples() == null || !components.getExamples().containsKey(name)) {
 			Map<String, Object> members = new LinkedHashMap<>();

@@ -12,9 +12,9 @@ import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.redis.LuaScript;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * Keeps each key as one Redis string with an expiry; every operation is one Lua script
@@ -22,53 +22,37 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisIdempotencyStore implements IdempotencyStore {
 
-	private final ScriptSender scripts;
+	private static final LuaScript CLAIM = LuaScript.of(RedisIdempotencyStore.class, "claim.lua");
+
+	private static final LuaScript COMPLETE = LuaScript.of(RedisIdempotencyStore.class, "complete.lua");
+
+	private static final LuaScript RELEASE = LuaScript.of(RedisIdempotencyStore.class, "release.lua");
+
+	private static final LuaScript RENEW = LuaScript.of(RedisIdempotencyStore.class, "renew.lua");
+
+	private static final LuaScript FIND = LuaScript.of(RedisIdempotencyStore.class, "find.lua");
+
+	private static final LuaScript FORGET = LuaScript.of(RedisIdempotencyStore.class, "forget.lua");
+
+	private final IdempotencyRedisConnection connection;
 
 	private final String keyPrefix;
 
-	private final String description;
-
 	/**
 	 * Creates a store.
-	 * @param connectionFactory used for all commands; its timeout limits how long a
-	 * request waits for an unreachable Redis
+	 * @param connection used for all commands; its timeout limits how long a request
+	 * waits for an unreachable Redis
 	 * @param keyPrefix the prefix of all Redis keys
 	 */
-	public RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix) {
-		this((connectionFactory instanceof ScriptSender sender) ? sender
-				: new ConnectionScriptSender(connectionFactory), keyPrefix, "Redis");
-	}
-
-	/**
-	 * Creates a store that grants or completes a key only once replicas have it, so that
-	 * a failover to one of them does not lose it. Without their confirmation, the outcome
-	 * is unknown and the operation throws {@link IdempotencyStoreUnavailableException}.
-	 * @param connection one with {@linkplain IdempotencyRedisConnection#exclusive
-	 * exclusive} connections
-	 * @param keyPrefix the prefix of all Redis keys
-	 * @param replicas how many replicas must confirm a write, at least 1
-	 * @param timeout how long to wait for them, shorter than the connection's timeout
-	 */
-	public RedisIdempotencyStore(IdempotencyRedisConnection connection, String keyPrefix, int replicas,
-			Duration timeout) {
-		this(connection.factory(), keyPrefix, new ReplicaConfirmation(replicas, timeout));
-	}
-
-	private RedisIdempotencyStore(RedisConnectionFactory connectionFactory, String keyPrefix,
-			ReplicaConfirmation replicas) {
-		this(new ConnectionScriptSender(connectionFactory, replicas), keyPrefix, "Redis with " + replicas);
-	}
-
-	private RedisIdempotencyStore(ScriptSender scripts, String keyPrefix, String description) {
-		this.scripts = scripts;
+	public RedisIdempotencyStore(IdempotencyRedisConnection connection, String keyPrefix) {
+		this.connection = connection;
 		this.keyPrefix = keyPrefix;
-		this.description = description;
 	}
 
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
-		List<?> reply = (List<?>) run(LuaScript.CLAIM, key, RedisValue.pending(token, fingerprint), millis(lease));
-		String outcome = LuaScript.CLAIM.outcome(reply);
+		List<?> reply = (List<?>) run(CLAIM, true, key, RedisValue.pending(token, fingerprint), millis(lease));
+		String outcome = IdempotencyRedisConnection.outcome(reply);
 		return switch (outcome) {
 			case "ACQUIRED" -> new Claim.Acquired();
 			case "PENDING" -> new Claim.Pending(remaining(reply));
@@ -81,24 +65,23 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	@Override
 	public boolean complete(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		return accepted(LuaScript.COMPLETE, "KEPT", key, RedisValue.completed(token, fingerprint, response),
-				millis(retention));
+		return accepted(COMPLETE, "KEPT", key, RedisValue.completed(token, fingerprint, response), millis(retention));
 	}
 
 	@Override
 	public boolean release(IdempotencyKey key, String token) {
-		return accepted(LuaScript.RELEASE, "FREE", key, RedisValue.pendingPrefix(token));
+		return accepted(RELEASE, "FREE", key, RedisValue.pendingPrefix(token));
 	}
 
 	@Override
 	public boolean renew(IdempotencyKey key, String token, Duration lease) {
-		return accepted(LuaScript.RENEW, "RENEWED", key, RedisValue.pendingPrefix(token), millis(lease));
+		return accepted(RENEW, "RENEWED", key, RedisValue.pendingPrefix(token), millis(lease));
 	}
 
 	@Override
 	public @Nullable StoredKey find(IdempotencyKey key) {
-		List<?> reply = (List<?>) run(LuaScript.FIND, key);
-		String outcome = LuaScript.FIND.outcome(reply);
+		List<?> reply = (List<?>) run(FIND, true, key);
+		String outcome = IdempotencyRedisConnection.outcome(reply);
 		return switch (outcome) {
 			case "ABSENT" -> null;
 			case "FOUND" -> found(value(key, reply), remaining(reply));
@@ -108,18 +91,18 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 
 	@Override
 	public boolean forget(IdempotencyKey key, String token) {
-		return accepted(LuaScript.FORGET, "FREE", key, RedisValue.completedPrefix(token));
+		return accepted(FORGET, "FREE", key, RedisValue.completedPrefix(token));
 	}
 
 	@Override
 	public String describe() {
-		return this.description;
+		return this.connection.describe();
 	}
 
-	private Object run(LuaScript script, IdempotencyKey key, byte[]... arguments) {
+	private Object run(LuaScript script, boolean withDetails, IdempotencyKey key, byte[]... arguments) {
 		try {
 			byte[] name = (this.keyPrefix + key.digest()).getBytes(StandardCharsets.UTF_8);
-			return this.scripts.send(script, name, arguments);
+			return this.connection.run(script, withDetails, name, arguments);
 		}
 		catch (DataAccessException ex) {
 			throw new IdempotencyStoreUnavailableException("Redis failed to execute a command for key " + key, ex);
@@ -127,7 +110,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	}
 
 	private boolean accepted(LuaScript script, String yes, IdempotencyKey key, byte[]... arguments) {
-		String outcome = script.outcome(run(script, key, arguments));
+		String outcome = IdempotencyRedisConnection.outcome(run(script, false, key, arguments));
 		if (!outcome.equals(yes) && !outcome.equals("REFUSED")) {
 			throw unexpected(key, outcome);
 		}

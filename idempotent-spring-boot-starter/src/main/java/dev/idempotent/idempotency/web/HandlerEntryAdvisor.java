@@ -11,7 +11,6 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.InnermostAdvice;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.web.OperationTable.Handler;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -113,16 +112,13 @@ final class HandlerEntryAdvisor extends StaticMethodMatcherPointcutAdvisor {
 		if (isWatched(invocation.getThis(), invocation.getMethod())) {
 			return invocation.proceed();
 		}
-		run.handlerEntered();
+		run.methodEntered();
 		try {
-			return run.handlerReturned(invocation.getMethod(), invocation.proceed());
+			return run.methodReturned(invocation.getMethod().getReturnType(), invocation.proceed());
 		}
 		catch (Throwable ex) {
-			run.handlerFailed(ex);
+			run.methodFailed(ex);
 			throw ex;
-		}
-		finally {
-			run.handlerLeft();
 		}
 	}
 

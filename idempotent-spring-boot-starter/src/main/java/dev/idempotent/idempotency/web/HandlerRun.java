@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.IdempotencyContext;
-import dev.idempotent.idempotency.web.OperationTable.Handler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -37,19 +36,20 @@ abstract class HandlerRun {
 
 	private volatile @Nullable BufferedResponse response;
 
-	private volatile boolean called;
+	/**
+	 * The call of the handler by Spring MVC. Stays failed once handling has failed.
+	 */
+	private volatile Progress call = Progress.NONE;
 
+	/**
+	 * The handler method itself, as observed by advice or else concluded from the call.
+	 */
+	private volatile Progress method = Progress.NONE;
+
+	/**
+	 * Whether advice observes the method.
+	 */
 	private volatile boolean watched;
-
-	private volatile boolean entered;
-
-	private volatile boolean inHandler;
-
-	private volatile boolean handlerFailed;
-
-	private volatile boolean callReturned;
-
-	private volatile boolean handlingFailed;
 
 	private volatile @Nullable Exception disconnect;
 
@@ -78,6 +78,11 @@ abstract class HandlerRun {
 	}
 
 	/**
+	 * Gives up the key of a run that has not begun.
+	 */
+	abstract void abandon();
+
+	/**
 	 * Starts with the first dispatch.
 	 */
 	void begin(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
@@ -92,7 +97,8 @@ abstract class HandlerRun {
 	void beginWithoutHandler(HttpServletRequest request, HttpServletResponse response)
 			throws IOException, ServletException {
 		begin(request, response, (handled, buffered) -> {
-			answersWithoutHandler();
+			this.call = Progress.RETURNED;
+			this.method = Progress.RETURNED;
 			((HttpServletResponse) buffered).setStatus(HttpServletResponse.SC_NO_CONTENT);
 		});
 	}
@@ -115,7 +121,7 @@ abstract class HandlerRun {
 	private void runBuffered(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		if (request.getDispatcherType() == DispatcherType.FORWARD && !this.watched && isCallOpen()) {
-			this.entered = true;
+			this.method = Progress.OPEN;
 		}
 		BufferedResponse buffered = WebUtils.getNativeResponse(response, BufferedResponse.class);
 		if (buffered != null) {
@@ -134,14 +140,6 @@ abstract class HandlerRun {
 	}
 
 	/**
-	 * Records that the library responds in place of the handler.
-	 */
-	void answersWithoutHandler() {
-		this.entered = true;
-		this.callReturned = true;
-	}
-
-	/**
 	 * Returns whether this is the run of a handler.
 	 */
 	boolean isOf(HandlerMethod method) {
@@ -150,73 +148,96 @@ abstract class HandlerRun {
 
 	/**
 	 * Records that Spring MVC is about to call the handler.
+	 * @param advised whether the call passes through advice
+	 * @param entryWatched whether the last of that advice observes the method
 	 */
-	void handlerCalled(HandlerMethod method) {
-		this.watched = isAdvised(method) && HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod());
-		this.callReturned = false;
-		this.called = true;
-	}
-
-	static boolean isAdvised(HandlerMethod method) {
-		return HandlerEntryAdvisor.isAdvised(method.getBean(), method.getMethod());
+	void handlerCalled(HandlerMethod handlerMethod, boolean advised, boolean entryWatched) {
+		this.watched = entryWatched;
+		this.call = (this.call != Progress.FAILED) ? Progress.OPEN : Progress.FAILED;
 	}
 
 	/**
 	 * Records that the call by Spring MVC has returned, possibly a value of advice.
 	 */
 	void callReturned() {
-		this.callReturned = true;
+		this.call = (this.call != Progress.FAILED) ? Progress.RETURNED : Progress.FAILED;
 		if (!this.watched) {
-			this.entered = true;
+			this.method = Progress.RETURNED;
 		}
+	}
+
+	/**
+	 * Returns whether Spring MVC has called the handler.
+	 */
+	boolean isCalled() {
+		return this.call != Progress.NONE;
 	}
 
 	/**
 	 * Returns whether the handler has been called and has neither returned nor thrown.
 	 */
 	boolean isCallOpen() {
-		return this.watched ? this.inHandler : this.called && !this.callReturned && !this.handlingFailed;
+		return (this.watched ? this.method : this.call) == Progress.OPEN;
+	}
+
+	/**
+	 * Returns whether the call by Spring MVC has returned normally, and nothing has
+	 * failed since.
+	 */
+	boolean isCallReturned() {
+		return this.call == Progress.RETURNED;
 	}
 
 	/**
 	 * Returns whether a call of a method is that by Spring MVC.
 	 */
-	boolean awaitsEntryInto(Method method) {
+	boolean awaitsEntryInto(Method entered) {
 		Handler expected = this.handler;
-		return this.called && !this.inHandler && expected != null
-				&& expected.method().getName().equals(method.getName())
-				&& AopUtils.getMostSpecificMethod(method, expected.type())
+		return isCalled() && this.method != Progress.OPEN && expected != null
+				&& expected.method().getName().equals(entered.getName())
+				&& AopUtils.getMostSpecificMethod(entered, expected.type())
 					.equals(AopUtils.getMostSpecificMethod(expected.method(), expected.type()));
 	}
 
 	/**
 	 * Records that the handler method is entered.
 	 */
-	void handlerEntered() {
-		this.entered = true;
-		this.inHandler = true;
-	}
-
-	/**
-	 * Records that the handler method has thrown an exception.
-	 */
-	void handlerFailed(Throwable failure) {
-		this.handlerFailed = true;
-	}
-
-	/**
-	 * Records that the handler method has returned or thrown.
-	 */
-	void handlerLeft() {
-		this.inHandler = false;
+	void methodEntered() {
+		this.method = Progress.OPEN;
 	}
 
 	/**
 	 * Records what the handler method has returned.
 	 * @return the value for Spring MVC
 	 */
-	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
+	@Nullable Object methodReturned(Class<?> type, @Nullable Object value) {
+		if (this.method == Progress.OPEN) {
+			this.method = Progress.RETURNED;
+		}
 		return value;
+	}
+
+	/**
+	 * Records that the handler method has thrown an exception.
+	 */
+	void methodFailed(Throwable failure) {
+		this.method = Progress.FAILED;
+	}
+
+	/**
+	 * Returns whether the handler method was entered. Only advice can record it at once;
+	 * a handler without advice was entered if its call has returned, has forwarded the
+	 * request, or has thrown an exception of its own.
+	 */
+	boolean isEntered() {
+		return this.method != Progress.NONE || this.handler == null;
+	}
+
+	/**
+	 * Returns whether the last entry into the handler method has returned.
+	 */
+	boolean isMethodReturned() {
+		return this.method == Progress.RETURNED;
 	}
 
 	/**
@@ -224,9 +245,9 @@ abstract class HandlerRun {
 	 * response.
 	 */
 	void handlingFailed(Exception failure) {
-		this.handlingFailed = true;
+		this.call = Progress.FAILED;
 		if (!this.watched && isThrownByHandler(failure)) {
-			this.entered = true;
+			this.method = Progress.FAILED;
 		}
 		if (DisconnectedClientHelper.isClientDisconnectedException(failure)) {
 			this.disconnect = failure;
@@ -257,7 +278,7 @@ abstract class HandlerRun {
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
 		// Resolved by a resolver that is asked instead of all.
-		boolean swallowed = this.handlerFailed && !this.callReturned && !this.handlingFailed;
+		boolean swallowed = this.method == Progress.FAILED && this.call == Progress.OPEN;
 		if ((failure != null || swallowed) && !request.isAsyncStarted() && response.isUntouched()) {
 			logger.error("A handler has failed because a connection was lost", failure);
 			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
@@ -317,29 +338,21 @@ abstract class HandlerRun {
 		return this.response;
 	}
 
-	/**
-	 * Returns whether the handler method was entered. Only advice can record it at once;
-	 * a handler without advice was entered if its call has returned, has forwarded the
-	 * request, or has thrown an exception of its own.
-	 */
-	boolean isEntered() {
-		return this.entered || this.handler == null;
-	}
-
-	/**
-	 * Returns whether the call by Spring MVC has returned normally, and nothing has
-	 * failed since.
-	 */
-	boolean hasReturned() {
-		return this.callReturned && !this.handlingFailed;
-	}
-
 	static boolean isOpen(ServletRequest request) {
 		return of(request) != null;
 	}
 
 	static void close(ServletRequest request) {
 		request.removeAttribute(ATTRIBUTE);
+	}
+
+	/**
+	 * How far something has come that returns or throws.
+	 */
+	private enum Progress {
+
+		NONE, OPEN, RETURNED, FAILED
+
 	}
 
 }

@@ -11,6 +11,8 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
+import org.springframework.web.util.WebUtils;
 
 /**
  * Settles the key of a request whose error page does not reach the
@@ -24,7 +26,10 @@ final class IdempotencyErrorFilter implements Filter {
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
 		boolean errorPage = request.getDispatcherType() == DispatcherType.ERROR;
-		ServletResponse observed = errorPage ? response : ErrorDetectingResponse.wrap(response);
+		// An earlier dispatch of the request may have wrapped the response.
+		boolean wrapped = WebUtils.getNativeResponse(response, ErrorDetectingResponse.class) != null;
+		ServletResponse observed = (errorPage || wrapped) ? response
+				: new ErrorDetectingResponse((HttpServletResponse) response);
 		boolean asyncBefore = request.isAsyncStarted();
 		boolean returned = false;
 		try {
@@ -49,12 +54,54 @@ final class IdempotencyErrorFilter implements Filter {
 	 * An exception leads to no error page once the response is committed.
 	 */
 	private static boolean isErrorPageDue(ServletResponse response, boolean returned) {
-		return ErrorDetectingResponse.isErrorSent(response) || (!returned && !response.isCommitted());
+		return isErrorSent(response) || (!returned && !response.isCommitted());
 	}
 
 	private static int statusOf(ServletRequest request, HttpServletResponse response) {
 		Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
 		return (status instanceof Integer code) ? code : response.getStatus();
+	}
+
+	/**
+	 * Returns whether an error was sent to the container; {@code true} if the response is
+	 * not wrapped.
+	 */
+	static boolean isErrorSent(ServletResponse response) {
+		ErrorDetectingResponse outermost = WebUtils.getNativeResponse(response, ErrorDetectingResponse.class);
+		return outermost == null || outermost.errorSent;
+	}
+
+	/**
+	 * The outermost response, which detects whether an error reaches the container. The
+	 * container then makes an error dispatch, unless a wrapper of another filter has
+	 * handled the error itself.
+	 */
+	private static final class ErrorDetectingResponse extends HttpServletResponseWrapper {
+
+		private volatile boolean errorSent;
+
+		private ErrorDetectingResponse(HttpServletResponse response) {
+			super(response);
+		}
+
+		@Override
+		public void sendError(int status) throws IOException {
+			super.sendError(status);
+			this.errorSent = true;
+		}
+
+		@Override
+		public void sendError(int status, String message) throws IOException {
+			super.sendError(status, message);
+			this.errorSent = true;
+		}
+
+		@Override
+		public void reset() {
+			super.reset();
+			this.errorSent = false;
+		}
+
 	}
 
 }

@@ -5,18 +5,17 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyObserver;
-import dev.idempotent.idempotency.IdempotencyObserver.Operation;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.claim.Claimant;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.operation.OperationSettings;
-import dev.idempotent.idempotency.web.OperationTable.Target;
+import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
+import dev.idempotent.idempotency.web.RequestIdentifier.Identity;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -36,46 +35,36 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
  */
 public final class IdempotencyFilter implements Filter {
 
-	private static final int LARGE_BODY = 16 * 1024;
-
-	private static final Duration LARGE_BODY_TIMEOUT = Duration.ofSeconds(10);
-
-	private final ConcurrencyLimit largeBodies = new ConcurrencyLimit(Runtime.getRuntime().availableProcessors(),
-			LARGE_BODY_TIMEOUT);
-
-	private final IdempotencyGuard guard;
+	private final IdempotencyEngine engine;
 
 	private final IdempotentOperations operations;
 
-	private final RequestKeys keys;
+	private final RequestIdentifier identifier;
 
-	private final RequestReader reader;
+	private final IdempotencyWebSettings settings;
 
 	private final ResponsePolicy responsePolicy;
 
-	private final Duration waitTimeout;
-
-	private final CommitFailureResolver commitFailures;
+	private final Supplier<HandlerExceptionResolver> exceptionResolver;
 
 	/**
 	 * Creates the filter.
-	 * @param guard claims the keys
+	 * @param engine claims the keys
 	 * @param operations the operations of the annotated handlers
 	 * @param scopeResolver resolves the scope of a key
 	 * @param tokens reads one-time tokens
 	 * @param settings the settings
 	 * @param exceptionResolver resolves failed commits; called on first use
 	 */
-	public IdempotencyFilter(IdempotencyGuard guard, IdempotentOperations operations,
+	public IdempotencyFilter(IdempotencyEngine engine, IdempotentOperations operations,
 			IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings,
 			Supplier<HandlerExceptionResolver> exceptionResolver) {
-		this.guard = guard;
+		this.engine = engine;
 		this.operations = operations;
-		this.keys = new RequestKeys(settings.namespace(), settings.header(), scopeResolver, tokens);
-		this.reader = new RequestReader(settings.maxRequestBody());
+		this.identifier = new RequestIdentifier(settings, scopeResolver, tokens);
+		this.settings = settings;
 		this.responsePolicy = new ResponsePolicy(settings);
-		this.waitTimeout = settings.waitTimeout();
-		this.commitFailures = new CommitFailureResolver(exceptionResolver);
+		this.exceptionResolver = exceptionResolver;
 	}
 
 	@Override
@@ -86,136 +75,123 @@ public final class IdempotencyFilter implements Filter {
 			chain.doFilter(request, response);
 			return;
 		}
-		HttpServletRequest http = (HttpServletRequest) request;
+		HttpServletRequest httpRequest = (HttpServletRequest) request;
+		HttpServletResponse httpResponse = (HttpServletResponse) response;
 		HandlerRun open = HandlerRun.of(request);
-		Target target = (open == null) ? targetOf(http) : null;
 		if (open != null) {
-			open.dispatch(http, (HttpServletResponse) response, chain);
+			open.dispatch(httpRequest, httpResponse, chain);
+			return;
 		}
-		else if (target != null) {
-			runReplayOrRefuse(target, http, (HttpServletResponse) response, chain);
+		Target target = (request.getDispatcherType() == DispatcherType.REQUEST) ? this.operations.find(httpRequest)
+				: null;
+		if (target != null) {
+			runReplayOrRefuse(target, httpRequest, httpResponse, chain);
+			return;
 		}
-		else {
-			chain.doFilter(request, response);
-		}
-	}
-
-	private @Nullable Target targetOf(HttpServletRequest request) {
-		return (request.getDispatcherType() == DispatcherType.REQUEST) ? this.operations.find(request) : null;
+		chain.doFilter(request, response);
 	}
 
 	private void runReplayOrRefuse(Target target, HttpServletRequest request, HttpServletResponse response,
 			FilterChain chain) throws IOException, ServletException {
 		long start = System.nanoTime();
 		ResponseWriter writer = new ResponseWriter(request, response, target.cors(), this.responsePolicy.problems());
-		Outcome outcome;
+		IdempotentOperation operation = target.operation();
+		BufferedRequest buffered;
+		HandlerRun run;
+		Cancellation.Verdict verdict;
 		try {
-			ReadRequest read = this.reader.read(request);
-			Identity identity = identify(target, read);
-			Attempt attempt = attempt(target, identity);
-			outcome = claim(target.operation(), attempt.claimant()).<Outcome, RuntimeException>fold(
-					(acquired) -> run(identity, attempt, read.request(), response, chain, writer),
-					(pending) -> () -> writer.refuse(Problem.IN_PROGRESS),
-					(completed) -> () -> writer.replay(completed.response()),
-					(mismatched) -> () -> writer.refuse(target.operation().keyReused()));
+			buffered = BufferedRequest.read(request, this.settings.maxRequestBody());
+			Identity identity = identify(target, buffered);
+			Claimant claimant = claimant(operation, identity);
+			Claim claim = operation.settings().waits() ? claimant.claimOrWait(this.settings.waitTimeout())
+					: claimant.claim();
+			if (!claim.isAcquired()) {
+				replayOrRefuse(claim, operation, writer);
+				return;
+			}
+			run = run(target, claimant);
+			if (identity.expired()) {
+				run.abandon();
+				writer.refuse(Problem.TOKEN_EXPIRED);
+				return;
+			}
+			verdict = decide(identity.cancels(), run);
 		}
 		catch (RefusedRequestException ex) {
-			this.guard.decided(target.operation().settings().observed(Kind.HTTP), null,
-					IdempotencyObserver.Outcome.REFUSED, Duration.ofNanos(System.nanoTime() - start));
-			outcome = () -> writer.refuse(ex);
+			this.engine.decided(operation.settings().observed(Kind.HTTP), null, IdempotencyObserver.Outcome.REFUSED,
+					Duration.ofNanos(System.nanoTime() - start));
+			writer.refuse(ex);
+			return;
 		}
 		catch (IdempotencyStoreException ex) {
-			outcome = () -> writer.refuse(ex);
+			writer.refuse(ex);
+			return;
 		}
-		outcome.apply();
-	}
-
-	private Outcome run(Identity identity, Attempt attempt, HttpServletRequest request, HttpServletResponse response,
-			FilterChain chain, ResponseWriter writer) {
-		if (identity.key().expired()) {
-			attempt.abandon().run();
-			return () -> writer.refuse(Problem.TOKEN_EXPIRED);
-		}
-		Cancellation cancels = identity.cancels();
-		Cancellation.Verdict verdict = (cancels != null) ? decide(cancels, attempt) : Cancellation.Verdict.RUN;
-		return switch (verdict) {
-			case RUN -> () -> attempt.run().get().begin(request, response, chain);
-			case SKIP -> () -> attempt.run().get().beginWithoutHandler(request, response);
+		switch (verdict) {
+			case RUN -> run.begin(buffered, response, chain);
+			case SKIP -> run.beginWithoutHandler(buffered, response);
 			case WAIT -> {
-				attempt.abandon().run();
-				yield () -> writer.refuse(Problem.IN_PROGRESS.refusal(
-						"The request to cancel is still running. Nothing was done. Send the cancellation again in a moment."));
+				run.abandon();
+				writer.refuse(Problem.IN_PROGRESS
+					.refusal("The request to cancel is still running. Nothing was done. Send the cancellation again in "
+							+ "a moment."));
 			}
-		};
+		}
 	}
 
-	private Cancellation.Verdict decide(Cancellation cancels, Attempt attempt) {
+	private Identity identify(Target target, BufferedRequest request) {
+		if (this.operations.requiresCaller(target)) {
+			this.identifier.requireCaller(request);
+		}
+		return this.identifier.identify(target.operation(), target.cancelled(), request);
+	}
+
+	private Claimant claimant(IdempotentOperation operation, Identity identity) {
+		OperationSettings claimed = operation.settings();
+		IdempotencyTransactions transactions = operation.transactions();
+		return (transactions == null)
+				? this.engine.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
+						claimed.lease(), identity.retention())
+				: this.engine.claimant(claimed.observed(Kind.HTTP), identity.key(), identity.fingerprint(),
+						claimed.lease(), identity.retention(), transactions);
+	}
+
+	private HandlerRun run(Target target, Claimant claimant) {
+		return (claimant instanceof TransactionalClaimant transactional)
+				? new TransactionalHandlerRun(transactional, target.handler(), this.responsePolicy,
+						this.exceptionResolver, target.cors())
+				: new LeaseHandlerRun(claimant, target.handler(), this.responsePolicy);
+	}
+
+	private Cancellation.Verdict decide(@Nullable Cancellation cancels, HandlerRun run) {
 		boolean decided = false;
 		try {
-			Cancellation.Verdict verdict = cancels.decide(this.guard, this.responsePolicy.problems());
+			Cancellation.Verdict verdict = (cancels != null)
+					? cancels.decide(this.engine, this.responsePolicy.problems()) : Cancellation.Verdict.RUN;
 			decided = true;
 			return verdict;
 		}
 		finally {
 			if (!decided) {
-				attempt.abandon().run();
+				run.abandon();
 			}
 		}
 	}
 
-	private Identity identify(Target target, ReadRequest read) {
-		if (this.operations.requiresCaller(target)) {
-			this.keys.requireCaller(read.request());
+	private static void replayOrRefuse(Claim claim, IdempotentOperation operation, ResponseWriter writer)
+			throws IOException {
+		if (claim instanceof Claim.Completed completed) {
+			writer.replay(completed.response());
 		}
-		Supplier<Identity> identity = () -> {
-			Fingerprint fingerprint = RequestFingerprinter.fingerprint(read.request(), read.content(),
-					target.operation().exclusions());
-			RequestKey key = this.keys.resolve(target.operation(), read, fingerprint);
-			IdempotentOperation action = target.cancelled();
-			Cancellation cancels = (action != null) ? this.keys.resolve(action, read.request(), key.key()) : null;
-			return new Identity(key, (cancels != null) ? cancels.addTo(fingerprint) : fingerprint, cancels);
-		};
-		return (read.body().length > LARGE_BODY) ? this.largeBodies.run(identity) : identity.get();
-	}
-
-	private Attempt attempt(Target target, Identity identity) {
-		OperationSettings settings = target.operation().settings();
-		Operation operation = settings.observed(Kind.HTTP);
-		RequestKey key = identity.key();
-		IdempotencyTransactions transactions = target.operation().transactions();
-		if (transactions == null) {
-			Claimant claimant = this.guard.claimant(operation, key.key(), identity.fingerprint(), settings.lease(),
-					key.retention());
-			return new Attempt(claimant, () -> new LeaseHandlerRun(claimant, target.handler(), this.responsePolicy),
-					claimant::release);
+		else if (claim instanceof Claim.Pending) {
+			writer.refuse(Problem.IN_PROGRESS);
 		}
-		TransactionalClaimant claimant = this.guard.claimant(operation, key.key(), identity.fingerprint(),
-				settings.lease(), key.retention(), transactions);
-		return new Attempt(claimant, () -> new TransactionalHandlerRun(claimant, target.handler(), this.responsePolicy,
-				this.commitFailures, target.cors()), () -> {
-					claimant.rollback();
-					claimant.release();
-				});
-	}
-
-	private Claim claim(IdempotentOperation operation, Claimant claimant) {
-		return operation.settings().waits() ? claimant.claimOrWait(this.waitTimeout) : claimant.claim();
-	}
-
-	private record Identity(RequestKey key, Fingerprint fingerprint, @Nullable Cancellation cancels) {
-	}
-
-	/**
-	 * A claimant, the run that is created once it has acquired the key, and how to give
-	 * the key up instead.
-	 */
-	private record Attempt(Claimant claimant, Supplier<HandlerRun> run, Runnable abandon) {
-	}
-
-	private interface Outcome {
-
-		void apply() throws IOException, ServletException;
-
+		else if (claim instanceof Claim.Mismatched) {
+			writer.refuse(operation.keyReused());
+		}
+		else {
+			throw new IllegalStateException("A claim has the unknown outcome " + claim);
+		}
 	}
 
 }

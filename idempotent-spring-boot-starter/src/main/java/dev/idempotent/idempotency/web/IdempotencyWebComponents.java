@@ -1,5 +1,6 @@
 package dev.idempotent.idempotency.web;
 
+import java.lang.reflect.Method;
 import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
@@ -30,8 +31,18 @@ public final class IdempotencyWebComponents {
 	 * stored status, a header or the base URI of the problems is malformed
 	 */
 	public static void check(IdempotencyWebSettings settings) {
-		settings.requiredFor().forEach(RequiredKeyOperations.Rule::parse);
+		settings.requiredFor().forEach(IdempotentOperations.Rule::parse);
 		ResponsePolicy unused = new ResponsePolicy(settings);
+	}
+
+	/**
+	 * Returns whether Spring MVC maps requests to a method.
+	 * @param type the class of the bean
+	 * @param method its method
+	 * @return whether it is a handler method
+	 */
+	public static boolean isHandler(Class<?> type, Method method) {
+		return HandlerEntryAdvisor.isHandler(type, method);
 	}
 
 	/**
@@ -65,16 +76,17 @@ public final class IdempotencyWebComponents {
 	 * @return an interceptor of all mappings
 	 */
 	public static MappedInterceptor handlerCallInterceptor(IdempotentOperations operations) {
-		return new MappedInterceptor(null, new HandlerCallInterceptor(operations));
+		return new MappedInterceptor(null, new HandlerCallRecorder(operations::isLeased));
 	}
 
 	/**
 	 * Creates the resolver that records exceptions of handlers, before all other
 	 * resolvers. It resolves none.
+	 * @param operations the annotated handlers
 	 * @return an ordered resolver
 	 */
-	public static HandlerExceptionResolver handlerFailureRecorder() {
-		return new HandlerFailureRecorder();
+	public static HandlerExceptionResolver handlerFailureRecorder(IdempotentOperations operations) {
+		return new HandlerCallRecorder(operations::isLeased);
 	}
 
 	/**

@@ -13,8 +13,8 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
-import org.jspecify.annotations.Nullable;
 import dev.idempotent.idempotency.web.Problem.RefusedRequestException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -31,12 +31,12 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
  * @param settings the settings of each run
  * @param keySource the source of the key, unless there is an expression
  * @param keyExpression the expression of the key, or {@code null}
- * @param exclusions the parts of a request that are not in its fingerprint
+ * @param fingerprinter computes the fingerprint of a request
  * @param transactions the transactions of the work, or {@code null} under
  * {@link Guarantee#LEASE}
  */
 record IdempotentOperation(OperationSettings settings, KeySource keySource,
-		@Nullable RequestKeyExpression keyExpression, FingerprintExclusions exclusions,
+		@Nullable RequestKeyExpression keyExpression, RequestFingerprinter fingerprinter,
 		@Nullable IdempotencyTransactions transactions) {
 
 	private static final List<Class<?>> ASYNC_TYPES = List.of(Callable.class, DeferredResult.class, WebAsyncTask.class,
@@ -49,17 +49,18 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 	 * {@link Guarantee#LEASE}
 	 */
 	static IdempotentOperation ofRule(OperationSettings defaults, @Nullable IdempotencyTransactions transactions) {
-		return new IdempotentOperation(defaults, KeySource.HEADER, null, FingerprintExclusions.NOTHING, transactions);
+		return new IdempotentOperation(defaults, KeySource.HEADER, null, RequestFingerprinter.OF_EVERYTHING,
+				transactions);
 	}
 
 	/**
 	 * Creates the operation of an annotated handler.
 	 * @throws IdempotentConfigurationException if the annotation cannot be applied to it
 	 */
-	static IdempotentOperation of(Class<?> handlerType, Method method, Idempotent annotation,
-			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
-		OperationSettings settings = OperationSettings.of(handlerType, method, annotation, defaults);
-		String described = IdempotentConfigurationException.describe(handlerType, method);
+	static IdempotentOperation of(Handler handler, Idempotent annotation, OperationSettings defaults,
+			@Nullable IdempotencyTransactionSource transactionSource) {
+		OperationSettings settings = OperationSettings.of(handler.type(), handler.method(), annotation, defaults);
+		String described = handler.describe();
 		if (annotation.from() == KeySource.FINGERPRINT && annotation.key().isEmpty()
 				&& annotation.retention().isEmpty()) {
 			throw OperationSettings.mistake(described, "takes its key from the fingerprint and has no retention",
@@ -69,26 +70,25 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		if (token) {
 			checkToken(described, annotation);
 		}
-		FingerprintExclusions exclusions = exclusions(described, annotation.ignore());
-		if (exclusions.isEverything() && annotation.key().isEmpty()) {
+		RequestFingerprinter fingerprinter = fingerprinter(described, annotation.ignore());
+		if (fingerprinter.ignoresEverything() && annotation.key().isEmpty()) {
 			throw OperationSettings.mistake(described, "ignores everything and has no key",
 					"Set the part of the request that is the key, such as key = \"#body.id\", or list what to ignore.",
 					null);
 		}
 		return new IdempotentOperation(settings, annotation.from(), expression(described, annotation.key()),
-				token ? exclusions.and(RequestTokens.FIELD) : exclusions,
-				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handlerType, method, transactionSource)
-						: null);
+				token ? fingerprinter.alsoWithout(RequestTokens.FIELD) : fingerprinter,
+				(settings.guarantee() == Guarantee.TRANSACTION) ? transactions(handler, transactionSource) : null);
 	}
 
 	/**
 	 * Resolves the transactions of a handler method.
 	 * @throws IdempotentConfigurationException if it cannot run in a transaction
 	 */
-	static IdempotencyTransactions transactions(Class<?> handlerType, Method method,
+	static IdempotencyTransactions transactions(Handler handler,
 			@Nullable IdempotencyTransactionSource transactionSource) {
-		String described = IdempotentConfigurationException.describe(handlerType, method);
-		if (isAsync(method)) {
+		String described = handler.describe();
+		if (isAsync(handler.method())) {
 			throw OperationSettings.mistake(described,
 					"responds asynchronously, which Guarantee.TRANSACTION does not support",
 					"Return the response itself, or use Guarantee.LEASE.", null);
@@ -96,7 +96,7 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		if (transactionSource == null) {
 			throw OperationSettings.noDatabase(described);
 		}
-		return transactionSource.transactionsOf(handlerType, method);
+		return transactionSource.transactionsOf(handler.type(), handler.method());
 	}
 
 	/**
@@ -149,9 +149,9 @@ record IdempotentOperation(OperationSettings settings, KeySource keySource,
 		}
 	}
 
-	private static FingerprintExclusions exclusions(String described, String[] entries) {
+	private static RequestFingerprinter fingerprinter(String described, String[] entries) {
 		try {
-			return FingerprintExclusions.of(entries);
+			return RequestFingerprinter.without(entries);
 		}
 		catch (IllegalArgumentException ex) {
 			throw OperationSettings.mistake(described, "ignores " + Arrays.toString(entries) + ": " + ex.getMessage(),

@@ -1,36 +1,58 @@
 package dev.idempotent.idempotency.web;
 
-import java.lang.reflect.Method;
+import java.lang.annotation.Annotation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.idempotency.Cancels;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSummary;
-import dev.idempotent.idempotency.web.OperationTable.Handler;
-import dev.idempotent.idempotency.web.OperationTable.Target;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
 import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.mvc.condition.PathPatternsRequestCondition;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
+import org.springframework.web.util.UriTemplate;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
 
 /**
- * The operations of the annotated handlers of an application, and of those that need a
- * key by configuration. Empty until {@link #load} has been called.
+ * Finds the operation of a request: that of its annotated handler, or of a rule that it
+ * needs a key. Loaded once the mappings of the application are known; until then no
+ * request has an operation.
  */
 public final class IdempotentOperations {
 
-	private volatile @Nullable OperationTable table;
+	private volatile @Nullable Table table;
 
 	private volatile boolean callersKnown;
 
@@ -42,27 +64,24 @@ public final class IdempotentOperations {
 	 * @param transactionSource resolves the transactions of handlers, or {@code null}
 	 * without a database
 	 * @return the annotated handlers
-	 * @throws dev.idempotent.IdempotentConfigurationException if an annotation cannot be
-	 * applied to its handler
+	 * @throws IdempotentConfigurationException if an annotation cannot be applied to its
+	 * handler
 	 */
 	public List<OperationSummary> load(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings,
 			OperationSettings defaults, @Nullable IdempotencyTransactionSource transactionSource) {
-		OperationTable loaded = OperationTable.load(mappings,
-				new RequiredKeyOperations(settings.requiredFor(), defaults, transactionSource), defaults,
-				transactionSource, new ResponsePolicy(settings));
+		Table loaded = new Table(mappings, settings, defaults, transactionSource);
 		this.table = loaded;
-		return loaded.annotated()
-			.keySet()
+		return loaded.annotated.keySet()
 			.stream()
-			.map((handler) -> OperationSummary.of(handler.type(), handler.method(), annotationOf(handler.method()),
-					defaults))
+			.map((handler) -> OperationSummary.of(handler.type(), handler.method(),
+					Objects.requireNonNull(annotationOf(handler, Idempotent.class)), defaults))
 			.toList();
 	}
 
 	/**
 	 * Checks that no operation takes its key from the fingerprint alone, for applications
 	 * that cannot distinguish callers.
-	 * @throws dev.idempotent.IdempotentConfigurationException if one does
+	 * @throws IdempotentConfigurationException if one does
 	 */
 	public void rejectFingerprintKeys() {
 		reject(KeySource.FINGERPRINT,
@@ -75,7 +94,7 @@ public final class IdempotentOperations {
 	/**
 	 * Checks that no operation takes its key from a one-time token, for applications
 	 * without a secret.
-	 * @throws dev.idempotent.IdempotentConfigurationException if one does
+	 * @throws IdempotentConfigurationException if one does
 	 */
 	public void rejectTokenKeys() {
 		reject(KeySource.TOKEN, "takes its key from a one-time token, and idempotent.token.secrets is empty",
@@ -84,13 +103,11 @@ public final class IdempotentOperations {
 	}
 
 	private void reject(KeySource source, String mistake, String action) {
-		OperationTable loaded = this.table;
+		Table loaded = this.table;
 		Assert.state(loaded != null, "The operations must be loaded first");
-		loaded.annotated().forEach((handler, operation) -> {
+		loaded.annotated.forEach((handler, operation) -> {
 			if (operation.keyExpression() == null && operation.keySource() == source) {
-				throw OperationSettings.mistake(
-						IdempotentConfigurationException.describe(handler.type(), handler.method()), mistake, action,
-						null);
+				throw OperationSettings.mistake(handler.describe(), mistake, action, null);
 			}
 		});
 	}
@@ -112,43 +129,20 @@ public final class IdempotentOperations {
 	}
 
 	/**
-	 * Returns whether Spring MVC maps requests to a method.
-	 * @param type the class of the bean
-	 * @param method its method
-	 * @return whether it is a handler method
-	 */
-	public static boolean isHandler(Class<?> type, Method method) {
-		return HandlerEntryAdvisor.isHandler(type, method);
-	}
-
-	/**
-	 * Finds the operation of a mapping, or {@code null}.
-	 */
-	@Nullable Target find(@Nullable HandlerMethod handler, RequestMethod method, PathContainer pattern) {
-		OperationTable loaded = this.table;
-		return (loaded != null) ? loaded.find(handler, method, pattern) : null;
-	}
-
-	/**
 	 * Returns whether a handler is known and needs no transaction.
 	 */
 	boolean isLeased(HandlerMethod handler) {
-		OperationTable loaded = this.table;
-		IdempotentOperation operation = (loaded != null) ? loaded.annotated().get(Handler.of(handler)) : null;
+		Table loaded = this.table;
+		IdempotentOperation operation = (loaded != null) ? loaded.annotated.get(Handler.of(handler)) : null;
 		return operation != null && operation.transactions() == null;
 	}
 
-	private static Idempotent annotationOf(Method handler) {
-		return Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(handler, Idempotent.class));
-	}
-
 	/**
-	 * Finds the operation of a request, or {@code null}. Requests that match the URL
-	 * pattern and method of no operation cost only that comparison.
+	 * Finds the operation of a request, or {@code null}.
 	 */
 	@Nullable Target find(HttpServletRequest request) {
-		OperationTable loaded = this.table;
-		if (loaded == null || !loaded.prefilter().mayMatch(request) || CorsUtils.isPreFlightRequest(request)) {
+		Table loaded = this.table;
+		if (loaded == null || !loaded.includes(request.getMethod()) || CorsUtils.isPreFlightRequest(request)) {
 			return null;
 		}
 		// Like the dispatcher servlet: a filter may have parsed another URL, and an error
@@ -160,6 +154,377 @@ public final class IdempotentOperations {
 		finally {
 			ServletRequestPathUtils.setParsedRequestPath((RequestPath) parsedBefore, request);
 		}
+	}
+
+	/**
+	 * Finds the operation of a mapping, or {@code null}.
+	 * @param handler its handler, or {@code null} for one that is not a method
+	 * @param method its HTTP method
+	 * @param pattern its path pattern
+	 */
+	@Nullable Target find(@Nullable HandlerMethod handler, RequestMethod method, PathContainer pattern) {
+		Table loaded = this.table;
+		if (loaded == null) {
+			return null;
+		}
+		Target annotated = (handler != null) ? loaded.annotated(handler, null) : null;
+		return (annotated != null || !loaded.mayRequireKey(Set.of(method), pattern)) ? annotated
+				: loaded.required(handler, null);
+	}
+
+	private static <A extends Annotation> @Nullable A annotationOf(Handler handler, Class<A> type) {
+		return AnnotatedElementUtils.findMergedAnnotation(handler.method(), type);
+	}
+
+	/**
+	 * The operation of a request.
+	 *
+	 * @param operation the operation
+	 * @param handler the handler, or {@code null} if it is not a method
+	 * @param cors the CORS configuration of the handler, if any
+	 * @param cancelled the action that the operation cancels, if any
+	 * @param paired whether the operation cancels another one or can be cancelled
+	 */
+	record Target(IdempotentOperation operation, @Nullable Handler handler, @Nullable CorsConfiguration cors,
+			@Nullable IdempotentOperation cancelled, boolean paired) {
+	}
+
+	/**
+	 * The operations of an application.
+	 */
+	private static final class Table {
+
+		private final List<RequestMappingHandlerMapping> mappings;
+
+		private final OperationSettings defaults;
+
+		private final @Nullable IdempotencyTransactionSource transactionSource;
+
+		private final Map<Handler, IdempotentOperation> annotated = new HashMap<>();
+
+		/**
+		 * The mappings of annotated handlers.
+		 */
+		private final List<RequestMappingInfo> patterns = new ArrayList<>();
+
+		/**
+		 * The action of each handler that cancels another one.
+		 */
+		private final Map<Handler, Handler> actions = new HashMap<>();
+
+		private final List<Rule> rules;
+
+		/**
+		 * The methods of these mappings and rules.
+		 */
+		private final Set<String> methods = new HashSet<>();
+
+		/**
+		 * Whether one of these mappings is for all methods.
+		 */
+		private boolean anyMethod;
+
+		private final IdempotentOperation requiredUnderLease;
+
+		private final Map<Handler, IdempotentOperation> requiredInTransaction = new ConcurrentHashMap<>();
+
+		Table(List<RequestMappingHandlerMapping> mappings, IdempotencyWebSettings settings, OperationSettings defaults,
+				@Nullable IdempotencyTransactionSource transactionSource) {
+			this.mappings = mappings;
+			this.defaults = defaults;
+			this.transactionSource = transactionSource;
+			this.requiredUnderLease = IdempotentOperation.ofRule(defaults, null);
+			this.rules = Rule.matchedAs(mappings, settings.requiredFor());
+			this.rules.forEach((rule) -> this.methods.add(rule.method()));
+			loadAnnotated();
+			pairCancels(new ResponsePolicy(settings));
+			checkRequired();
+		}
+
+		private void loadAnnotated() {
+			Map<Handler, Set<String>> pathVariables = new HashMap<>();
+			this.mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((pattern, method) -> {
+				Idempotent annotation = method.getMethodAnnotation(Idempotent.class);
+				if (annotation != null) {
+					Handler handler = Handler.of(method);
+					addPattern(pattern);
+					this.annotated.put(handler,
+							IdempotentOperation.of(handler, annotation, this.defaults, this.transactionSource));
+					pathVariables.computeIfAbsent(handler, (key) -> new TreeSet<>()).addAll(pathVariablesOf(pattern));
+				}
+			}));
+			this.annotated.forEach((handler, operation) -> operation.requirePathVariables(handler.describe(),
+					pathVariables.getOrDefault(handler, Set.of())));
+		}
+
+		private void addPattern(RequestMappingInfo pattern) {
+			this.patterns.add(pattern);
+			Set<RequestMethod> mapped = pattern.getMethodsCondition().getMethods();
+			mapped.forEach((method) -> this.methods.add(method.name()));
+			if (mapped.contains(RequestMethod.GET)) {
+				this.methods.add(RequestMethod.HEAD.name());
+			}
+			this.anyMethod |= mapped.isEmpty();
+		}
+
+		private static Set<String> pathVariablesOf(RequestMappingInfo pattern) {
+			return pattern.getPatternValues()
+				.stream()
+				.flatMap((value) -> new UriTemplate(value).getVariableNames().stream())
+				.map((name) -> name.startsWith("*") ? name.substring(1) : name)
+				.collect(Collectors.toSet());
+		}
+
+		/**
+		 * Checks at start-up that each handler with a required key can have an operation.
+		 */
+		private void checkRequired() {
+			this.mappings.forEach((mapping) -> mapping.getHandlerMethods().forEach((info, handler) -> {
+				if (!handler.hasMethodAnnotation(Idempotent.class) && info.getPatternValues()
+					.stream()
+					.map(PathContainer::parsePath)
+					.anyMatch((path) -> mayRequireKey(info.getMethodsCondition().getMethods(), path))) {
+					required(handler, null);
+				}
+			}));
+		}
+
+		/**
+		 * Returns whether requests with this method can have an operation. Spares most
+		 * others from being parsed.
+		 */
+		boolean includes(String method) {
+			return this.anyMethod || this.methods.contains(method);
+		}
+
+		@Nullable Target find(HttpServletRequest request, PathContainer path) {
+			String method = request.getMethod();
+			boolean keyRequired = this.rules.stream().anyMatch((rule) -> rule.matches(method, path));
+			if (!keyRequired && !mayBeAnnotated(method, path)) {
+				return null;
+			}
+			HandlerExecutionChain chain = chainOf(request);
+			if (chain == null || !(chain.getHandler() instanceof HandlerMethod handler)) {
+				return keyRequired ? required(null, null) : null;
+			}
+			CorsConfiguration cors = cors(chain, request);
+			Target found = annotated(handler, cors);
+			return (found != null || !keyRequired) ? found : required(handler, cors);
+		}
+
+		@Nullable Target annotated(HandlerMethod method, @Nullable CorsConfiguration cors) {
+			Handler handler = Handler.of(method);
+			IdempotentOperation operation = this.annotated.get(handler);
+			if (operation == null) {
+				return null;
+			}
+			Handler action = this.actions.get(handler);
+			return new Target(operation, handler, cors, (action != null) ? this.annotated.get(action) : null,
+					action != null || this.actions.containsValue(handler));
+		}
+
+		/**
+		 * Returns the operation of a handler that is not annotated. One that is not a
+		 * method has no transactions.
+		 */
+		Target required(@Nullable HandlerMethod method, @Nullable CorsConfiguration cors) {
+			Handler handler = (method != null) ? Handler.of(method) : null;
+			IdempotentOperation operation = (handler == null || this.defaults.guarantee() != Guarantee.TRANSACTION)
+					? this.requiredUnderLease
+					: this.requiredInTransaction.computeIfAbsent(handler, (key) -> IdempotentOperation
+						.ofRule(this.defaults, IdempotentOperation.transactions(key, this.transactionSource)));
+			return new Target(operation, handler, cors, null, false);
+		}
+
+		/**
+		 * Returns whether requests to a mapping may need a key.
+		 * @param methods the mapping's methods; empty means all
+		 * @param pattern the mapping's path pattern
+		 */
+		boolean mayRequireKey(Set<RequestMethod> methods, PathContainer pattern) {
+			return this.rules.stream()
+				.anyMatch((rule) -> (methods.isEmpty() || methods.contains(RequestMethod.resolve(rule.method())))
+						&& rule.path().matches(pattern));
+		}
+
+		private boolean mayBeAnnotated(String method, PathContainer path) {
+			for (RequestMappingInfo pattern : this.patterns) {
+				if (matchesMethod(pattern, method) && matchesPath(pattern, path)) {
+					return true;
+				}
+			}
+			return false;
+		}
+
+		private static boolean matchesMethod(RequestMappingInfo pattern, String method) {
+			Set<RequestMethod> methods = pattern.getMethodsCondition().getMethods();
+			return methods.isEmpty() || methods.contains(RequestMethod.resolve(method))
+					|| (method.equals("HEAD") && methods.contains(RequestMethod.GET));
+		}
+
+		private static boolean matchesPath(RequestMappingInfo pattern, PathContainer path) {
+			PathPatternsRequestCondition patterns = pattern.getPathPatternsCondition();
+			if (patterns == null) {
+				return true;
+			}
+			for (PathPattern candidate : patterns.getPatterns()) {
+				if (candidate.matches(path)) {
+					return true;
+				}
+			}
+			return false;
+		}
+
+		private @Nullable HandlerExecutionChain chainOf(HttpServletRequest request) {
+			try {
+				for (RequestMappingHandlerMapping mapping : this.mappings) {
+					HandlerExecutionChain chain = mapping.getHandler(request);
+					if (chain != null) {
+						return chain;
+					}
+				}
+				return null;
+			}
+			catch (Exception ex) {
+				// The dispatcher servlet will reject it (405, 415, ...).
+				return null;
+			}
+		}
+
+		/**
+		 * The mapping exposes its CORS configuration only through an interceptor.
+		 */
+		private static @Nullable CorsConfiguration cors(HandlerExecutionChain chain, HttpServletRequest request) {
+			for (HandlerInterceptor interceptor : chain.getInterceptorList()) {
+				if (interceptor instanceof CorsConfigurationSource source) {
+					return source.getCorsConfiguration(request);
+				}
+			}
+			return null;
+		}
+
+		/**
+		 * Pairs the handlers that cancel others with their actions.
+		 */
+		private void pairCancels(ResponsePolicy policy) {
+			this.annotated.forEach((handler, cancel) -> {
+				Cancels annotation = annotationOf(handler, Cancels.class);
+				if (annotation != null) {
+					Handler action = actionOf(handler, annotation.value());
+					checkPair(handler, cancel, action, Objects.requireNonNull(this.annotated.get(action)));
+					if (!policy.isCommitted(HttpStatus.NO_CONTENT.value())) {
+						throw cancelMistake(handler,
+								"responds with 204 to the cancellation of an action that had no effect, and that "
+										+ "status is not stored",
+								"Add 204 to idempotent.web.stored-statuses.");
+					}
+					this.actions.put(handler, action);
+				}
+			});
+		}
+
+		private Handler actionOf(Handler cancel, String name) {
+			List<Handler> named = this.annotated.keySet()
+				.stream()
+				.filter((handler) -> Objects.requireNonNull(this.annotated.get(handler)).settings().name().equals(name))
+				.toList();
+			if (named.size() != 1) {
+				throw cancelMistake(cancel,
+						named.isEmpty() ? "cancels '" + name + "', and no @Idempotent web handler has that name"
+								: "cancels '" + name + "', and " + named.size() + " web handlers have that name",
+						"Name the handler of the action, and no other one, @Idempotent(name = \"" + name + "\").");
+			}
+			return named.get(0);
+		}
+
+		private static void checkPair(Handler handler, IdempotentOperation cancel, Handler actionHandler,
+				IdempotentOperation action) {
+			String described = actionHandler.describe();
+			if (annotationOf(actionHandler, Cancels.class) != null) {
+				throw cancelMistake(handler, "cancels " + described + ", which is itself a cancellation",
+						"Name the handler whose effect it undoes.");
+			}
+			requireFit(handler, "", cancel);
+			requireFit(handler, "cancels " + described + ", which ", action);
+			if (!Objects.requireNonNull(cancel.transactions())
+				.isSameResource(Objects.requireNonNull(action.transactions()))) {
+				throw cancelMistake(handler,
+						"cancels " + described + ", which has another transaction manager or DataSource",
+						"Let both use the same one.");
+			}
+		}
+
+		private static void requireFit(Handler handler, String subject, IdempotentOperation operation) {
+			if (operation.keyExpression() != null || operation.keySource() != KeySource.HEADER) {
+				throw cancelMistake(handler, subject + "does not take its key from the header",
+						"Use from = KeySource.HEADER without a key expression for both handlers.");
+			}
+			if (operation.transactions() == null) {
+				throw cancelMistake(handler, subject + "has Guarantee.LEASE",
+						"Use guarantee = Guarantee.TRANSACTION for both handlers.");
+			}
+		}
+
+		private static IdempotentConfigurationException cancelMistake(Handler handler, String problem, String action) {
+			return IdempotentConfigurationException.ofMethod(Cancels.class, handler.describe(), problem, action, null);
+		}
+
+	}
+
+	/**
+	 * A rule that requests need a key although their handler is not annotated.
+	 *
+	 * @param method the HTTP method
+	 * @param path the pattern of the path within the application
+	 */
+	record Rule(String method, PathPattern path) {
+
+		private static final Pattern RULE = Pattern.compile("([A-Z]+) +(/\\S*)");
+
+		/**
+		 * Parses a rule.
+		 * @param rule method and path pattern, such as {@code POST /api/**}
+		 * @throws IdempotentConfigurationException if it is malformed
+		 */
+		static Rule parse(String rule) {
+			return parse(rule, PathPatternParser.defaultInstance);
+		}
+
+		private static Rule parse(String rule, PathPatternParser parser) {
+			Matcher words = RULE.matcher(rule.strip());
+			if (!words.matches()) {
+				throw malformed("'" + rule + "' is not an HTTP method followed by a path pattern", null);
+			}
+			try {
+				return new Rule(words.group(1), parser.parse(words.group(2)));
+			}
+			catch (PatternParseException ex) {
+				throw malformed(ex.getMessage(), ex);
+			}
+		}
+
+		private static IdempotentConfigurationException malformed(String mistake, @Nullable Throwable cause) {
+			return new IdempotentConfigurationException("idempotent.web.required-for: " + mistake + ".",
+					"List HTTP methods with path patterns, such as POST /api/**.", cause);
+		}
+
+		/**
+		 * Parses rules for paths that are matched as any of the mappings does, such as
+		 * without regard to case.
+		 */
+		static List<Rule> matchedAs(List<RequestMappingHandlerMapping> mappings, List<String> rules) {
+			return mappings.stream()
+				.map((mapping) -> Objects.requireNonNullElse(mapping.getPatternParser(),
+						PathPatternParser.defaultInstance))
+				.flatMap((parser) -> rules.stream().map((rule) -> parse(rule, parser)))
+				.distinct()
+				.toList();
+		}
+
+		boolean matches(String requestMethod, PathContainer requestPath) {
+			return this.method.equals(requestMethod) && this.path.matches(requestPath);
+		}
+
 	}
 
 }

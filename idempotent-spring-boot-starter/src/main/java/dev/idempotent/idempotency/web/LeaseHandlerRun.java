@@ -1,11 +1,11 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
-import java.lang.reflect.Method;
 
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.Claimant;
-import dev.idempotent.idempotency.web.OperationTable.Handler;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -13,15 +13,18 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.filter.ShallowEtagHeaderFilter;
 
 /**
  * A run whose response is stored once it is complete, and may stream to the client
  * before.
  */
-final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingRequest.Callback {
+final class LeaseHandlerRun extends HandlerRun {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseHandlerRun.class);
 
 	/**
 	 * Set by Spring MVC for streaming handlers, to disable content caching.
@@ -33,7 +36,7 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 
 	private final ResponsePolicy policy;
 
-	private final AsyncWorkTracker work = new AsyncWorkTracker();
+	private final AsyncWork work = new AsyncWork();
 
 	/**
 	 * Whether an error page is expected, which may never be written.
@@ -64,13 +67,40 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 
 	@Override
 	HttpServletRequest wrapRequest(HttpServletRequest request, BufferedResponse response) {
-		WebAsyncUtils.getAsyncManager(request).registerCallableInterceptor(AsyncWorkTracker.class, this.work);
-		return new AsyncInterceptingRequest(request, response, this);
+		AsyncListener listener = new AsyncListener() {
+
+			@Override
+			public void onComplete(AsyncEvent event) throws IOException {
+				asyncCompleted(request, response);
+			}
+
+			@Override
+			public void onTimeout(AsyncEvent event) {
+				LeaseHandlerRun.this.work.timeOut();
+			}
+
+			@Override
+			public void onError(AsyncEvent event) {
+				asyncFailed(request, response);
+			}
+
+			@Override
+			public void onStartAsync(AsyncEvent event) {
+				// The request that restarts it registers another listener.
+			}
+
+		};
+		return this.work.wrap(request, response, listener, () -> asyncCompleting(request, response));
 	}
 
 	@Override
-	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
-		return this.work.returned(method.getReturnType(), value);
+	@Nullable Object methodReturned(Class<?> type, @Nullable Object value) {
+		return this.work.returned(type, super.methodReturned(type, value));
+	}
+
+	@Override
+	void abandon() {
+		this.claimant.release();
 	}
 
 	@Override
@@ -115,43 +145,36 @@ final class LeaseHandlerRun extends HandlerRun implements AsyncInterceptingReque
 		return this.completing;
 	}
 
-	@Override
-	public void asyncCompleting(HttpServletRequest request, BufferedResponse response) throws IOException {
+	/**
+	 * Called before the container ends the response.
+	 */
+	private void asyncCompleting(HttpServletRequest request, BufferedResponse response) {
 		if (this.outlived) {
 			this.work.ended(null);
 		}
 		else if (!isSettledByDispatch()) {
-			asyncCompleted(request, response);
+			try {
+				asyncCompleted(request, response);
+			}
+			catch (IOException ex) {
+				logger.debug("The client disconnected before its response was sent", ex);
+			}
 		}
 	}
 
-	@Override
-	public void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
-		if (isOpen(request) && !this.failed && !isErrorPageDue(response)) {
+	private void asyncCompleted(HttpServletRequest request, BufferedResponse response) throws IOException {
+		boolean errorPageDue = response.isErrorSent() && IdempotencyErrorFilter.isErrorSent(response);
+		if (isOpen(request) && !this.failed && !errorPageDue) {
 			settle(request, response);
 			storeErrorAnsweredByFilter(request);
 		}
 	}
 
 	/**
-	 * Returns whether the container will make an error dispatch for an error that was
-	 * sent.
-	 */
-	private static boolean isErrorPageDue(BufferedResponse response) {
-		return response.isErrorSent() && ErrorDetectingResponse.isErrorSent(response);
-	}
-
-	@Override
-	public void asyncTimedOut() {
-		this.work.timeOut();
-	}
-
-	/**
 	 * The client has stopped reading a stream, or the container sends an error page,
 	 * which may come after everything else has ended.
 	 */
-	@Override
-	public void asyncFailed(HttpServletRequest request, BufferedResponse response) {
+	private void asyncFailed(HttpServletRequest request, BufferedResponse response) {
 		if (isOpen(request) && response.isStreaming()) {
 			complete(request, StoredResponse.notKept());
 		}

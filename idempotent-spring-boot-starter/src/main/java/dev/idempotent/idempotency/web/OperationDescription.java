@@ -6,8 +6,11 @@ import java.util.List;
 import java.util.Set;
 
 import dev.idempotent.idempotency.KeySource;
-import dev.idempotent.idempotency.web.OperationTable.Target;
+import dev.idempotent.idempotency.web.IdempotentOperations.Target;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.method.HandlerMethod;
 
 /**
  * What the clients of an operation need to know.
@@ -16,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param formField the form field that can carry its key instead, or {@code null}
  * @param problems the problems that it may respond with, except those with status 500
  */
-public record OperationDescription(List<RequestHeaderDescription> headers, @Nullable String formField,
-		List<ProblemDescription> problems) {
+public record OperationDescription(List<Header> headers, @Nullable String formField, List<KnownProblem> problems) {
 
 	/**
 	 * The response header of a replay.
@@ -26,37 +28,52 @@ public record OperationDescription(List<RequestHeaderDescription> headers, @Null
 
 	private static final int SERVER_ERROR = 500;
 
-	static OperationDescription of(Target target, boolean callerRequired, String header, ProblemTypes types) {
+	/**
+	 * Describes the operation of a mapping.
+	 * @param operations the operations
+	 * @param settings the settings that they are described with
+	 * @param handler the handler of the mapping, or {@code null} for one that is not a
+	 * method
+	 * @param method its HTTP method, such as {@code POST}
+	 * @param pattern its path pattern
+	 * @return the description, or {@code null} if requests to it need no key
+	 */
+	public static @Nullable OperationDescription of(IdempotentOperations operations, IdempotencyWebSettings settings,
+			@Nullable HandlerMethod handler, String method, String pattern) {
+		Target target = operations.find(handler, RequestMethod.valueOf(method), PathContainer.parsePath(pattern));
+		if (target == null) {
+			return null;
+		}
 		IdempotentOperation operation = target.operation();
-		return new OperationDescription(headers(target, header),
+		ProblemTypes types = new ProblemTypes(settings.problemBaseUri());
+		return new OperationDescription(headers(target, settings.header()),
 				(operation.keyExpression() == null && operation.keySource() == KeySource.TOKEN) ? RequestTokens.FIELD
 						: null,
-				problems(target, callerRequired).stream()
+				problems(target, operations.requiresCaller(target)).stream()
 					.filter((problem) -> problem.status() != SERVER_ERROR)
-					.map((problem) -> new ProblemDescription(problem.slug(), problem.status(), problem.title(),
+					.map((problem) -> new KnownProblem(problem.slug(), problem.status(), problem.title(),
 							types.of(problem), problem.isRetryable()))
 					.toList());
 	}
 
-	private static List<RequestHeaderDescription> headers(Target target, String header) {
-		List<RequestHeaderDescription> headers = new ArrayList<>();
+	private static List<Header> headers(Target target, String header) {
+		List<Header> headers = new ArrayList<>();
 		if (target.operation().keyExpression() == null) {
 			switch (target.operation().keySource()) {
-				case HEADER -> headers.add(new RequestHeaderDescription(header, true, KeyHeader.MAX_LENGTH,
+				case HEADER -> headers.add(new Header(header, true, KeyHeader.MAX_LENGTH,
 						"Identifies the operation: one unique value per operation, such as a UUID, and the same value "
 								+ "when it is retried."));
-				case HEADER_OR_FINGERPRINT -> headers.add(new RequestHeaderDescription(header, false,
-						KeyHeader.MAX_LENGTH,
+				case HEADER_OR_FINGERPRINT -> headers.add(new Header(header, false, KeyHeader.MAX_LENGTH,
 						"Identifies the operation: one unique value per operation, such as a UUID, and the same value "
 								+ "when it is retried. Without it, an equal request counts as a retry."));
-				case TOKEN -> headers.add(new RequestHeaderDescription(header, false, KeyHeader.MAX_LENGTH,
+				case TOKEN -> headers.add(new Header(header, false, KeyHeader.MAX_LENGTH,
 						"The one-time token of the page, unless the form field " + RequestTokens.FIELD + " has it."));
 				case FINGERPRINT -> {
 				}
 			}
 		}
 		if (target.cancelled() != null) {
-			headers.add(new RequestHeaderDescription(CancelsHeader.NAME, true, CancelsHeader.MAX_LENGTH,
+			headers.add(new Header(Cancellation.HEADER, true, Cancellation.MAX_LENGTH,
 					"The idempotency key of the request to cancel, and what is known of its outcome, such as "
 							+ "\"key\"; outcome=unknown."));
 		}
@@ -86,7 +103,7 @@ public record OperationDescription(List<RequestHeaderDescription> headers, @Null
 		Set<Problem> problems = EnumSet.noneOf(Problem.class);
 		if (derived || operation.keySource() != KeySource.FINGERPRINT) {
 			problems.add(Problem.KEY_MISSING);
-			if (!operation.exclusions().isEverything() || target.cancelled() != null) {
+			if (!operation.fingerprinter().ignoresEverything() || target.cancelled() != null) {
 				problems.add(Problem.KEY_REUSED);
 			}
 		}
@@ -97,6 +114,31 @@ public record OperationDescription(List<RequestHeaderDescription> headers, @Null
 			problems.addAll(Set.of(Problem.TOKEN_REFUSED, Problem.TOKEN_EXPIRED));
 		}
 		return problems;
+	}
+
+	/**
+	 * A request header of an operation.
+	 *
+	 * @param name its name
+	 * @param required whether a request without it is refused
+	 * @param maxLength the most characters that it can have; at least one
+	 * @param text what it means
+	 */
+	public record Header(String name, boolean required, int maxLength, String text) {
+
+	}
+
+	/**
+	 * A problem that an operation may respond with.
+	 *
+	 * @param name the end of its type, such as {@code in-progress}
+	 * @param status its HTTP status
+	 * @param title its title
+	 * @param type its type
+	 * @param retryable whether the same request can succeed later
+	 */
+	public record KnownProblem(String name, int status, String title, String type, boolean retryable) {
+
 	}
 
 }

@@ -1,9 +1,12 @@
 package dev.idempotent.idempotency.web;
 
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
+import dev.idempotent.idempotency.Fingerprint;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -43,12 +46,11 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 		}
 		if (request.getHeader(HttpHeaders.AUTHORIZATION) != null) {
 			// The header does not identify the caller: refreshed tokens and signatures
-			// differ between
-			// attempts.
-			throw Problem.CALLER_UNKNOWN.refusal(
-					"Nothing was done: the request has credentials (Authorization), but no filter has derived a principal from "
-							+ "them, so the caller of its idempotency key is unknown. Authenticate callers in a filter, or "
-							+ "declare a bean of type IdempotencyScopeResolver.");
+			// differ between attempts.
+			throw Problem.CALLER_UNKNOWN
+				.refusal("Nothing was done: the request has credentials (Authorization), but no filter has derived a "
+						+ "principal from them, so the caller of its idempotency key is unknown. Authenticate callers "
+						+ "in a filter, or declare a bean of type IdempotencyScopeResolver.");
 		}
 		return "";
 	}
@@ -56,13 +58,27 @@ public final class PrincipalScopeResolver implements IdempotencyScopeResolver {
 	private String scope(Principal principal) {
 		String name = principal.getName();
 		if (name == null || name.isBlank()) {
-			throw Problem.CALLER_UNKNOWN.refusal(
-					"Nothing was done: the principal of this request has no name, so the caller of its idempotency key is "
-							+ "unknown. For a token without 'sub', configure another claim "
-							+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "
-							+ "IdempotencyScopeResolver.");
+			throw Problem.CALLER_UNKNOWN
+				.refusal("Nothing was done: the principal of this request has no name, so the caller of its "
+						+ "idempotency key is unknown. For a token without 'sub', configure another claim "
+						+ "(spring.security.oauth2.resourceserver.jwt.principal-claim-name), or declare a bean of type "
+						+ "IdempotencyScopeResolver.");
 		}
-		return PrincipalScope.of(this.issuer.apply(principal), name);
+		return scopeOf(this.issuer.apply(principal), name);
+	}
+
+	/**
+	 * Returns the scope of the keys of a named principal.
+	 * @param issuer the issuer of the name, or {@code null}
+	 * @param name the name of the principal
+	 * @return a digest of both
+	 */
+	public static String scopeOf(@Nullable String issuer, String name) {
+		return Fingerprint
+			.of(Stream.of("principal", (issuer != null) ? issuer : "", name)
+				.map((part) -> part.getBytes(StandardCharsets.UTF_8))
+				.toList())
+			.digest();
 	}
 
 }

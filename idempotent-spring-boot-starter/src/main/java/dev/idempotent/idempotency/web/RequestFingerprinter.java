@@ -2,95 +2,139 @@ package dev.idempotent.idempotency.web;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.function.Function;
 
 import dev.idempotent.idempotency.Fingerprint;
-import jakarta.servlet.http.HttpServletRequest;
+import dev.idempotent.idempotency.Idempotent;
+import dev.idempotent.idempotency.json.CanonicalJson;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonPointer;
 
 /**
- * Computes the fingerprint of a request from its method, path, query parameters and
- * content, each prefixed with its size. The spelling of percent-encoding, the order of
- * parameter names and insignificant differences in JSON do not change it.
+ * Computes the fingerprint of a request from its method, path, query and content, without
+ * what is ignored of them. JSON is compared by its meaning, anything else by its bytes.
  */
 final class RequestFingerprinter {
 
-	private final List<byte[]> parts = new ArrayList<>();
+	static final RequestFingerprinter OF_EVERYTHING = without();
 
-	private final FingerprintExclusions exclusions;
+	/**
+	 * Parameters of the URL and of forms that are ignored.
+	 */
+	private final Set<String> ignored;
 
-	private RequestFingerprinter(FingerprintExclusions exclusions) {
-		this.exclusions = exclusions;
+	private final CanonicalJson json;
+
+	private RequestFingerprinter(Set<String> ignored, CanonicalJson json) {
+		this.ignored = ignored;
+		this.json = json;
 	}
 
-	static Fingerprint fingerprint(HttpServletRequest request, ReadRequest.Content content,
-			FingerprintExclusions exclusions) {
-		if (exclusions.isEverything()) {
-			return Fingerprint.of(List.of());
-		}
-		RequestFingerprinter fingerprinter = new RequestFingerprinter(exclusions);
-		fingerprinter.add(request.getMethod());
-		fingerprinter.addPath(request.getRequestURI());
-		fingerprinter.add(QueryParameters.of(request), PercentEncoding::decode);
-		fingerprinter.add(content);
-		return Fingerprint.of(fingerprinter.parts);
-	}
-
-	private void addPath(String path) {
-		int position = this.parts.size();
-		int start = 0;
-		for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', start)) {
-			add(PercentEncoding.normalize(path.substring(start, slash)));
-			start = slash + 1;
-		}
-		add(PercentEncoding.normalize(path.substring(start)));
-		this.parts.add(position, encode(this.parts.size() - position));
-	}
-
-	private void add(SortedMap<String, List<String>> parameters, Function<String, @Nullable String> name) {
-		int position = this.parts.size();
-		int count = 0;
-		for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
-			if (isIncluded(name.apply(parameter.getKey()))) {
-				count++;
-				add(parameter.getKey());
-				this.parts.add(encode(parameter.getValue().size()));
-				parameter.getValue().forEach(this::add);
+	/**
+	 * Creates a fingerprinter from the entries of an annotation.
+	 * @throws IllegalArgumentException if one is blank or a pointer to the whole body, or
+	 * if there are others beside {@code *}
+	 */
+	static RequestFingerprinter without(String... entries) {
+		Set<String> parameters = new HashSet<>();
+		Set<JsonPointer> members = new HashSet<>();
+		for (String entry : entries) {
+			if (entry.isBlank() || entry.equals("/")) {
+				throw new IllegalArgumentException("an entry is blank or has no name");
+			}
+			if (entry.startsWith("/")) {
+				members.add(JsonPointer.compile(entry));
+			}
+			else {
+				parameters.add(entry);
 			}
 		}
-		this.parts.add(position, encode(count));
+		if (parameters.contains(Idempotent.EVERYTHING) && entries.length > 1) {
+			throw new IllegalArgumentException("'*' must be the only entry");
+		}
+		return new RequestFingerprinter(parameters, CanonicalJson.without(members));
 	}
 
-	private void add(ReadRequest.Content content) {
-		if (content instanceof ReadRequest.Body body) {
-			byte[] canonical = body.isJson() ? this.exclusions.json().encode(body.bytes()) : null;
-			add((canonical != null) ? "json" : "raw");
-			this.parts.add((canonical != null) ? canonical : body.bytes());
+	/**
+	 * Returns a fingerprinter that also ignores a parameter.
+	 */
+	RequestFingerprinter alsoWithout(String parameter) {
+		Set<String> all = new HashSet<>(this.ignored);
+		all.add(parameter);
+		return new RequestFingerprinter(all, this.json);
+	}
+
+	/**
+	 * Returns whether requests with the same key are always the same.
+	 */
+	boolean ignoresEverything() {
+		return this.ignored.contains(Idempotent.EVERYTHING);
+	}
+
+	Fingerprint fingerprint(BufferedRequest request) {
+		List<byte[]> parts = new ArrayList<>();
+		if (!ignoresEverything()) {
+			add(parts, request.getMethod());
+			addPath(parts, request.getRequestURI());
+			addParameters(parts, RequestUrl.query(request), RequestUrl::decode);
+			addContent(parts, request);
 		}
-		else if (content instanceof ReadRequest.Form form) {
-			add("form");
-			add(form.fields(), (name) -> name);
+		return Fingerprint.of(parts);
+	}
+
+	private static void addPath(List<byte[]> parts, String path) {
+		int position = parts.size();
+		for (String segment : path.split("/", -1)) {
+			add(parts, RequestUrl.normalize(segment));
 		}
-		else if (content instanceof ReadRequest.Multipart multipart) {
-			add("multipart");
-			multipart.parts().stream().filter((part) -> isIncluded(part.name())).forEach((part) -> {
-				add(part.name());
-				add(part.fileName());
-				add(part.contentType());
-				add(part.digest());
-			});
+		parts.add(position, encode(parts.size() - position));
+	}
+
+	private void addParameters(List<byte[]> parts, SortedMap<String, List<String>> parameters,
+			Function<String, @Nullable String> name) {
+		int position = parts.size();
+		int count = 0;
+		for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
+			String decoded = name.apply(parameter.getKey());
+			if (decoded == null || !this.ignored.contains(decoded)) {
+				count++;
+				add(parts, parameter.getKey());
+				parts.add(encode(parameter.getValue().size()));
+				parameter.getValue().forEach((value) -> add(parts, value));
+			}
+		}
+		parts.add(position, encode(count));
+	}
+
+	private void addContent(List<byte[]> parts, BufferedRequest request) {
+		SortedMap<String, List<String>> form = request.form();
+		List<List<String>> multipart = request.parts();
+		if (form != null) {
+			add(parts, "form");
+			addParameters(parts, form, (name) -> name);
+		}
+		else if (multipart != null) {
+			add(parts, "multipart");
+			for (List<String> part : multipart) {
+				if (!this.ignored.contains(part.get(0))) {
+					part.forEach((text) -> add(parts, text));
+				}
+			}
+		}
+		else {
+			byte[] canonical = request.isJson() ? this.json.encode(request.body()) : null;
+			add(parts, (canonical != null) ? "json" : "raw");
+			parts.add((canonical != null) ? canonical : request.body());
 		}
 	}
 
-	private boolean isIncluded(@Nullable String parameter) {
-		return parameter == null || !this.exclusions.parameters().contains(parameter);
-	}
-
-	private void add(String text) {
-		this.parts.add(text.getBytes(StandardCharsets.UTF_8));
+	private static void add(List<byte[]> parts, String text) {
+		parts.add(text.getBytes(StandardCharsets.UTF_8));
 	}
 
 	private static byte[] encode(int number) {

@@ -77,23 +77,24 @@ final class RequestKeyExpression {
 	 * @throws RefusedRequestException if it reads a part of the request that is not UTF-8
 	 * or has half of a character, or a body that contains a number of extreme scale
 	 */
-	@Nullable String evaluate(HttpServletRequest request, byte[] body) {
+	@Nullable String evaluate(BufferedRequest request) {
 		requireUtf8(request);
 		Map<String, @Nullable Object> variables = new HashMap<>();
 		variables.put("headers", headers(request));
-		variables.put("query", this.readsQuery ? QueryParameters.first(request) : null);
+		variables.put("query", this.readsQuery ? RequestUrl.firstOfQuery(request) : null);
 		variables.put("path", request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE));
 		variables.put("principal", request.getUserPrincipal());
 		try {
-			variables.put("body", this.readsBody ? tree(body) : null);
+			variables.put("body", this.readsBody ? tree(request.body()) : null);
 			return this.expression.evaluate(variables);
 		}
 		catch (EvaluationException | JacksonException ex) {
 			return null;
 		}
 		catch (IllegalArgumentException ex) {
-			throw Problem.REQUEST_MALFORMED.refusal(
-					"This operation derives its idempotency key from a text of the request that has half of a character.");
+			throw Problem.REQUEST_MALFORMED
+				.refusal("This operation derives its idempotency key from a text of the request that has half of a "
+						+ "character.");
 		}
 	}
 
@@ -101,9 +102,9 @@ final class RequestKeyExpression {
 	 * In another charset, the handler would read other texts, and two of them could have
 	 * one key.
 	 */
-	private void requireUtf8(HttpServletRequest request) {
-		String part = (this.readsBody && !RequestReader.isUtf8(request)) ? "body"
-				: (this.readsPath && PercentEncoding.decode(request.getRequestURI()) == null) ? "path" : null;
+	private void requireUtf8(BufferedRequest request) {
+		String part = (this.readsBody && !request.isUtf8()) ? "body"
+				: (this.readsPath && RequestUrl.decode(request.getRequestURI()) == null) ? "path" : null;
 		if (part != null) {
 			throw Problem.REQUEST_MALFORMED
 				.refusal("This operation derives its idempotency key from the " + part + ", which must be UTF-8.");

@@ -44,9 +44,8 @@ public final class RequestTokens {
 	 * @throws RefusedRequestException if the token is missing, malformed, ambiguous or
 	 * not authentic
 	 */
-	TokenCheck check(ReadRequest read, KeyHeader header, String purpose) {
-		HttpServletRequest request = read.request();
-		TokenCheck check = this.tokens.get().verify(text(read, header), purpose, caller(request));
+	TokenCheck check(BufferedRequest request, KeyHeader header, String purpose) {
+		TokenCheck check = this.tokens.get().verify(text(request, header), purpose, caller(request));
 		return switch (check.outcome()) {
 			case VALID, EXPIRED -> check;
 			case MALFORMED -> throw malformed("The value is not a one-time token. Load the page again.");
@@ -59,12 +58,12 @@ public final class RequestTokens {
 		return (principal != null) ? principal : this.authenticated.get();
 	}
 
-	private static String text(ReadRequest read, KeyHeader header) {
-		if (QueryParameters.of(read.request()).containsKey(FIELD)) {
+	private static String text(BufferedRequest request, KeyHeader header) {
+		if (RequestUrl.query(request).containsKey(FIELD)) {
 			throw malformed("A token must not be in the URL. Send it in the form or in a header.");
 		}
-		Set<String> values = new LinkedHashSet<>(formValues(read));
-		String sent = header.read(read.request());
+		Set<String> values = new LinkedHashSet<>(formValues(request));
+		String sent = header.read(request);
 		if (sent != null) {
 			values.add(sent);
 		}
@@ -82,9 +81,9 @@ public final class RequestTokens {
 	 * Reads the field of a form that the container has parsed. Its parameters include
 	 * those of the URL, which do not have this one.
 	 */
-	private static List<String> formValues(ReadRequest read) {
-		String[] values = (read.content() instanceof ReadRequest.Body) ? null
-				: read.request().getParameterValues(FIELD);
+	private static List<String> formValues(BufferedRequest request) {
+		boolean parsed = request.form() != null || request.parts() != null;
+		String[] values = parsed ? request.getParameterValues(FIELD) : null;
 		return (values != null) ? List.of(values) : List.of();
 	}
 

@@ -1,7 +1,7 @@
 package dev.idempotent.idempotency.web;
 
 import java.io.IOException;
-import java.lang.reflect.Method;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.IdempotencyClaimLostException;
@@ -10,15 +10,21 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.TransactionalClaimant;
 import dev.idempotent.idempotency.claim.WorkRolledBackException;
-import dev.idempotent.idempotency.web.OperationTable.Handler;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.ModelAndView;
 
 /**
  * A run whose response commits with its work. The first dispatch runs the handler and
@@ -31,74 +37,69 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	private final ResponsePolicy policy;
 
-	private final CommitFailureResolver commitFailureResolver;
+	/**
+	 * Resolves failed commits; called on first use.
+	 */
+	private final Supplier<HandlerExceptionResolver> exceptionResolver;
 
 	private final @Nullable CorsConfiguration cors;
 
 	private final Thread thread = Thread.currentThread();
 
-	private boolean called;
-
-	private boolean advised;
-
-	private boolean methodEntered;
-
-	private boolean methodReturned;
-
-	private volatile boolean failed;
-
 	private @Nullable Throwable failure;
+
+	/**
+	 * Whether the method was called where it must not run.
+	 */
+	private volatile boolean entryRefused;
 
 	private boolean rolledBack;
 
 	TransactionalHandlerRun(TransactionalClaimant claimant, @Nullable Handler handler, ResponsePolicy policy,
-			CommitFailureResolver commitFailureResolver, @Nullable CorsConfiguration cors) {
+			Supplier<HandlerExceptionResolver> exceptionResolver, @Nullable CorsConfiguration cors) {
 		super(claimant.context(), handler);
 		this.claimant = claimant;
 		this.policy = policy;
-		this.commitFailureResolver = commitFailureResolver;
+		this.exceptionResolver = exceptionResolver;
 		this.cors = cors;
 	}
 
 	@Override
-	void answersWithoutHandler() {
-		super.answersWithoutHandler();
-		this.called = true;
+	void abandon() {
+		this.claimant.rollback();
+		this.claimant.release();
 	}
 
 	/**
 	 * Each call has a transaction of its own.
 	 */
 	@Override
-	void handlerCalled(HandlerMethod method) {
-		if (this.called) {
+	void handlerCalled(HandlerMethod method, boolean advised, boolean entryWatched) {
+		if (isCalled()) {
 			throw refused(method + " was called a second time in one transaction, by a forward or an include.", null);
 		}
-		this.advised = isAdvised(method);
-		if (this.advised && !HandlerEntryAdvisor.isWatched(method.getBean(), method.getMethod())) {
+		if (advised && !entryWatched) {
 			throw refused(method + " has advice that could hide its failures: its proxy is frozen or opaque, or "
 					+ "other advice was added last.", null);
 		}
-		super.handlerCalled(method);
-		this.called = true;
+		super.handlerCalled(method, advised, entryWatched);
 	}
 
 	/**
 	 * The work of an attempt that has failed cannot be undone without the transaction.
 	 */
 	@Override
-	void handlerEntered() {
+	void methodEntered() {
 		if (Thread.currentThread() != this.thread) {
-			this.failed = true;
+			this.entryRefused = true;
 			throw refused("The handler was called on another thread, which does not have its transaction.", null);
 		}
-		if (this.methodEntered) {
-			this.failed = true;
+		if (isEntered()) {
+			this.entryRefused = true;
 			throw refused("The handler was called a second time in one transaction, by advice such as @Retryable.",
 					this.failure);
 		}
-		super.handlerEntered();
-		this.methodEntered = true;
+		super.methodEntered();
 		BufferedResponse response = response();
 		if (response != null) {
 			response.markStart();
@@ -112,29 +113,24 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	@Override
-	@Nullable Object handlerReturned(Method method, @Nullable Object value) {
-		this.methodReturned = true;
-		return super.handlerReturned(method, value);
+	void methodFailed(Throwable ex) {
+		super.methodFailed(ex);
+		this.failure = ex;
+		withdrawRedirect();
 	}
 
 	@Override
-	void handlerFailed(Throwable failure) {
-		super.handlerFailed(failure);
-		fail();
-		this.failure = failure;
+	void handlingFailed(Exception ex) {
+		super.handlingFailed(ex);
+		withdrawRedirect();
 	}
 
-	@Override
-	void handlingFailed(Exception failure) {
-		super.handlingFailed(failure);
-		fail();
-	}
-
-	private void fail() {
-		this.failed = true;
+	/**
+	 * The work behind the redirect will be rolled back.
+	 */
+	private void withdrawRedirect() {
 		BufferedResponse response = response();
 		if (response != null) {
-			// The work behind the redirect will be rolled back.
 			response.withdrawRedirect();
 		}
 	}
@@ -146,7 +142,21 @@ final class TransactionalHandlerRun extends HandlerRun {
 
 	@Override
 	HttpServletRequest wrapRequest(HttpServletRequest request, BufferedResponse response) {
-		return new SynchronousRequest(request);
+		return new HttpServletRequestWrapper(request) {
+
+			@Override
+			public AsyncContext startAsync() {
+				throw new IllegalStateException("A handler under Guarantee.TRANSACTION cannot respond asynchronously: "
+						+ "its transaction is bound to the thread. Respond before the method returns, or use "
+						+ "Guarantee.LEASE.");
+			}
+
+			@Override
+			public AsyncContext startAsync(ServletRequest asyncRequest, ServletResponse asyncResponse) {
+				return startAsync();
+			}
+
+		};
 	}
 
 	@Override
@@ -176,7 +186,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 	}
 
 	private void settle(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
-		boolean returned = hasReturned() && !this.rolledBack && !buffered.isErrorSent();
+		boolean returned = isCallReturned() && !this.rolledBack && !buffered.isErrorSent();
 		if (returned && commits(buffered)) {
 			commit(request, buffered);
 			return;
@@ -199,16 +209,9 @@ final class TransactionalHandlerRun extends HandlerRun {
 		}
 	}
 
-	/**
-	 * Without advice, the call by Spring MVC is that of the handler.
-	 */
-	private boolean isDone() {
-		return this.called && !this.failed && (!this.advised || this.methodReturned);
-	}
-
 	private boolean commits(BufferedResponse buffered) {
-		return isDone() && !buffered.isTooLong() && !this.claimant.isRollbackOnly()
-				&& this.policy.isCommitted(buffered.getStatus());
+		return isCallReturned() && isMethodReturned() && !this.entryRefused && !buffered.isTooLong()
+				&& !this.claimant.isRollbackOnly() && this.policy.isCommitted(buffered.getStatus());
 	}
 
 	private void commit(HttpServletRequest request, BufferedResponse buffered) throws IOException, ServletException {
@@ -231,7 +234,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 				return;
 			}
 			buffered.restoreStart(request);
-			handlingFailed(this.commitFailureResolver.resolve(request, buffered, ex.getCause()));
+			handlingFailed(resolve(request, buffered, ex.getCause()));
 			sendErrorIfUnanswered(request, buffered);
 			answerRolledBack(request, buffered);
 		}
@@ -239,6 +242,35 @@ final class TransactionalHandlerRun extends HandlerRun {
 			close(request);
 			respondInstead(request, buffered).refuseOutcomeUnknown(ex);
 		}
+	}
+
+	/**
+	 * Lets the exception handlers of the application resolve the failure of a commit,
+	 * such as a violated constraint, as if the handler had thrown it.
+	 * @return the exception that was resolved
+	 * @throws ServletException if no exception handler of the application resolves the
+	 * failure
+	 */
+	private Exception resolve(HttpServletRequest request, HttpServletResponse response, @Nullable Throwable cause)
+			throws ServletException {
+		request.removeAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE);
+		Object handler = request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
+		if (handler instanceof HandlerMethod method) {
+			// It may have a bean name, and the handlers of exceptions are called on the
+			// bean.
+			handler = method.createWithResolvedBean();
+		}
+		Exception exception = (cause instanceof Exception ex) ? ex
+				: new ServletException("Committing the work of a handler has failed", cause);
+		ModelAndView answer = this.exceptionResolver.get().resolveException(request, response, handler, exception);
+		if (answer != null && answer.isEmpty()) {
+			return exception;
+		}
+		if (exception instanceof RuntimeException unresolved) {
+			throw unresolved;
+		}
+		throw (exception instanceof ServletException unresolved) ? unresolved
+				: new ServletException("Committing the work of a handler has failed", exception);
 	}
 
 	/**
@@ -264,13 +296,21 @@ final class TransactionalHandlerRun extends HandlerRun {
 		try {
 			Claim claim = this.claimant.completeAfterRollback(toStore);
 			close(request);
-			Reply toSend = claim.<Reply, RuntimeException>fold((acquired) -> {
+			if (claim instanceof Claim.Completed completed && completed.response().equals(toStore)) {
+				buffered.sendBuffered();
+			}
+			else if (claim instanceof Claim.Completed completed) {
+				respondInstead(request, buffered).replay(completed.response());
+			}
+			else if (claim instanceof Claim.Pending) {
+				respondInstead(request, buffered).refuse(Problem.IN_PROGRESS);
+			}
+			else if (claim instanceof Claim.Mismatched) {
+				respondInstead(request, buffered).refuse(Problem.KEY_REUSED);
+			}
+			else {
 				throw new IllegalStateException("The key is still claimed after its response was stored");
-			}, (pending) -> () -> respondInstead(request, buffered).refuse(Problem.IN_PROGRESS),
-					(completed) -> completed.response().equals(toStore) ? buffered::sendBuffered
-							: () -> respondInstead(request, buffered).replay(completed.response()),
-					(mismatched) -> () -> respondInstead(request, buffered).refuse(Problem.KEY_REUSED));
-			toSend.send();
+			}
 		}
 		catch (WorkRolledBackException ex) {
 			release(request);
@@ -309,12 +349,6 @@ final class TransactionalHandlerRun extends HandlerRun {
 	private void release(HttpServletRequest request) {
 		this.claimant.release();
 		close(request);
-	}
-
-	private interface Reply {
-
-		void send() throws IOException;
-
 	}
 
 }

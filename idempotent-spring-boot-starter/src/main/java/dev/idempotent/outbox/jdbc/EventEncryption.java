@@ -13,6 +13,7 @@ import dev.idempotent.encryption.PayloadCipherException.Reason;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,29 +67,35 @@ final class EventEncryption {
 	/**
 	 * Returns an event as it is delivered, or with the reason why it cannot be.
 	 */
-	EventRow decrypt(EventRow row) {
-		SerializedEvent event = row.event();
-		if (row.unreadable() != null) {
-			return row;
+	Claim decrypt(Claim claim) {
+		SerializedEvent event = claim.event();
+		if (claim.undeliverable() != null) {
+			return claim;
 		}
 		if (!isMarked(event)) {
-			return this.readPlaintext ? row : row.because(new Outcome.Reject(
+			return this.readPlaintext ? claim : because(claim, new Outcome.Reject(
 					"The payload is not encrypted, and idempotent.encryption.read-plaintext is false"));
 		}
 		Map<String, String> headers = unmarked(event);
 		try {
-			return new EventRow(with(event, decrypt(event.payload(), context(event, headers)), headers), null);
+			return new Claim(claim.lane(), with(event, decrypt(event.payload(), context(event, headers)), headers),
+					null);
 		}
 		catch (PayloadCipherException ex) {
 			String reason = CANNOT + ex.getMessage();
-			return row.because((ex.reason() == Reason.KEY_UNAVAILABLE) ? new Outcome.Retry(reason, null)
+			return because(claim, (ex.reason() == Reason.KEY_UNAVAILABLE) ? new Outcome.Retry(reason, null)
 					: new Outcome.Reject(reason));
 		}
 		catch (RuntimeException ex) {
 			// Its message could contain data.
 			logger.debug("A payload could not be decrypted", ex);
-			return row.because(new Outcome.Retry(CANNOT + "the cipher failed with " + ex.getClass().getName(), null));
+			return because(claim,
+					new Outcome.Retry(CANNOT + "the cipher failed with " + ex.getClass().getName(), null));
 		}
+	}
+
+	private static Claim because(Claim claim, Outcome reason) {
+		return new Claim(claim.lane(), claim.event(), reason);
 	}
 
 	private byte[] decrypt(byte[] encrypted, byte[] context) {

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,9 +13,9 @@ import java.util.UUID;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
-import dev.idempotent.outbox.OutboxStore.EventLease;
 import dev.idempotent.outbox.SerializedEvent;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.IncorrectUpdateSemanticsDataAccessException;
 
 /**
@@ -33,60 +34,55 @@ final class EventInsert {
 	 */
 	private static final long BYTES = 3_000_000;
 
+	private static final String PACKET = "select @@max_allowed_packet";
+
+	private final Database database;
+
 	private final String into;
 
 	private final String row;
 
 	private final String select;
 
-	private final Database database;
-
-	private EventInsert(Database database, String table, String keyHash) {
+	/**
+	 * Creates an insert.
+	 * @param delayed whether each row has the milliseconds until it is due
+	 */
+	EventInsert(Database database, String table, boolean delayed) {
 		this.database = database;
-		this.into = "insert into " + table + " (" + keyHash + EventColumn.list(EventColumn.APPENDED.stream())
-				+ ", attempts, claim_id, claimed_by, available_at) values ";
+		this.into = "insert into " + table + " (lane, " + EventColumns.NAMES + (delayed ? ", due_at" : "")
+				+ ") values ";
+		this.row = "(?, " + EventColumns.PARAMETERS + (delayed ? ", " + database.millisFromNow() : "") + ")";
 		this.select = "select id, event_id from " + table + " where id >= ? and event_id in (";
-		this.row = "(" + (keyHash.isEmpty() ? "" : "?, ") + "?, ".repeat(EventColumn.APPENDED.size()) + "?, ?, ?, "
-				+ database.millisFromNow() + ")";
 	}
 
 	/**
-	 * Returns inserts into the table of unordered events.
+	 * Inserts events in their order.
+	 * @return their row ids, in the same order
 	 */
-	static EventInsert unordered(Database database, OutboxTables tables) {
-		return new EventInsert(database, tables.event(), "");
-	}
-
-	/**
-	 * Returns inserts into the table of ordered events.
-	 */
-	static EventInsert ordered(Database database, OutboxTables tables) {
-		return new EventInsert(database, tables.ordered(), "key_hash, ");
-	}
-
-	List<SerializedEvent> insert(Connection connection, List<InsertedRow> events) {
-		List<SerializedEvent> rows = new ArrayList<>(events.size());
+	List<Long> insert(Connection connection, List<NewRow> rows) {
+		List<Long> ids = new ArrayList<>(rows.size());
 		int from = 0;
-		while (from < events.size()) {
-			int to = end(events, from);
-			if (this.database == Database.MYSQL && bytes(events.get(from).event()) > BYTES) {
-				PacketLimit.check(connection, events.get(from).event());
+		while (from < rows.size()) {
+			int to = end(rows, from);
+			if (this.database == Database.MYSQL && bytes(rows.get(from).event()) > BYTES) {
+				checkPacket(connection, rows.get(from).event());
 			}
-			rows.addAll(insertChunk(connection, events.subList(from, to)));
+			ids.addAll(insertChunk(connection, rows.subList(from, to)));
 			from = to;
 		}
-		return rows;
+		return ids;
 	}
 
 	/**
 	 * Returns the end of the statement that begins with an event and has at least that
 	 * one.
 	 */
-	private static int end(List<InsertedRow> events, int from) {
+	private static int end(List<NewRow> rows, int from) {
 		int to = from + 1;
-		long left = BYTES - bytes(events.get(from).event());
-		while (to < events.size() && to - from < ROWS && bytes(events.get(to).event()) <= left) {
-			left -= bytes(events.get(to).event());
+		long left = BYTES - bytes(rows.get(from).event());
+		while (to < rows.size() && to - from < ROWS && bytes(rows.get(to).event()) <= left) {
+			left -= bytes(rows.get(to).event());
 			to++;
 		}
 		return to;
@@ -105,114 +101,112 @@ final class EventInsert {
 		return 2L * event.payload().length + 4 * characters;
 	}
 
-	private List<SerializedEvent> insertChunk(Connection connection, List<InsertedRow> rows) {
-		List<SerializedEvent> events = rows.stream().map(InsertedRow::event).toList();
-		String sql = this.into + (this.row + ", ").repeat(events.size() - 1) + this.row;
-		try (PreparedStatement statement = connection.prepareStatement(sql, generated())) {
+	/**
+	 * Rejects an event that exceeds the limit of MySQL and MariaDB for one statement.
+	 * They close the connection of a client that exceeds it, without an error.
+	 */
+	private static void checkPacket(Connection connection, SerializedEvent event) {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(PACKET)) {
+			if (row.next() && written(event.payload()) >= row.getLong(1)) {
+				throw new DataIntegrityViolationException(
+						("An event of type '%s' is too large for the database: its payload has %d bytes, and "
+								+ "max_allowed_packet is %d. Store the content elsewhere and append a reference to it, "
+								+ "or increase max_allowed_packet")
+							.formatted(event.type(), event.payload().length, row.getLong(1)));
+			}
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(PACKET, ex);
+		}
+	}
+
+	/**
+	 * Returns the size on the wire: drivers escape some bytes.
+	 */
+	private static long written(byte[] payload) {
+		long length = payload.length;
+		for (byte each : payload) {
+			length += (each == 0 || each == '\'' || each == '"' || each == '\\') ? 1 : 0;
+		}
+		return length;
+	}
+
+	private List<Long> insertChunk(Connection connection, List<NewRow> rows) {
+		String sql = this.into + (this.row + ", ").repeat(rows.size() - 1) + this.row;
+		String[] generated = (this.database == Database.MYSQL) ? new String[] { "id" }
+				: new String[] { "id", "event_id" };
+		try (PreparedStatement statement = connection.prepareStatement(sql, generated)) {
 			List<@Nullable Object> parameters = new ArrayList<>();
-			rows.forEach((each) -> addRow(parameters, each));
+			for (NewRow each : rows) {
+				parameters.add(each.lane());
+				EventColumns.addTo(parameters, each.event(), this.database);
+				if (each.delayMillis() > 0) {
+					parameters.add(each.delayMillis());
+				}
+			}
 			Statements.bind(statement, parameters);
 			statement.executeUpdate();
-			return withRows(rows, rows(connection, statement, events));
+			Map<UUID, Long> ids = ids(connection, statement, rows);
+			return rows.stream().map((each) -> known(ids.get(each.event().id()))).toList();
 		}
 		catch (SQLException ex) {
 			throw Statements.translate(this.into, ex);
 		}
 	}
 
-	private String[] generated() {
-		return (this.database == Database.MYSQL) ? new String[] { "id" } : new String[] { "id", "event_id" };
-	}
-
-	private void addRow(List<@Nullable Object> parameters, InsertedRow inserted) {
-		EventLease lease = inserted.lease();
-		if (inserted.keyHash() != null) {
-			parameters.add(inserted.keyHash());
+	private static Long known(@Nullable Long id) {
+		if (id == null) {
+			throw new IncorrectUpdateSemanticsDataAccessException(
+					"The database inserted an event without returning its row; is there a trigger on the table?");
 		}
-		for (EventColumn column : EventColumn.APPENDED) {
-			Object value = column.of(inserted.event());
-			parameters.add((value instanceof UUID id) ? this.database.parameter(id) : value);
-		}
-		parameters.add((lease != null) ? 1 : 0);
-		parameters.add((lease != null) ? this.database.parameter(lease.claimId()) : null);
-		parameters.add((lease != null) ? lease.owner() : null);
-		parameters.add((lease != null) ? lease.duration().toMillis() : inserted.delayMillis());
+		return id;
 	}
 
 	/**
 	 * The rows by event: the database may return them in any order.
 	 */
-	private Map<UUID, Long> rows(Connection connection, PreparedStatement inserted, List<SerializedEvent> events)
+	private Map<UUID, Long> ids(Connection connection, PreparedStatement inserted, List<NewRow> rows)
 			throws SQLException {
+		Map<UUID, Long> ids = new HashMap<>();
 		try (ResultSet keys = inserted.getGeneratedKeys()) {
-			return (this.database == Database.MYSQL) ? inOrder(connection, keys, events) : byId(keys);
+			if (this.database != Database.MYSQL) {
+				while (keys.next()) {
+					ids.put(UUID.fromString(keys.getString(2)), keys.getLong(1));
+				}
+				return ids;
+			}
+			for (NewRow row : rows) {
+				if (keys.next()) {
+					ids.put(row.event().id(), keys.getLong(1));
+				}
+			}
 		}
-	}
-
-	private static Map<UUID, Long> byId(ResultSet keys) throws SQLException {
-		Map<UUID, Long> rows = new HashMap<>();
-		while (keys.next()) {
-			rows.put(UUID.fromString(keys.getString(2)), keys.getLong(1));
-		}
-		return rows;
+		return (ids.size() == 1 && rows.size() > 1) ? from(connection, ids.values().iterator().next(), rows) : ids;
 	}
 
 	/**
 	 * MySQL returns the rows of one insert in its order, but the MariaDB driver returns
 	 * only the first by default.
 	 */
-	private Map<UUID, Long> inOrder(Connection connection, ResultSet keys, List<SerializedEvent> events)
-			throws SQLException {
-		Map<UUID, Long> rows = new HashMap<>();
-		for (SerializedEvent event : events) {
-			if (keys.next()) {
-				rows.put(event.id(), keys.getLong(1));
-			}
-		}
-		return (rows.size() == 1 && events.size() > 1) ? from(connection, rows.values().iterator().next(), events)
-				: rows;
-	}
-
-	private Map<UUID, Long> from(Connection connection, long first, List<SerializedEvent> events) {
-		String sql = this.select + "?, ".repeat(events.size() - 1) + "?) order by id limit " + events.size();
+	private Map<UUID, Long> from(Connection connection, long first, List<NewRow> rows) {
+		String sql = this.select + "?, ".repeat(rows.size() - 1) + "?) order by id limit " + rows.size();
 		List<Object> parameters = new ArrayList<>(List.of(first));
-		events.forEach((event) -> parameters.add(this.database.parameter(event.id())));
-		Map<UUID, Long> rows = new HashMap<>();
+		rows.forEach((row) -> parameters.add(this.database.parameter(row.event().id())));
+		Map<UUID, Long> ids = new HashMap<>();
 		Statements
 			.query(connection, sql, parameters,
 					(row, number) -> Map.entry(UUID.fromString(row.getString("event_id")), row.getLong("id")))
-			.forEach((row) -> rows.put(row.getKey(), row.getValue()));
-		return rows;
-	}
-
-	private static List<SerializedEvent> withRows(List<InsertedRow> events, Map<UUID, Long> rows) {
-		return events.stream().map((inserted) -> {
-			Long row = rows.get(inserted.event().id());
-			if (row == null) {
-				throw unknownRow();
-			}
-			return inserted.event().withRow(row, (inserted.lease() != null) ? 1 : 0);
-		}).toList();
-	}
-
-	private static IncorrectUpdateSemanticsDataAccessException unknownRow() {
-		return new IncorrectUpdateSemanticsDataAccessException(
-				"The database inserted an event without returning its row; is there a trigger on the table?");
+			.forEach((row) -> ids.put(row.getKey(), row.getValue()));
+		return ids;
 	}
 
 	/**
 	 * A row to insert.
 	 *
-	 * @param keyHash the hash of an ordered event, or {@code null}
-	 * @param lease the lease, or {@code null} for none
-	 * @param delayMillis when an event without a lease is due
+	 * @param event as it is stored
+	 * @param delayMillis until it is due; 0 for an event without a delay
 	 */
-	record InsertedRow(SerializedEvent event, @Nullable Long keyHash, @Nullable EventLease lease, long delayMillis) {
-
-		InsertedRow(SerializedEvent event, @Nullable Long keyHash, @Nullable EventLease lease) {
-			this(event, keyHash, lease, 0);
-		}
-
+	record NewRow(long lane, SerializedEvent event, long delayMillis) {
 	}
 
 }

@@ -1,20 +1,27 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
+import java.util.UUID;
+import java.util.function.BiConsumer;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DuplicateKeyException;
 
 /**
- * The dead events of a {@link JdbcOutboxStore}. Moves and deletes them in batches, each
- * in a transaction of its own.
+ * The dead events of an outbox. Moves and deletes them in batches, each in a transaction
+ * of its own. Skips rows that another transaction has locked.
  */
 public final class JdbcDeadEvents implements DeadEvents {
 
@@ -29,9 +36,9 @@ public final class JdbcDeadEvents implements DeadEvents {
 	private final OutboxTables tables;
 
 	/**
-	 * Creates the dead events of a store.
-	 * @param dataSource the data source of the store
-	 * @param tables the tables of the store
+	 * Creates the dead events of an outbox.
+	 * @param dataSource the data source of the application's transactions
+	 * @param tables the tables
 	 */
 	public JdbcDeadEvents(DataSource dataSource, OutboxTables tables) {
 		this.database = new OutboxDatabase(dataSource);
@@ -40,27 +47,90 @@ public final class JdbcDeadEvents implements DeadEvents {
 
 	@Override
 	public List<DeadEvent> list(DeadFilter filter, long after, int limit) {
-		DeadRows rows = rows();
-		return this.database.run((connection) -> rows.read(connection, filter, after, limit));
+		Database kind = this.database.kind();
+		List<Object> parameters = new ArrayList<>(List.of(after));
+		String sql = "select id, event_id, type, topic, attempts, " + kind.millisSince("died_at")
+				+ " as age, last_error, octet_length(payload) as bytes from " + this.tables.dead() + " where id > ?"
+				+ OutboxOperations.matching(kind, filter, parameters) + " order by id limit " + limit;
+		return this.database
+			.run((connection) -> Statements.query(connection, sql, parameters, (row, number) -> event(row)));
 	}
 
+	private static DeadEvent event(ResultSet row) throws SQLException {
+		return new DeadEvent(UUID.fromString(row.getString("event_id")), row.getLong("id"), row.getString("type"),
+				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
+				row.getString("last_error"), row.getLong("bytes"));
+	}
+
+	/**
+	 * Events return to their lanes with the ids of their rows, unless these are taken: a
+	 * sequence repeats ids after its table was truncated. Their age begins again.
+	 */
 	@Override
 	public int retry(DeadFilter filter) {
-		DeadRows rows = rows();
-		EventMoves moves = new EventMoves(this.database.kind(), this.tables);
-		return eachBatch((after, last) -> this.database.move(moves, (move, connection) -> {
-			List<Long> locked = rows.lock(connection, filter, after, last, BATCH);
-			move.retryDead(connection, locked);
-			rows.delete(connection, locked);
-			return locked;
-		}));
+		return eachBatch(filter, (connection, rows) -> toEvents(connection, "id, ", "sequence, ", rows),
+				(connection, rows) -> toEvents(connection, "", "", rows));
 	}
 
 	@Override
 	public int discard(DeadFilter filter) {
-		DeadRows rows = rows();
-		return eachBatch((after, last) -> this.database.runInTransaction(
-				(connection) -> delete(connection, rows, rows.lock(connection, filter, after, last, BATCH))));
+		return eachBatch(filter, this::delete, this::delete);
+	}
+
+	private void toEvents(Connection connection, String id, String sequence, List<Long> rows) {
+		Statements.update(connection,
+				"insert into " + this.tables.event() + " (" + id + "lane, " + EventColumns.NAMES + ") select "
+						+ sequence + "lane, " + EventColumns.NAMES + " from " + this.tables.dead() + " where id"
+						+ OutboxTables.in(rows) + " order by id");
+		delete(connection, rows);
+	}
+
+	private void delete(Connection connection, List<Long> rows) {
+		Statements.update(connection, "delete from " + this.tables.dead() + " where id" + OutboxTables.in(rows));
+	}
+
+	/**
+	 * Changes events in batches. Not beyond the last row at the beginning: an event that
+	 * becomes dead again gets a new row behind it.
+	 * @param ifTaken what to do with a batch if an id is taken
+	 */
+	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Long>> step,
+			BiConsumer<Connection, List<Long>> ifTaken) {
+		long last = this.database
+			.run((connection) -> Statements.query(connection, "select max(id) from " + this.tables.dead(), List.of(),
+					(row, number) -> row.getLong(1)))
+			.get(0);
+		int done = 0;
+		long after = 0;
+		List<Long> batch;
+		do {
+			List<Object> parameters = new ArrayList<>(List.of(after, last));
+			String condition = " where id > ? and id <= ?"
+					+ OutboxOperations.matching(this.database.kind(), filter, parameters);
+			try {
+				batch = change(condition, parameters, BATCH, step);
+			}
+			catch (DuplicateKeyException ex) {
+				batch = change(condition, parameters, BATCH, ifTaken);
+			}
+			done += batch.size();
+			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
+		}
+		while (batch.size() == BATCH);
+		return done;
+	}
+
+	private List<Long> change(String condition, List<Object> parameters, int limit,
+			BiConsumer<Connection, List<Long>> step) {
+		return this.database.runInTransaction((connection) -> {
+			List<Long> locked = Statements.query(connection, "select id from " + this.tables.dead() + condition
+					+ " order by id limit " + limit + " for update skip locked", parameters,
+					(row, number) -> row.getLong(1));
+			if (!locked.isEmpty()) {
+				step.accept(connection, locked);
+			}
+			return locked;
+		});
 	}
 
 	/**
@@ -81,38 +151,9 @@ public final class JdbcDeadEvents implements DeadEvents {
 	}
 
 	private int sweep(Duration retention, int limit) {
-		DeadRows rows = rows();
-		return this.database
-			.runInTransaction(
-					(connection) -> delete(connection, rows, rows.lockOlderThan(connection, retention, limit)))
+		return change(" where " + this.database.kind().millisSince("died_at") + " >= ?", List.of(retention.toMillis()),
+				limit, this::delete)
 			.size();
-	}
-
-	private static List<Long> delete(Connection connection, DeadRows rows, List<Long> locked) {
-		rows.delete(connection, locked);
-		return locked;
-	}
-
-	/**
-	 * Not beyond the last row at the beginning: an event that becomes dead again gets a
-	 * new row behind it.
-	 */
-	private int eachBatch(BiFunction<Long, Long, List<Long>> step) {
-		long last = this.database.run(rows()::last);
-		int done = 0;
-		long after = 0;
-		List<Long> batch;
-		do {
-			batch = step.apply(after, last);
-			done += batch.size();
-			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
-		}
-		while (batch.size() == BATCH);
-		return done;
-	}
-
-	private DeadRows rows() {
-		return new DeadRows(this.database.kind(), this.tables);
 	}
 
 }

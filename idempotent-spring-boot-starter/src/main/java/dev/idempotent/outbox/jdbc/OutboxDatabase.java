@@ -1,10 +1,12 @@
 package dev.idempotent.outbox.jdbc;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.function.BiFunction;
+import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -13,8 +15,8 @@ import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.Statements;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
@@ -31,17 +33,32 @@ final class OutboxDatabase {
 	 */
 	private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
+	/**
+	 * The tables can be empty for hours and then fill within seconds: a plan that was
+	 * made for an empty one must not read a full one. Lost claims and deletes only repeat
+	 * events.
+	 */
+	private static final String SETTINGS = "select set_config('enable_seqscan', 'off', true), "
+			+ "set_config('enable_bitmapscan', 'off', true), set_config('synchronous_commit', 'off', true); ";
+
 	private final DataSource dataSource;
 
 	private final NonTransactionalConnections connections;
 
 	private volatile @Nullable Database detected;
 
-	private volatile @Nullable Boolean unfit;
+	private volatile @Nullable Boolean suitable;
 
 	OutboxDatabase(DataSource dataSource) {
 		this.dataSource = NonTransactionalConnections.withoutTransactions(dataSource);
 		this.connections = new NonTransactionalConnections(dataSource);
+	}
+
+	/**
+	 * The data source whose connections transactions bind to their threads.
+	 */
+	DataSource dataSource() {
+		return this.dataSource;
 	}
 
 	/**
@@ -88,22 +105,54 @@ final class OutboxDatabase {
 	 * transactions of the application.
 	 */
 	<T> T query(Function<Connection, T> work) {
-		Boolean known = this.unfit;
-		if (known == null) {
-			known = run(OutboxDatabase::isUnfit);
-			this.unfit = known;
-		}
-		return known ? runInTransaction(work) : run(work);
+		return commitsAtOnce() ? run(work) : runInTransaction(work);
 	}
 
 	/**
-	 * Returns whether the isolation of the pool is not suitable for queries.
+	 * Runs one statement of PostgreSQL that finds its rows by index, in one round trip: a
+	 * query, or a change that a crash of the server may undo. Repeats it if it conflicts
+	 * with another one.
+	 * @param arrays a statement with one array of {@code bigint} for each parameter
+	 * @param result reads what the statement has returned
 	 */
-	private static boolean isUnfit(Connection connection) {
+	<T> T runAtOnce(String sql, List<Long[]> arrays, PreparedStatementCallback<T> result) {
+		Function<Connection, T> work = (connection) -> {
+			// The settings end with the transaction, which is this call if there is no
+			// other.
+			try (PreparedStatement statement = connection.prepareStatement(SETTINGS + sql)) {
+				int index = 1;
+				for (Long[] array : arrays) {
+					statement.setArray(index++, connection.createArrayOf("bigint", array));
+				}
+				statement.execute();
+				statement.getMoreResults();
+				return result.doInPreparedStatement(statement);
+			}
+			catch (SQLException ex) {
+				throw Statements.translate(sql, ex);
+			}
+		};
+		return commitsAtOnce() ? repeated(() -> run(work)) : runInTransaction(work);
+	}
+
+	/**
+	 * Returns whether the isolation of the pool is suitable for statements that commit
+	 * one by one.
+	 */
+	private boolean commitsAtOnce() {
+		Boolean known = this.suitable;
+		if (known == null) {
+			known = run((connection) -> isSuitable(kind(connection), connection));
+			this.suitable = known;
+		}
+		return known;
+	}
+
+	private static boolean isSuitable(Database kind, Connection connection) {
 		try {
 			int isolation = connection.getTransactionIsolation();
-			return isolation == Connection.TRANSACTION_SERIALIZABLE
-					|| isolation == Connection.TRANSACTION_READ_UNCOMMITTED;
+			return isolation == Connection.TRANSACTION_READ_COMMITTED
+					|| (kind != Database.POSTGRESQL && isolation == Connection.TRANSACTION_REPEATABLE_READ);
 		}
 		catch (SQLException ex) {
 			throw Statements.translate("", ex);
@@ -121,11 +170,15 @@ final class OutboxDatabase {
 	 * Runs work in one transaction, which is repeated if it conflicts with another one.
 	 */
 	<T> T runInTransaction(Function<Connection, T> work) {
+		return repeated(() -> runOnce(work));
+	}
+
+	private static <T> T repeated(Supplier<T> step) {
 		long begun = System.nanoTime();
 		int attempt = 1;
 		while (true) {
 			try {
-				return runOnce(work);
+				return step.get();
 			}
 			catch (PessimisticLockingFailureException ex) {
 				boolean waited = ex instanceof CannotAcquireLockException;
@@ -133,19 +186,6 @@ final class OutboxDatabase {
 					throw ex;
 				}
 			}
-		}
-	}
-
-	/**
-	 * Moves rows between tables in one transaction, to new rows where the old ones are
-	 * taken: a sequence repeats row ids after its table was truncated.
-	 */
-	<T> T move(EventMoves moves, BiFunction<EventMoves, Connection, T> work) {
-		try {
-			return runInTransaction((connection) -> work.apply(moves, connection));
-		}
-		catch (DuplicateKeyException ex) {
-			return runInTransaction((connection) -> work.apply(moves.toFreeRows(), connection));
 		}
 	}
 

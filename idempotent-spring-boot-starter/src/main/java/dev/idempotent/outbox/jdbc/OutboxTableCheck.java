@@ -1,10 +1,15 @@
 package dev.idempotent.outbox.jdbc;
 
+import java.sql.Connection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import dev.idempotent.jdbc.RoutingDataSources;
 import dev.idempotent.jdbc.Statements;
@@ -14,6 +19,10 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * Checks at the start that the database can store the events of an outbox.
  */
 public final class OutboxTableCheck {
+
+	private static final String REASON = " Events could be delivered in another order than that of their transactions.";
+
+	private static final String OR = ", or set idempotent.outbox.order=none.";
 
 	private final DataSource dataSource;
 
@@ -69,9 +78,61 @@ public final class OutboxTableCheck {
 	 */
 	public void requireIncreasingRows() {
 		this.database.run((connection) -> {
-			new OrderedIds(this.tables).require(this.database.kind(connection), connection);
+			switch (this.database.kind(connection)) {
+				case POSTGRESQL -> requireSequence(connection);
+				case MYSQL -> requireCounter(connection);
+				// All sessions share one cache of its sequences.
+				case H2 -> {
+				}
+			}
 			return true;
 		});
+	}
+
+	private void requireSequence(Connection connection) {
+		String alter = "alter table " + this.tables.event() + " alter column id set ";
+		Statements
+			.query(connection,
+					"select seqcache, seqincrement, seqcycle from pg_sequence "
+							+ "where seqrelid = pg_get_serial_sequence(?, 'id')::regclass",
+					List.of(this.tables.event()),
+					(row, number) -> new Sequence(row.getLong(1), row.getLong(2), row.getBoolean(3)))
+			.forEach((sequence) -> {
+				reject(sequence.cache() > 1, "each session caches " + sequence.cache() + " of its values",
+						alter + "cache 1");
+				reject(sequence.increment() < 1, "its values decrease", alter + "increment 1");
+				reject(sequence.cycles(), "its values repeat", alter + "no cycle");
+			});
+	}
+
+	private void reject(boolean rejected, String why, String statement) {
+		if (rejected) {
+			throw new IdempotentConfigurationException(
+					"The sequence of %s.id does not increase with each insert: %s.".formatted(this.tables.event(), why)
+							+ REASON,
+					"Run '" + statement + "'" + OR, null);
+		}
+	}
+
+	private static void requireCounter(Connection connection) {
+		Map<String, String> variables = Statements
+			.query(connection, "show variables where variable_name in ('auto_increment_increment', 'wsrep_on')",
+					List.of(), (row, number) -> Map.entry(row.getString(1), row.getString(2)))
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+		if (variables.getOrDefault("wsrep_on", "OFF").equalsIgnoreCase("ON")) {
+			throw new IdempotentConfigurationException(
+					"The database is a node of a cluster whose nodes number rows "
+							+ "independently of each other (wsrep_on is ON)." + REASON,
+					"Use a database with one primary server" + OR, null);
+		}
+		String increment = variables.getOrDefault("auto_increment_increment", "1");
+		if (!increment.equals("1")) {
+			throw new IdempotentConfigurationException(
+					"auto_increment_increment is " + increment
+							+ ", as for several servers that number rows independently of each other." + REASON,
+					"Set auto_increment_increment to 1 and write to one server only" + OR, null);
+		}
 	}
 
 	/**
@@ -81,9 +142,7 @@ public final class OutboxTableCheck {
 	 */
 	public boolean hasTables() {
 		try {
-			this.database
-				.runOnce((connection) -> new TableProbe(this.tables).read(this.database.kind(connection), connection));
-			return true;
+			return this.database.runOnce(this::hasTables);
 		}
 		catch (InvalidDataAccessResourceUsageException ex) {
 			return false;
@@ -91,7 +150,23 @@ public final class OutboxTableCheck {
 	}
 
 	/**
-	 * Checks whether the database has the table of pending events, whatever its columns.
+	 * Selects no rows from each table.
+	 */
+	private boolean hasTables(Connection connection) {
+		String event = "lane, id, created_at, " + EventColumns.NAMES;
+		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), event + ", attempts, due_at, last_error",
+				this.tables.delayed(), event + ", due_at", this.tables.dead(),
+				event + ", sequence, attempts, last_error, died_at", this.tables.control(), "topic, paused_at"));
+		if (this.database.kind(connection) != Database.POSTGRESQL) {
+			all.put(this.tables.transaction(), "id");
+		}
+		all.forEach((table, columns) -> Statements.query(connection,
+				"select " + columns + " from " + table + " where 1 = 0", List.of(), (row, number) -> number));
+		return true;
+	}
+
+	/**
+	 * Checks whether the database has the table of events, whatever its columns.
 	 * @return whether events could be appended although other tables are missing
 	 * @throws org.springframework.dao.DataAccessException if the database does not answer
 	 */
@@ -120,6 +195,9 @@ public final class OutboxTableCheck {
 	 */
 	public String howToCreateTables() {
 		return OutboxTables.howToCreate();
+	}
+
+	private record Sequence(long cache, long increment, boolean cycles) {
 	}
 
 }

@@ -22,7 +22,7 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
-	 * The table of pending events, those without a failed attempt.
+	 * The table of events that can be delivered.
 	 * @return the table's name
 	 */
 	public String event() {
@@ -30,11 +30,11 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
-	 * The table of events that are delivered in the order of their keys.
+	 * The table of events that are to be delivered later.
 	 * @return the table's name
 	 */
-	public String ordered() {
-		return this.prefix + "ordered";
+	public String delayed() {
+		return this.prefix + "delayed";
 	}
 
 	/**
@@ -54,14 +54,6 @@ public record OutboxTables(String prefix) {
 	}
 
 	/**
-	 * The table of waiting events, those that wait for their next attempt.
-	 * @return the table's name
-	 */
-	public String waiting() {
-		return this.prefix + "waiting";
-	}
-
-	/**
 	 * The table of dead events, those without a next attempt.
 	 * @return the table's name
 	 */
@@ -74,7 +66,7 @@ public record OutboxTables(String prefix) {
 	 */
 	String missing() {
 		return "the database lacks the tables of the outbox ("
-				+ String.join(", ", event(), ordered(), waiting(), dead(), control()) + ", and except on PostgreSQL "
+				+ String.join(", ", event(), delayed(), dead(), control()) + ", and except on PostgreSQL "
 				+ transaction() + "), or they have other columns";
 	}
 
@@ -82,13 +74,8 @@ public record OutboxTables(String prefix) {
 	 * Describes how to create the tables, as a sentence without a full stop.
 	 */
 	static String howToCreate() {
-		return "Run the script schema-*.sql for your database (it is in the jar, in "
-				+ OutboxTables.class.getPackageName().replace('.', '/')
-				+ "), or set idempotent.outbox.initialize-schema=always";
-	}
-
-	String of(boolean waiting) {
-		return waiting ? waiting() : event();
+		return "Run the script " + Database.script("<database>", "outbox")
+				+ " (it is in the jar), or set idempotent.outbox.initialize-schema=always";
 	}
 
 	/**

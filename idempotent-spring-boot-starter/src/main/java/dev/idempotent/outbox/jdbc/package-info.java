@@ -1,6 +1,6 @@
 /**
- * Stores events in tables of the application's database: pending, waiting and dead
- * events. The only package of the outbox that uses JDBC.
+ * Stores events in tables of the application's database. The only package of the outbox
+ * that uses JDBC.
  */
 @NullMarked
 package dev.idempotent.outbox.jdbc;

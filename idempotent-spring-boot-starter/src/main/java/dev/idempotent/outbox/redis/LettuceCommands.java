@@ -1,8 +1,11 @@
 package dev.idempotent.outbox.redis;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.redis.LuaScript;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.NestedMultiOutput;
@@ -21,21 +24,41 @@ final class LettuceCommands {
 
 	private static final ByteArrayCodec CODEC = ByteArrayCodec.INSTANCE;
 
+	private static final byte[] ADD = LuaScript.of(LettuceCommands.class, "add.lua")
+		.text()
+		.getBytes(StandardCharsets.UTF_8);
+
 	private LettuceCommands() {
 	}
 
-	static AsyncCommand<byte[], byte[], String> xadd(SerializedEvent event, @Nullable Long maxLength) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()));
+	static AsyncCommand<byte[], byte[], String> xadd(String stream, @Nullable Long maxLength, List<byte[]> fields) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(stream));
 		if (maxLength != null) {
 			args.add("MAXLEN").add("~").add(maxLength.longValue());
 		}
 		args.add("*");
-		EntryFields.forEach(event, (name, value) -> args.add(name).add(value));
+		fields.forEach(args::add);
 		return new AsyncCommand<>(new Command<>(CommandType.XADD, new StatusOutput<>(CODEC), args));
 	}
 
+	/**
+	 * Adds the fields of events to their stream up to the first that is refused.
+	 */
+	static AsyncCommand<byte[], byte[], List<Object>> addRun(String stream, @Nullable Long maxLength,
+			List<List<byte[]>> entries) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(ADD)
+			.add(1)
+			.addKey(EventCommand.bytes(stream))
+			.add((maxLength != null) ? maxLength.toString() : "");
+		for (List<byte[]> fields : entries) {
+			args.add(fields.size());
+			fields.forEach(args::add);
+		}
+		return new AsyncCommand<>(new Command<>(CommandType.EVAL, new NestedMultiOutput<>(CODEC), args));
+	}
+
 	static AsyncCommand<byte[], byte[], Long> publish(SerializedEvent event) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EntryFields.bytes(event.destination()))
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).addKey(EventCommand.bytes(event.destination()))
 			.addValue(CloudEventJson.write(event));
 		return new AsyncCommand<>(new Command<>(CommandType.PUBLISH, new IntegerOutput<>(CODEC), args));
 	}
@@ -49,9 +72,8 @@ final class LettuceCommands {
 				new Command<>(CommandType.HELLO, new NestedMultiOutput<>(CODEC), new CommandArgs<>(CODEC)));
 	}
 
-	static AsyncCommand<byte[], byte[], Long> wait(ReplicaConfirmation required) {
-		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(required.replicas())
-			.add(required.timeout().toMillis());
+	static AsyncCommand<byte[], byte[], Long> wait(int replicas, Duration timeout) {
+		CommandArgs<byte[], byte[]> args = new CommandArgs<>(CODEC).add(replicas).add(timeout.toMillis());
 		return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(CODEC), args));
 	}
 

@@ -1,12 +1,17 @@
 package dev.idempotent.outbox.redis;
 
+import java.time.Duration;
 import java.util.List;
 
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -24,13 +29,12 @@ public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseab
 	 */
 	public static final String PREFIX = "redis-channel";
 
-	private final EventSender sender;
+	private static final Logger logger = LoggerFactory.getLogger(RedisChannelPublisher.class);
 
-	private final @Nullable DedicatedRedisConnections connections;
+	private final RedisSender sender;
 
-	private RedisChannelPublisher(EventSender sender, @Nullable DedicatedRedisConnections connections) {
+	private RedisChannelPublisher(RedisSender sender) {
 		this.sender = sender;
-		this.connections = connections;
 	}
 
 	/**
@@ -42,7 +46,7 @@ public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseab
 	 */
 	public static RedisChannelPublisher pipelined(DedicatedRedisConnections connections, Runnable unreceived) {
 		return new RedisChannelPublisher(
-				new PipelinedSender(connections, command(unreceived), ReplicaConfirmation.NONE), connections);
+				new RedisSender(new ChannelCommand(unreceived), connections, 0, Duration.ZERO));
 	}
 
 	/**
@@ -52,12 +56,7 @@ public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseab
 	 * @return the publisher
 	 */
 	public static RedisChannelPublisher sequential(RedisConnectionFactory application, Runnable unreceived) {
-		return new RedisChannelPublisher(new SequentialSender(application, command(unreceived)), null);
-	}
-
-	private static EventCommand command(Runnable unreceived) {
-		UnreceivedEvents events = new UnreceivedEvents(unreceived);
-		return new ChannelCommand(events::add);
+		return new RedisChannelPublisher(new RedisSender(new ChannelCommand(unreceived), application));
 	}
 
 	@Override
@@ -72,9 +71,78 @@ public final class RedisChannelPublisher implements OutboxPublisher, AutoCloseab
 
 	@Override
 	public void close() {
-		if (this.connections != null) {
-			this.connections.close();
+		this.sender.close();
+	}
+
+	/**
+	 * Publishes an event to a channel. Logs the first event that no client has received,
+	 * then a summary at most once a minute.
+	 */
+	private static final class ChannelCommand implements EventCommand {
+
+		private static final long PAUSE = Duration.ofMinutes(1).toNanos();
+
+		private final Runnable observer;
+
+		private long notLogged;
+
+		private long nextLine = System.nanoTime();
+
+		ChannelCommand(Runnable observer) {
+			this.observer = observer;
 		}
+
+		@Override
+		public AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event) {
+			return LettuceCommands.publish(event);
+		}
+
+		@Override
+		public @Nullable Object execute(RedisConnection connection, SerializedEvent event) {
+			return connection.publish(EventCommand.bytes(event.destination()), CloudEventJson.write(event));
+		}
+
+		@Override
+		public boolean isAcceptedByReplicas() {
+			return true;
+		}
+
+		/**
+		 * A node of a Cluster counts its own clients only.
+		 */
+		@Override
+		public void confirmed(SerializedEvent event, @Nullable Object reply, boolean cluster) {
+			if (!cluster && reply instanceof Long receivers && receivers == 0) {
+				warn(event);
+			}
+		}
+
+		private void warn(SerializedEvent event) {
+			this.observer.run();
+			long unreceived = due();
+			if (unreceived > 0) {
+				logger.warn(
+						"{} published with no receiver, the latest to {}. Redis keeps nothing for clients that "
+								+ "subscribe later: use redis-stream for events that must reach disconnected consumers",
+						(unreceived == 1) ? "An event was" : unreceived + " events were", event.topic());
+			}
+		}
+
+		/**
+		 * How many events to report now.
+		 */
+		private synchronized long due() {
+			this.notLogged++;
+			long now = System.nanoTime();
+			if (now - this.nextLine < 0) {
+				return 0;
+			}
+			this.nextLine = now + PAUSE;
+			long unreceived = this.notLogged;
+			this.notLogged = 0;
+			return unreceived;
+		}
+
 	}
 
 }

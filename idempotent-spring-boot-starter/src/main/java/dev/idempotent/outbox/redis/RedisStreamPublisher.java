@@ -1,14 +1,23 @@
 package dev.idempotent.outbox.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
 
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import io.lettuce.core.protocol.AsyncCommand;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStreamCommands.TrimOptions;
+import org.springframework.data.redis.connection.RedisStreamCommands.XAddOptions;
+import org.springframework.data.redis.connection.stream.StreamRecords;
 
 /**
  * Adds events to Redis Streams: an event with the topic {@code redis-stream:orders} is
@@ -25,13 +34,10 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 */
 	public static final String PREFIX = "redis-stream";
 
-	private final EventSender sender;
+	private final RedisSender sender;
 
-	private final @Nullable DedicatedRedisConnections connections;
-
-	private RedisStreamPublisher(EventSender sender, @Nullable DedicatedRedisConnections connections) {
+	private RedisStreamPublisher(RedisSender sender) {
 		this.sender = sender;
-		this.connections = connections;
 	}
 
 	/**
@@ -49,8 +55,8 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 */
 	public static RedisStreamPublisher pipelined(DedicatedRedisConnections connections, @Nullable Long maxLength,
 			int waitReplicas, Duration waitTimeout) {
-		return new RedisStreamPublisher(new PipelinedSender(connections, new StreamCommand(maxLength),
-				new ReplicaConfirmation(waitReplicas, waitTimeout)), connections);
+		return new RedisStreamPublisher(
+				new RedisSender(new StreamCommand(maxLength), connections, waitReplicas, waitTimeout));
 	}
 
 	/**
@@ -61,12 +67,20 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 	 * @return the publisher
 	 */
 	public static RedisStreamPublisher sequential(RedisConnectionFactory application, @Nullable Long maxLength) {
-		return new RedisStreamPublisher(new SequentialSender(application, new StreamCommand(maxLength)), null);
+		return new RedisStreamPublisher(new RedisSender(new StreamCommand(maxLength), application));
 	}
 
 	@Override
 	public String prefix() {
 		return PREFIX;
+	}
+
+	/**
+	 * The events of a key are one command, or are sent one after the other.
+	 */
+	@Override
+	public boolean keepsOrder() {
+		return true;
 	}
 
 	@Override
@@ -76,9 +90,69 @@ public final class RedisStreamPublisher implements OutboxPublisher, AutoCloseabl
 
 	@Override
 	public void close() {
-		if (this.connections != null) {
-			this.connections.close();
+		this.sender.close();
+	}
+
+	/**
+	 * Adds an event to a stream.
+	 *
+	 * @param maxLength the approximate number of entries that a stream keeps, or
+	 * {@code null}
+	 */
+	private record StreamCommand(@Nullable Long maxLength) implements EventCommand {
+
+		private static final byte[] PAYLOAD = EventCommand.bytes("payload");
+
+		@Override
+		public AsyncCommand<byte[], byte[], ?> pipelined(SerializedEvent event) {
+			return LettuceCommands.xadd(event.destination(), this.maxLength, fields(event));
 		}
+
+		@Override
+		public boolean keepsOrder() {
+			return true;
+		}
+
+		@Override
+		public AsyncCommand<byte[], byte[], List<Object>> pipelined(List<SerializedEvent> run) {
+			return LettuceCommands.addRun(run.get(0).destination(), this.maxLength,
+					run.stream().map(StreamCommand::fields).toList());
+		}
+
+		private static List<byte[]> fields(SerializedEvent event) {
+			List<byte[]> fields = new ArrayList<>();
+			forEachField(event, (name, value) -> {
+				fields.add(name);
+				fields.add(value);
+			});
+			return fields;
+		}
+
+		@Override
+		@SuppressWarnings("ArrayAsKeyOfSetOrMap") // Required by Spring Data, never
+													// used for look-up.
+		public @Nullable Object execute(RedisConnection connection, SerializedEvent event) {
+			Map<byte[], byte[]> fields = new LinkedHashMap<>();
+			forEachField(event, fields::put);
+			XAddOptions options = (this.maxLength != null)
+					? XAddOptions.trim(TrimOptions.maxLen(this.maxLength).approximate()) : XAddOptions.none();
+			return connection.streamCommands()
+				.xAdd(StreamRecords.newRecord().in(EventCommand.bytes(event.destination())).ofBytes(fields), options);
+		}
+
+		/**
+		 * Skips a header named {@code payload}, which would hide the payload of the
+		 * event.
+		 */
+		private static void forEachField(SerializedEvent event, BiConsumer<byte[], byte[]> field) {
+			event.headers().forEach((name, value) -> {
+				if (!name.equals("payload")) {
+					field.accept(EventCommand.bytes(name), EventCommand.bytes(value));
+				}
+			});
+			field.accept(PAYLOAD, event.payload());
+		}
+
 	}
 
 }

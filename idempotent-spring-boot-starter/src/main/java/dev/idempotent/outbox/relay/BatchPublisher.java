@@ -1,13 +1,14 @@
 package dev.idempotent.outbox.relay;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.UUID;
-import java.util.stream.Collectors;
+import java.util.function.BooleanSupplier;
 
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
@@ -18,71 +19,64 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes a batch so that a single event cannot block the others. If the publisher
- * throws, the batch is halved until the event at fault is alone. Events suspected of
- * making the destination seem unavailable are published alone, after the others.
+ * throws, the batch is halved until the event at fault is alone.
+ * <p>
+ * The first event of a batch that gets no response may itself be the reason, for example
+ * because it is too large to be sent within a timeout. Such a suspect is to be published
+ * alone, after the others.
  */
 final class BatchPublisher {
 
-	private static final Logger logger = LoggerFactory.getLogger(BatchPublisher.class);
+	/**
+	 * The outcome of an event that was not sent.
+	 */
+	static final Outcome NOT_SENT = new Outcome.Unavailable("The event was not sent");
 
 	private static final Outcome MISSING = new Outcome.Retry("The publisher returned no outcome for the event", null);
 
-	private static final Outcome SKIPPED = new Outcome.Unavailable("The destination was unavailable a moment ago");
+	private static final int MAX_SUSPECTS = 1000;
+
+	private static final Logger logger = LoggerFactory.getLogger(BatchPublisher.class);
 
 	private final OutboxPublisher publisher;
 
-	private final PublisherCircuit circuit;
+	private final Circuits circuits;
 
-	private final SuspectEvents suspects;
+	private final Map<Long, Suspect> suspects = new LinkedHashMap<>() {
 
-	BatchPublisher(OutboxPublisher publisher, PublisherCircuit circuit, SuspectEvents suspects) {
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<Long, Suspect> eldest) {
+			return size() > MAX_SUSPECTS;
+		}
+
+	};
+
+	BatchPublisher(OutboxPublisher publisher, Circuits circuits) {
 		this.publisher = publisher;
-		this.circuit = circuit;
-		this.suspects = suspects;
+		this.circuits = circuits;
 	}
 
-	String prefix() {
-		return this.publisher.prefix();
+	/**
+	 * Whether the event with this row is to be published alone.
+	 */
+	boolean isSuspect(long row) {
+		synchronized (this.suspects) {
+			return this.suspects.containsKey(row);
+		}
 	}
 
 	/**
 	 * Publishes events and records which destinations are available.
+	 * @param sending whether there is time to send events
 	 * @return the outcome of each, in the same order
 	 */
-	List<Outcome> publish(List<SerializedEvent> events) {
-		List<SerializedEvent> others = this.suspects.othersOf(events);
-		List<Outcome> published = others.isEmpty() ? List.of() : publishTogether(others);
-		return (others.size() == events.size()) ? published : publishSuspects(events, others, published);
-	}
-
-	private List<Outcome> publishTogether(List<SerializedEvent> events) {
-		List<Outcome> outcomes = publishOrHalve(events);
+	List<Outcome> publish(List<SerializedEvent> events, BooleanSupplier sending) {
+		if (events.size() == 1 && isSuspect(events.get(0).sequence())) {
+			return List.of(publishSuspect(events.get(0), sending));
+		}
+		List<Outcome> outcomes = publishOrHalve(events, sending);
 		record(events, outcomes);
 		return outcomes;
-	}
-
-	/**
-	 * Adds the outcomes of the suspects. Stops after the first one that gets no response,
-	 * because the lease of the batch is limited, and publishes none if the others got no
-	 * response either.
-	 */
-	private List<Outcome> publishSuspects(List<SerializedEvent> events, List<SerializedEvent> others,
-			List<Outcome> published) {
-		Map<UUID, Outcome> outcomes = new HashMap<>();
-		for (int i = 0; i < others.size(); i++) {
-			outcomes.put(others.get(i).id(), published.get(i));
-		}
-		Set<String> topics = others.stream().map(SerializedEvent::topic).collect(Collectors.toSet());
-		boolean answered = true;
-		for (SerializedEvent event : events) {
-			if (!outcomes.containsKey(event.id())) {
-				boolean unavailable = topics.contains(event.topic()) && !this.circuit.isClosed(event.topic());
-				Outcome outcome = (answered && !unavailable) ? publishAlone(event) : SKIPPED;
-				answered &= outcome instanceof Outcome.Delivered;
-				outcomes.put(event.id(), outcome);
-			}
-		}
-		return events.stream().map((event) -> Objects.requireNonNull(outcomes.get(event.id()))).toList();
 	}
 
 	/**
@@ -90,49 +84,148 @@ final class BatchPublisher {
 	 * topic do, is at fault: the attempt counts, unless the publisher excludes this, and
 	 * the destination stays available. Otherwise only its destination may be unavailable.
 	 */
-	private Outcome publishAlone(SerializedEvent event) {
-		boolean evidence = this.suspects.hasEvidence(event);
+	private Outcome publishSuspect(SerializedEvent event, BooleanSupplier sending) {
+		boolean evidence = hasEvidence(event);
 		List<SerializedEvent> single = List.of(event);
-		List<Outcome> outcomes = publishOrHalve(single);
-		if (outcomes.get(0) instanceof Outcome.Unavailable unavailable) {
+		Outcome outcome = publishOrHalve(single, sending).get(0);
+		if (outcome instanceof Outcome.Unavailable unavailable && outcome != NOT_SENT) {
 			if (evidence) {
-				this.suspects.record(single, outcomes);
+				recordSuspects(single, List.of(outcome));
 				return this.publisher.canEventPreventResponse()
 						? new Outcome.Retry(unavailable.reason() + ", but did for other events of the topic", null)
-						: unavailable;
+						: outcome;
 			}
-			if (this.circuit.isClosed()) {
-				outcomes = List.of(new Outcome.Unavailable(unavailable.reason(), Scope.DESTINATION));
+			if (this.circuits.isClosed()) {
+				outcome = new Outcome.Unavailable(unavailable.reason(), Scope.DESTINATION);
 			}
 		}
-		record(single, outcomes);
-		return outcomes.get(0);
+		record(single, List.of(outcome));
+		return outcome;
+	}
+
+	/**
+	 * Whether other events of the same topic got a response since this one got none.
+	 */
+	private boolean hasEvidence(SerializedEvent event) {
+		synchronized (this.suspects) {
+			Suspect suspect = this.suspects.get(event.sequence());
+			return suspect != null && suspect.evidence();
+		}
 	}
 
 	private void record(List<SerializedEvent> events, List<Outcome> outcomes) {
-		this.suspects.record(events, outcomes);
-		this.circuit.record(events, outcomes);
+		List<SerializedEvent> sent = new ArrayList<>();
+		List<Outcome> results = new ArrayList<>();
+		for (int i = 0; i < events.size(); i++) {
+			if (outcomes.get(i) != NOT_SENT) {
+				sent.add(events.get(i));
+				results.add(outcomes.get(i));
+			}
+		}
+		if (!sent.isEmpty()) {
+			recordSuspects(sent, results);
+			this.circuits.record(sent, results);
+		}
 	}
 
-	private List<Outcome> publishOrHalve(List<SerializedEvent> events) {
-		try {
-			List<Outcome> outcomes = this.publisher.publish(events);
-			if (outcomes.size() == events.size()) {
-				return outcomes.stream().map((outcome) -> Objects.requireNonNullElse(outcome, MISSING)).toList();
+	/**
+	 * The first event of each topic that got no response becomes a suspect. Each response
+	 * is evidence against the suspects of its topic, until another event of the topic
+	 * gets no response: then the destination may be at fault.
+	 */
+	private void recordSuspects(List<SerializedEvent> events, List<Outcome> outcomes) {
+		Set<String> answered = new HashSet<>();
+		Set<String> silent = new HashSet<>();
+		Map<String, Long> first = new LinkedHashMap<>();
+		synchronized (this.suspects) {
+			for (int i = 0; i < events.size(); i++) {
+				SerializedEvent event = events.get(i);
+				if (!(outcomes.get(i) instanceof Outcome.Unavailable)) {
+					answered.add(event.topic());
+					this.suspects.remove(event.sequence());
+				}
+				else {
+					first.putIfAbsent(event.topic(), event.sequence());
+					if (!isSuspect(event.sequence())) {
+						silent.add(event.topic());
+					}
+				}
 			}
-			throw new IllegalStateException("The publisher of %s returned %d outcomes for %d events"
-				.formatted(this.publisher.prefix(), outcomes.size(), events.size()));
+			this.suspects
+				.replaceAll((row, suspect) -> silent.contains(suspect.topic()) ? new Suspect(suspect.topic(), false)
+						: answered.contains(suspect.topic()) ? new Suspect(suspect.topic(), true) : suspect);
+			first.forEach((topic, row) -> this.suspects.put(row, new Suspect(topic, false)));
+		}
+	}
+
+	private List<Outcome> publishOrHalve(List<SerializedEvent> events, BooleanSupplier sending) {
+		if (events.isEmpty() || !sending.getAsBoolean()) {
+			return Collections.nCopies(events.size(), NOT_SENT);
+		}
+		try {
+			return ordered(events, this.publisher.publish(events));
 		}
 		// An error of one event, such as a stack overflow, must not end the worker.
 		catch (Throwable ex) {
-			return (events.size() > 1) ? publishHalves(events) : failed(ex);
+			return (events.size() > 1) ? publishHalves(events, sending) : failed(ex);
+		}
+		finally {
+			// Of a publisher that interrupts its thread.
+			boolean unused = Thread.interrupted();
 		}
 	}
 
-	private List<Outcome> publishHalves(List<SerializedEvent> events) {
+	/**
+	 * The outcomes, of which those behind an event that was not delivered mean nothing if
+	 * the publisher stops there.
+	 */
+	private List<Outcome> ordered(List<SerializedEvent> events, List<Outcome> outcomes) {
+		if (outcomes.size() != events.size()) {
+			throw new IllegalStateException("The publisher of %s returned %d outcomes for %d events"
+				.formatted(this.publisher.prefix(), outcomes.size(), events.size()));
+		}
+		Set<List<String>> stopped = new HashSet<>();
+		List<Outcome> ordered = new ArrayList<>(outcomes.size());
+		for (int i = 0; i < outcomes.size(); i++) {
+			Outcome outcome = Objects.requireNonNullElse(outcomes.get(i), MISSING);
+			if (!(outcome instanceof Outcome.Delivered) && !stopsAt(events.get(i), stopped)) {
+				outcome = NOT_SENT;
+			}
+			ordered.add(outcome);
+		}
+		return ordered;
+	}
+
+	/**
+	 * Adds the key of an event that was not delivered.
+	 * @return whether it is the first one of its key, or can have no others behind it
+	 */
+	private boolean stopsAt(SerializedEvent event, Set<List<String>> stopped) {
+		return event.key() == null || !this.publisher.keepsOrder() || stopped.add(List.of(event.topic(), event.key()));
+	}
+
+	/**
+	 * Sends nothing of the second half behind an event of the same key that has failed.
+	 */
+	private List<Outcome> publishHalves(List<SerializedEvent> events, BooleanSupplier sending) {
 		int middle = events.size() / 2;
-		List<Outcome> outcomes = new ArrayList<>(publishOrHalve(events.subList(0, middle)));
-		outcomes.addAll(publishOrHalve(events.subList(middle, events.size())));
+		List<Outcome> outcomes = new ArrayList<>(publishOrHalve(events.subList(0, middle), sending));
+		Set<List<String>> stopped = new HashSet<>();
+		for (int i = 0; i < middle; i++) {
+			if (!(outcomes.get(i) instanceof Outcome.Delivered)) {
+				boolean unused = stopsAt(events.get(i), stopped);
+			}
+		}
+		List<SerializedEvent> second = events.subList(middle, events.size());
+		List<SerializedEvent> rest = second.stream()
+			.filter((event) -> event.key() == null || !stopped.contains(List.of(event.topic(), event.key())))
+			.toList();
+		List<Outcome> published = publishOrHalve(rest, sending);
+		int next = 0;
+		for (SerializedEvent event : second) {
+			boolean sent = next < rest.size() && rest.get(next) == event;
+			outcomes.add(sent ? published.get(next++) : NOT_SENT);
+		}
 		return outcomes;
 	}
 
@@ -142,6 +235,9 @@ final class BatchPublisher {
 	private List<Outcome> failed(Throwable failure) {
 		logger.debug("The publisher of {} failed for an event", this.publisher.prefix(), failure);
 		return List.of(new Outcome.Retry("The publisher failed with " + failure.getClass().getName(), null));
+	}
+
+	private record Suspect(String topic, boolean evidence) {
 	}
 
 }

@@ -14,9 +14,4 @@ import org.jspecify.annotations.Nullable;
  * available
  */
 public record OpenCircuit(String publisher, @Nullable String topic, Duration openFor, Duration nextProbe) {
-
-	static OpenCircuit of(String publisher, @Nullable String topic, ProbeBackoff backoff) {
-		return new OpenCircuit(publisher, topic, backoff.openFor(), backoff.untilDue());
-	}
-
 }

@@ -2,52 +2,47 @@ package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import dev.idempotent.work.OutageLog;
 import dev.idempotent.outbox.DeadLetterPolicy;
-import dev.idempotent.outbox.HandOffs;
-import dev.idempotent.outbox.OutboxStore.LeasedEvent;
+import dev.idempotent.outbox.OutboxBacklog;
 import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxPublisher;
-import dev.idempotent.outbox.EventSettlement;
-import dev.idempotent.outbox.OrderedOutboxStore;
-import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.relay.Settlement.Rules;
+import dev.idempotent.outbox.relay.WakeSet.Wake;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers the events of a store from {@link #start()} to {@link #stop()}. Any number of
+ * Delivers the events of a table from {@link #start()} to {@link #stop()}. Any number of
  * instances may run concurrently.
  */
 public final class OutboxRelay {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutboxRelay.class);
 
-	private final RelaySettings settings;
+	private final Rules rules;
 
-	private final OutboxStore store;
+	private final Collection<OutboxPublisher> publishers;
 
-	private final OrderedSettlement ordered;
+	private final TopicControl control;
 
-	private final Map<String, PublisherRelay> relays = new TreeMap<>();
+	private final OutboxObserver observer;
 
-	private final PausedTopics pausedTopics;
-
-	private final HandOffRegistry handOffs;
-
-	private final StoreFailureLog failureLog = new StoreFailureLog();
-
-	private final WakeUp recoveryWakeUp = new WakeUp();
-
-	private final List<Thread> threads = new ArrayList<>();
+	private volatile Delivery delivery;
 
 	private volatile boolean running;
 
@@ -55,49 +50,60 @@ public final class OutboxRelay {
 
 	/**
 	 * Creates a relay that is not running.
-	 * @param store the store of unordered events
-	 * @param ordered the store of ordered events
+	 * @param table the table of events
 	 * @param blocking the topics whose keys are blocked by an event without a next
 	 * attempt
 	 * @param topics the publishers
 	 * @param control the paused topics
-	 * @param owner the name of this instance, shown to operators
 	 * @param settings the settings
 	 * @param policy asked before an event becomes dead
 	 * @param observer notified of deliveries
 	 */
-	public OutboxRelay(OutboxStore store, OrderedOutboxStore ordered, Predicate<String> blocking, OutboxTopics topics,
-			TopicControl control, String owner, RelaySettings settings, DeadLetterPolicy policy,
-			OutboxObserver observer) {
-		this.settings = settings;
-		this.store = store;
-		this.ordered = new OrderedSettlement(ordered, blocking);
-		DelayedEvents delayed = new DelayedEvents(store, settings.fullScanInterval());
-		this.pausedTopics = new PausedTopics(control,
-				(paused) -> this.relays.values().forEach((relay) -> relay.circuit().pause(paused)));
-		DeadLetterPolicy guarded = new GuardedDeadLetterPolicy(policy);
-		for (OutboxPublisher publisher : topics.publishers()) {
-			this.relays.put(publisher.prefix(),
-					new PublisherRelay(publisher, store, this.ordered, owner, settings, guarded, observer, delayed,
-							this.pausedTopics, this.failureLog, this.recoveryWakeUp::call, () -> this.running));
+	public OutboxRelay(EventTable table, Predicate<String> blocking, OutboxTopics topics, TopicControl control,
+			RelaySettings settings, DeadLetterPolicy policy, OutboxObserver observer) {
+		this.rules = new Rules(table, blocking, settings, policy);
+		this.publishers = topics.publishers();
+		this.control = control;
+		this.observer = observer;
+		this.delivery = new Delivery(this);
+	}
+
+	/**
+	 * Delivers rows whose transaction has committed. Never fails or waits: rows that it
+	 * cannot accept are found by a scan.
+	 * @param rows the rows, in the order in which they were appended
+	 */
+	public void committed(List<Row> rows) {
+		try {
+			startUnlessStopped();
+			this.delivery.wake(rows, System.nanoTime());
 		}
-		this.handOffs = new HandOffRegistry(owner, settings.lease(), this.relays, this::startUnlessStopped);
+		catch (RuntimeException | Error ex) {
+			logger.warn("Committed events do not wake the relay; its scan finds them", ex);
+		}
 	}
 
 	/**
-	 * Hands events of this process over to this relay at commit.
-	 * @return hand-offs that accept nothing while the relay is not running
+	 * Makes the relay look for due events now, starting from the first row.
 	 */
-	public HandOffs handOffs() {
-		return this.handOffs;
+	public void wake() {
+		startUnlessStopped();
+		this.delivery.scan.request();
 	}
 
 	/**
-	 * How many events wait in memory after their commit.
-	 * @return at most the queue's capacity for each publisher
+	 * Makes the relay read the paused topics now instead of with its next scan.
 	 */
-	public int queued() {
-		return this.relays.values().stream().mapToInt((relay) -> relay.queue().size()).sum();
+	public void refreshPausedTopics() {
+		this.delivery.paused.read();
+	}
+
+	/**
+	 * What the relay found when it last read the whole table.
+	 * @return empty before the end of the first pass
+	 */
+	public Optional<OutboxBacklog> lastPass() {
+		return this.delivery.scan.lastPass();
 	}
 
 	/**
@@ -105,9 +111,9 @@ public final class OutboxRelay {
 	 * @return their prefixes
 	 */
 	public Set<String> unavailablePublishers() {
-		return this.relays.entrySet()
+		return this.delivery.workers.entrySet()
 			.stream()
-			.filter((relay) -> !relay.getValue().circuit().isClosed())
+			.filter((entry) -> !entry.getValue().circuits().isClosed())
 			.map(Map.Entry::getKey)
 			.collect(Collectors.toUnmodifiableSet());
 	}
@@ -118,9 +124,9 @@ public final class OutboxRelay {
 	 * @return topics
 	 */
 	public Set<String> unavailableDestinations() {
-		return this.relays.values()
+		return this.delivery.workers.values()
 			.stream()
-			.flatMap((relay) -> relay.circuit().failing().stream())
+			.flatMap((workers) -> workers.circuits().failing().stream())
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
@@ -129,7 +135,10 @@ public final class OutboxRelay {
 	 * @return by publisher
 	 */
 	public List<OpenCircuit> openCircuits() {
-		return this.relays.values().stream().flatMap((relay) -> relay.circuit().open().stream()).toList();
+		return this.delivery.workers.values()
+			.stream()
+			.flatMap((workers) -> workers.circuits().open().stream())
+			.toList();
 	}
 
 	/**
@@ -137,9 +146,10 @@ public final class OutboxRelay {
 	 * @return topics of its publishers
 	 */
 	public Set<String> pausedTopics() {
-		return this.relays.values()
+		Delivery current = this.delivery;
+		return current.paused.topics()
 			.stream()
-			.flatMap((relay) -> relay.circuit().paused().stream())
+			.filter((topic) -> current.workers.containsKey(OutboxTopics.publisher(topic)))
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
@@ -147,66 +157,31 @@ public final class OutboxRelay {
 	 * Whether the relay delivers events.
 	 * @return {@code true} between start and stop
 	 */
-	public synchronized boolean isRunning() {
+	public boolean isRunning() {
 		return this.running;
-	}
-
-	/**
-	 * Makes the relay query for due events now, starting from the first row.
-	 */
-	public void wake() {
-		startUnlessStopped();
-		this.relays.values().forEach(PublisherRelay::lookFromFirstRow);
-		this.recoveryWakeUp.call();
-	}
-
-	/**
-	 * Makes the relay read the paused topics now instead of with its next poll.
-	 */
-	public void refreshPausedTopics() {
-		this.pausedTopics.read();
 	}
 
 	/**
 	 * Starts to deliver. Does nothing if the relay is running.
 	 */
 	public synchronized void start() {
-		if (this.running) {
-			return;
+		if (!this.running) {
+			this.stopped = false;
+			this.delivery = new Delivery(this);
+			this.delivery.start();
+			this.running = true;
 		}
-		this.running = true;
-		this.stopped = false;
-		this.pausedTopics.expire();
-		this.handOffs.open();
-		this.relays.values().forEach((relay) -> relay.start(() -> this.running, this.handOffs::isOpen, this::start));
-		start("outbox-recovery", new RepeatingTask(() -> this.running, new RecoveryScan(this.ordered.store(),
-				this.relays, this.pausedTopics, this.settings, this.recoveryWakeUp, this.failureLog.worker())));
 	}
 
 	/**
-	 * Accepts no further events and delivers those handed over, up to the drain timeout.
-	 * The rest is released, or picked up by other instances when its leases end.
+	 * Accepts no further events and delivers those that have been accepted, up to the
+	 * drain timeout. The rest is left to other instances.
 	 */
 	public synchronized void stop() {
 		this.stopped = true;
-		if (!this.running) {
-			return;
-		}
-		this.handOffs.close();
-		this.running = false;
-		this.relays.values().forEach(PublisherRelay::wake);
-		this.recoveryWakeUp.call();
-		long deadline = System.nanoTime() + this.settings.drainTimeout().toNanos();
-		this.threads.forEach((thread) -> join(thread, deadline));
-		this.threads.clear();
-		release(this.store, (relay) -> relay.queue().drain());
-		release(this.ordered.store(), (relay) -> relay.keys().drain());
-	}
-
-	private void release(EventSettlement store, Function<PublisherRelay, List<LeasedEvent>> drain) {
-		List<LeasedEvent> undelivered = this.relays.values().stream().map(drain).flatMap(List::stream).toList();
-		if (!undelivered.isEmpty()) {
-			store.release(undelivered);
+		if (this.running) {
+			this.running = false;
+			this.delivery.stop();
 		}
 	}
 
@@ -219,33 +194,154 @@ public final class OutboxRelay {
 		}
 	}
 
-	private void start(String name, Runnable work) {
-		Thread thread = new Thread(() -> {
-			this.pausedTopics.awaitKnown(() -> this.running);
-			if (this.pausedTopics.isKnown()) {
-				work.run();
+	/**
+	 * The threads from a start to the next stop.
+	 */
+	private static final class Delivery {
+
+		private static final long PAUSE_MILLIS = 100;
+
+		private final Map<String, PublisherWorkers> workers = new TreeMap<>();
+
+		private final RelaySettings settings;
+
+		private final PausedTopics paused;
+
+		private final Scan scan;
+
+		private final List<Thread> threads = new ArrayList<>();
+
+		private final OutageLog outage = new OutageLog(logger,
+				"The outbox cannot be read; events are delivered when it can be read again",
+				"The outbox can be read again");
+
+		private volatile boolean open = true;
+
+		Delivery(OutboxRelay relay) {
+			this.settings = relay.rules.settings();
+			this.paused = new PausedTopics(relay.control, this::lookForAll);
+			this.scan = new Scan(relay.rules.table(), this.workers, this.paused, this.settings.scanInterval());
+			for (OutboxPublisher publisher : relay.publishers) {
+				this.workers.put(publisher.prefix(),
+						new PublisherWorkers(publisher, relay.rules, this.paused, relay.observer, this::lookForAll));
 			}
-		}, name);
-		thread.setDaemon(true);
-		thread.start();
-		this.threads.add(thread);
+		}
+
+		private void lookForAll() {
+			this.scan.request();
+		}
+
+		void wake(List<Row> rows, long committed) {
+			for (Row row : rows) {
+				PublisherWorkers publisher = this.workers.get(OutboxTopics.publisher(row.topic()));
+				if (publisher != null) {
+					boolean unused = publisher.wake(Wake.of(row, committed));
+				}
+			}
+		}
+
+		void start() {
+			start("outbox-scan", this::isOpen, () -> {
+				this.scan.next();
+				return true;
+			});
+			this.workers.forEach((prefix, publisher) -> {
+				start("outbox-probe-" + prefix, this::isOpen, publisher::probe);
+				for (int i = 1; i <= this.settings.workers(); i++) {
+					start("outbox-relay-" + prefix + "-" + i, publisher::isUnfinished, publisher::deliverWoken);
+				}
+			});
+		}
+
+		private boolean isOpen() {
+			return this.open;
+		}
+
+		private void start(String name, BooleanSupplier condition, Step step) {
+			Thread thread = new Thread(() -> repeat(condition, step), name);
+			thread.setDaemon(true);
+			this.threads.add(thread);
+			thread.start();
+		}
+
+		/**
+		 * Publishes nothing before the paused topics are known.
+		 */
+		private void repeat(BooleanSupplier condition, Step step) {
+			while (condition.getAsBoolean()) {
+				long start = System.nanoTime();
+				try {
+					if (!this.paused.isKnown()) {
+						this.paused.refresh(Duration.ofMillis(PAUSE_MILLIS));
+					}
+					if (!this.paused.isKnown()) {
+						Thread.sleep(PAUSE_MILLIS);
+					}
+					else if (step.run()) {
+						this.outage.succeeded(start);
+					}
+				}
+				// Errors such as a full heap may be temporary.
+				catch (Throwable ex) {
+					recover(ex, start);
+				}
+			}
+		}
+
+		private void recover(Throwable failure, long start) {
+			try {
+				if (failure instanceof RuntimeException) {
+					this.outage.failed(start, failure);
+				}
+				else if (!(failure instanceof InterruptedException)) {
+					logger.error("An outbox worker failed; its events are delivered once their leases end", failure);
+				}
+				Thread.sleep(PAUSE_MILLIS);
+			}
+			catch (Throwable ex) {
+				// Logging failed for lack of memory, or a publisher interrupted the
+				// thread.
+			}
+		}
+
+		void stop() {
+			this.open = false;
+			this.scan.close();
+			this.workers.values().forEach(this.paused.isKnown() ? PublisherWorkers::drain : PublisherWorkers::abandon);
+			long deadline = System.nanoTime() + this.settings.drainTimeout().toNanos();
+			this.threads.forEach((thread) -> join(thread, deadline));
+			this.workers.values().forEach(PublisherWorkers::abandon);
+		}
+
+		/**
+		 * Does not interrupt, because an embedded H2 would close its file.
+		 */
+		private static void join(Thread thread, long deadline) {
+			try {
+				thread.join(Math.max(1, Duration.ofNanos(deadline - System.nanoTime()).toMillis()));
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			if (thread.isAlive()) {
+				logger.warn("{} is still running after the drain timeout; its events are delivered once their leases "
+						+ "end", thread.getName());
+			}
+		}
+
 	}
 
 	/**
-	 * Does not interrupt, because an embedded H2 would close its file.
+	 * What a thread repeats.
 	 */
-	private static void join(Thread thread, long deadline) {
-		try {
-			Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-			thread.join(Math.max(1, left.toMillis()));
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		if (thread.isAlive()) {
-			logger.warn("{} is still running after the drain timeout; its events are delivered once their leases end",
-					thread.getName());
-		}
+	private interface Step {
+
+		/**
+		 * Runs it once.
+		 * @return whether it has used the table
+		 */
+		boolean run() throws InterruptedException;
+
 	}
 
 }

@@ -22,19 +22,7 @@ public interface RelaySettings {
 	DataSize batchMemory();
 
 	/**
-	 * How many events wait in memory after their commit.
-	 * @return the limit for each publisher
-	 */
-	int queueCapacity();
-
-	/**
-	 * How much payload waits in memory after its commit.
-	 * @return the limit for each publisher
-	 */
-	DataSize queueMemory();
-
-	/**
-	 * How many threads deliver events that were handed over at commit.
+	 * How many threads deliver events.
 	 * @return the number for each publisher
 	 */
 	int workers();
@@ -46,22 +34,10 @@ public interface RelaySettings {
 	Duration lease();
 
 	/**
-	 * How long to wait before the next query after there were events.
-	 * @return the shortest interval
-	 */
-	Duration pollInterval();
-
-	/**
-	 * The limit of the poll interval, which doubles while there are no events.
-	 * @return the longest interval
-	 */
-	Duration idlePollInterval();
-
-	/**
-	 * How often all events are queried instead of only the latest ones.
+	 * How long to wait after a pass over all events before the next one begins.
 	 * @return the interval
 	 */
-	Duration fullScanInterval();
+	Duration scanInterval();
 
 	/**
 	 * How many attempts an event has before it is dead.
@@ -83,7 +59,7 @@ public interface RelaySettings {
 	Duration maxBackoff();
 
 	/**
-	 * How long to continue delivering handed-over events when the application stops.
+	 * How long to continue delivering committed events when the application stops.
 	 * @return the timeout of a graceful stop
 	 */
 	Duration drainTimeout();

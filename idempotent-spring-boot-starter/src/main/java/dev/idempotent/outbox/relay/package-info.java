@@ -1,6 +1,6 @@
 /**
- * The message relay of the outbox: delivers events that were handed over at commit, and
- * the backlog.
+ * The message relay of the outbox: delivers events right after their commit, and finds
+ * all others in their table.
  */
 @NullMarked
 package dev.idempotent.outbox.relay;

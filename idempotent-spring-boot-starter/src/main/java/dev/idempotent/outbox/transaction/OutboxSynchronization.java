@@ -4,10 +4,11 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.OutboxTransactionException;
-import dev.idempotent.outbox.transaction.EventWriter.Written;
+import dev.idempotent.outbox.jdbc.EventTable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -27,13 +28,20 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	 */
 	private static final Object KEY = new Object();
 
-	private final EventWriter writer;
+	private final EventTable table;
+
+	private final Consumer<List<EventTable.Row>> committed;
 
 	private final PendingChanges changes;
 
 	private final List<NewEvent> collected = new ArrayList<>();
 
-	private final List<Written> written = new ArrayList<>();
+	/**
+	 * What the relay is told of after the commit.
+	 */
+	private final List<EventTable.Row> written = new ArrayList<>();
+
+	private boolean wrote;
 
 	private final IdentityHashMap<Object, Mark> savepoints = new IdentityHashMap<>();
 
@@ -47,20 +55,19 @@ final class OutboxSynchronization implements TransactionSynchronization {
 
 	private boolean completing;
 
-	private final boolean reserves;
-
-	private OutboxSynchronization(EventWriter writer, PendingChanges changes, Phase phase) {
-		this.writer = writer;
+	private OutboxSynchronization(EventTable table, Consumer<List<EventTable.Row>> committed, PendingChanges changes,
+			Phase phase) {
+		this.table = table;
+		this.committed = committed;
 		this.changes = changes;
 		this.phase = phase;
-		this.reserves = (phase == Phase.OPEN);
 	}
 
 	/**
 	 * Registers with a new transaction on the outbox's database.
 	 */
-	static void begin(EventWriter writer, PendingChanges changes) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(writer, changes, Phase.OPEN);
+	static void begin(EventTable table, Consumer<List<EventTable.Row>> committed, PendingChanges changes) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(table, committed, changes, Phase.OPEN);
 		synchronization.register();
 		TransactionSynchronizationManager.registerSynchronization(synchronization.new Last());
 	}
@@ -68,16 +75,16 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	/**
 	 * Registers with a transaction on another database, which does not support events.
 	 */
-	static void beginElsewhere(EventWriter writer) {
-		new OutboxSynchronization(writer, PendingChanges.unknown(), Phase.ELSEWHERE).register();
+	static void beginElsewhere(EventTable table, Consumer<List<EventTable.Row>> committed) {
+		new OutboxSynchronization(table, committed, PendingChanges.unknown(), Phase.ELSEWHERE).register();
 	}
 
 	/**
 	 * Joins a transaction whose phase is not known: its events are inserted when they are
-	 * appended, and the relay finds them in the table.
+	 * appended.
 	 */
-	static OutboxSynchronization join(EventWriter writer) {
-		OutboxSynchronization synchronization = new OutboxSynchronization(writer, PendingChanges.unknown(),
+	static OutboxSynchronization join(EventTable table, Consumer<List<EventTable.Row>> committed) {
+		OutboxSynchronization synchronization = new OutboxSynchronization(table, committed, PendingChanges.unknown(),
 				Phase.WRITTEN);
 		synchronization.register();
 		return synchronization;
@@ -113,7 +120,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	 */
 	void watch() {
 		if (this.mark == null && !this.completing) {
-			this.mark = this.writer.mark();
+			this.mark = this.table.mark();
 		}
 	}
 
@@ -173,21 +180,18 @@ final class OutboxSynchronization implements TransactionSynchronization {
 		}
 		this.mark = mark.mark();
 		dropFrom(this.collected, mark.collected());
-		dropFrom(this.written, mark.written()).forEach(Written::cancel);
+		dropFrom(this.written, mark.written());
 	}
 
-	private static <T> List<T> dropFrom(List<T> all, int kept) {
-		List<T> behind = all.subList(Math.min(kept, all.size()), all.size());
-		List<T> dropped = List.copyOf(behind);
-		behind.clear();
-		return dropped;
+	private static void dropFrom(List<?> all, int kept) {
+		all.subList(Math.min(kept, all.size()), all.size()).clear();
 	}
 
 	@Override
 	public void beforeCompletion() {
 		if (this.phase == Phase.WRITTEN && this.mark != null) {
 			// Watched by a method that appended no event.
-			this.writer.unmark(this.mark);
+			this.table.unmark(this.mark);
 			this.mark = null;
 		}
 		this.completing = true;
@@ -204,20 +208,17 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	@Override
 	public void afterCompletion(int status) {
 		suspend();
-		if (status == STATUS_COMMITTED) {
+		// If the outcome is unknown, there may be rows.
+		if (status != STATUS_ROLLED_BACK) {
 			commit();
-		}
-		else {
-			this.written.forEach(Written::cancel);
 		}
 	}
 
 	private void commit() {
-		if (this.phase == Phase.COMMITTED) {
-			return;
+		if (this.phase != Phase.COMMITTED && this.wrote) {
+			this.committed.accept(List.copyOf(this.written));
 		}
 		this.phase = Phase.COMMITTED;
-		this.written.forEach(Written::commit);
 	}
 
 	private void writeCollected() {
@@ -233,7 +234,7 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	private void requireMark(List<NewEvent> events) {
-		boolean lost = this.mark != null && !this.writer.unmark(this.mark);
+		boolean lost = this.mark != null && !this.table.unmark(this.mark);
 		this.mark = null;
 		if (lost && !events.isEmpty()) {
 			throw new OutboxTransactionException(
@@ -245,10 +246,10 @@ final class OutboxSynchronization implements TransactionSynchronization {
 	}
 
 	private void write(List<NewEvent> events) {
-		if (events.isEmpty()) {
-			return;
+		if (!events.isEmpty()) {
+			this.written.addAll(this.table.append(events));
+			this.wrote = true;
 		}
-		this.written.addAll(this.writer.write(events, this.reserves));
 	}
 
 	private enum Phase {

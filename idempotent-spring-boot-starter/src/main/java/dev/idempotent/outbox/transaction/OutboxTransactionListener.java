@@ -1,14 +1,13 @@
 package dev.idempotent.outbox.transaction;
 
-import java.time.InstantSource;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import dev.idempotent.outbox.HandOffs;
-import dev.idempotent.outbox.OrderedOutboxStore;
-import dev.idempotent.outbox.OutboxStore;
+import dev.idempotent.outbox.jdbc.EventTable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -27,24 +26,25 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	 */
 	private static final ThreadLocal<@Nullable Outer> OUTER = new ThreadLocal<>();
 
-	private final Supplier<EventWriter> writer;
+	private final Supplier<EventTable> table;
+
+	private final Supplier<Consumer<List<EventTable.Row>>> committed;
 
 	private final BooleanSupplier joinable;
 
 	/**
 	 * Creates a listener.
-	 * @param store stores the events; obtained with the first transaction, as are the
-	 * other suppliers' values
-	 * @param ordered stores ordered events
-	 * @param handOffs takes them when they are committed
-	 * @param clock the clock by which applications state when an event is available
+	 * @param table stores the events; obtained with the first transaction
+	 * @param committed told of rows after their commit, and of a commit without such rows
+	 * if all its events are for later; obtained with the first transaction
 	 * @param joinable whether what the calling thread inserts now commits with its
 	 * transaction; evaluated for a transaction that began before this listener was
 	 * registered
 	 */
-	public OutboxTransactionListener(Supplier<OutboxStore> store, Supplier<OrderedOutboxStore> ordered,
-			Supplier<HandOffs> handOffs, InstantSource clock, BooleanSupplier joinable) {
-		this.writer = SingletonSupplier.of(() -> new EventWriter(store.get(), ordered.get(), handOffs.get(), clock));
+	public OutboxTransactionListener(Supplier<EventTable> table, Supplier<Consumer<List<EventTable.Row>>> committed,
+			BooleanSupplier joinable) {
+		this.table = SingletonSupplier.of(table);
+		this.committed = SingletonSupplier.of(committed);
 		this.joinable = joinable;
 	}
 
@@ -67,10 +67,11 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		}
 		Object own = resource();
 		if (own != null && own != outer.resource()) {
-			OutboxSynchronization.begin(this.writer.get(), PendingChanges.of(transaction, outer.sessions()));
+			OutboxSynchronization.begin(this.table.get(), this.committed.get(),
+					PendingChanges.of(transaction, outer.sessions()));
 		}
 		else {
-			OutboxSynchronization.beginElsewhere(this.writer.get());
+			OutboxSynchronization.beginElsewhere(this.table.get(), this.committed.get());
 		}
 	}
 
@@ -87,7 +88,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.isSynchronizationActive() && resource() != null
 				&& this.joinable.getAsBoolean() && !isAfterCommit();
-		return joins ? OutboxSynchronization.join(this.writer.get()) : null;
+		return joins ? OutboxSynchronization.join(this.table.get(), this.committed.get()) : null;
 	}
 
 	/**
@@ -103,7 +104,7 @@ public final class OutboxTransactionListener implements TransactionExecutionList
 	}
 
 	private @Nullable Object resource() {
-		return TransactionSynchronizationManager.getResource(this.writer.get().transactionResource());
+		return TransactionSynchronizationManager.getResource(this.table.get().transactionResource());
 	}
 
 	private record Outer(@Nullable Object resource, Set<Object> sessions) {

@@ -3,9 +3,13 @@ package dev.idempotent.outbox.transaction;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import org.hibernate.FlushMode;
+import org.hibernate.engine.spi.SessionImplementor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -72,6 +76,37 @@ final class PendingChanges {
 
 	private static boolean isPresent(String name) {
 		return ClassUtils.isPresent(name, PendingChanges.class.getClassLoader());
+	}
+
+	/**
+	 * Loaded only if Hibernate is present.
+	 */
+	private static final class HibernateSessions {
+
+		/**
+		 * The holders of the sessions in a transaction, which may be an outer one on
+		 * another database.
+		 */
+		static Set<Object> inTransactions() {
+			return TransactionSynchronizationManager.getResourceMap()
+				.values()
+				.stream()
+				.filter((resource) -> resource instanceof EntityManagerHolder holder
+						&& holder.isSynchronizedWithTransaction())
+				.collect(Collectors.toUnmodifiableSet());
+		}
+
+		/**
+		 * Not while a session is flushing, nor if the application flushes it manually.
+		 */
+		static boolean allowFlush(Set<Object> holders) {
+			return holders.stream()
+				.allMatch((resource) -> !(resource instanceof EntityManagerHolder holder)
+						|| !(holder.getEntityManager().getDelegate() instanceof SessionImplementor session)
+						|| (session.getHibernateFlushMode() != FlushMode.MANUAL
+								&& !session.getPersistenceContext().isFlushing()));
+		}
+
 	}
 
 }

@@ -1,6 +1,7 @@
 package dev.idempotent.outbox.transaction;
 
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -9,12 +10,12 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
+import java.util.UUID;
 
 import dev.idempotent.outbox.NewEvent;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxEvent;
+import dev.idempotent.outbox.OutboxHeaderContributor;
 import dev.idempotent.outbox.OutboxTopics;
 import dev.idempotent.outbox.OutboxTransactionException;
 import dev.idempotent.outbox.PayloadWriter;
@@ -40,7 +41,7 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	private final String source;
 
-	private final Consumer<BiConsumer<String, String>> moreHeaders;
+	private final List<OutboxHeaderContributor> contributors;
 
 	private final InstantSource clock;
 
@@ -48,25 +49,25 @@ public final class TransactionBoundOutbox implements Outbox {
 
 	private final boolean keysOrder;
 
-	private final EventIds ids = new EventIds();
+	private final SecureRandom random = new SecureRandom();
 
 	/**
 	 * Creates an outbox.
 	 * @param topics the topics that events can be sent to
 	 * @param payloads serializes payloads
 	 * @param source the {@code source} of the CloudEvents, a URI reference
-	 * @param moreHeaders adds headers to each event, such as those of a trace
+	 * @param contributors add headers to each event, such as those of a trace
 	 * @param clock the time of the append, for the consumers of an event only
 	 * @param transactions finds the synchronizations of transactions
 	 * @param keysOrder whether the key of an event orders it
 	 */
 	public TransactionBoundOutbox(OutboxTopics topics, PayloadWriter payloads, String source,
-			Consumer<BiConsumer<String, String>> moreHeaders, InstantSource clock,
-			OutboxTransactionListener transactions, boolean keysOrder) {
+			List<OutboxHeaderContributor> contributors, InstantSource clock, OutboxTransactionListener transactions,
+			boolean keysOrder) {
 		this.topics = topics;
 		this.payloads = payloads;
 		this.source = source;
-		this.moreHeaders = moreHeaders;
+		this.contributors = contributors;
 		this.clock = clock;
 		this.transactions = transactions;
 		this.keysOrder = keysOrder;
@@ -118,9 +119,17 @@ public final class TransactionBoundOutbox implements Outbox {
 		Map<String, String> headers = headers(event, now);
 		checkText("content-type", headers.get(SerializedEvent.CONTENT_TYPE));
 		headers.keySet().forEach((name) -> checkText("name of a header", name));
-		SerializedEvent serialized = new SerializedEvent(this.ids.at(now), 0, topic, event.key(), event.type(),
+		SerializedEvent serialized = new SerializedEvent(newId(now), 0, topic, event.key(), event.type(),
 				payload(event), headers, 0);
 		return new NewEvent(serialized, ordered, event.availableAt());
+	}
+
+	/**
+	 * A UUID of version 7: ids of later milliseconds are larger.
+	 */
+	private UUID newId(Instant now) {
+		long high = (now.toEpochMilli() << 16) | 0x7000L | this.random.nextInt(0x1000);
+		return new UUID(high, (this.random.nextLong() & 0x3fffffffffffffffL) | 0x8000000000000000L);
 	}
 
 	private static void checkTime(OutboxEvent event, boolean ordered, Instant now) {
@@ -167,7 +176,7 @@ public final class TransactionBoundOutbox implements Outbox {
 		headers.put("ce_time", now.toString());
 		headers.put(SerializedEvent.CONTENT_TYPE,
 				(event.payload() instanceof byte[]) ? "application/octet-stream" : "application/json");
-		this.moreHeaders.accept(headers::put);
+		this.contributors.forEach((each) -> each.contribute(headers::put));
 		headers.putAll(event.headers());
 		return headers;
 	}

@@ -16,11 +16,12 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.run.SagaAdministration;
-import dev.idempotent.saga.run.StoredText;
+import dev.idempotent.saga.run.SagaStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +58,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	 */
 	@Override
 	public boolean retry(IdempotencyKey id) {
-		return this.database.runStatement((connection, kind) -> SagaStatements.update(connection,
+		return this.database.runStatement((connection, kind) -> SagaSql.update(connection,
 				"update " + this.tables.instance() + " set status = halted_in, halted_in = null, halt_reason = null, "
 						+ "owner = null, attempts = 0, unfit = 0, epoch = epoch + 1, due_at = " + kind.now()
 						+ " where id = ? and status = 'HALTED' and halted_in is not null",
@@ -73,21 +74,21 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		String instance = this.tables.instance();
 		String ofStep = " saga_id = ? and seq = ? and state <> 'COMPENSATED'";
 		return this.database.runInTransaction((connection, kind) -> {
-			Integer place = SagaStatements
+			Integer place = SagaSql
 				.query(connection, "select seq, name from " + this.tables.step() + " where saga_id = ?",
 						List.of(id.digest()), (row, number) -> step.equals(row.getString(2)) ? row.getInt(1) : -1)
 				.stream()
 				.max(Comparator.naturalOrder())
 				.orElse(-1);
-			boolean fenced = SagaStatements.update(connection,
+			boolean fenced = SagaSql.update(connection,
 					"update " + instance + " set epoch = epoch + 1 where id = ? and status = 'HALTED' "
 							+ "and halted_in = 'COMPENSATING' and exists (select 1 from " + this.tables.step()
 							+ " where" + ofStep + ")",
 					id.digest(), id.digest(), place) == 1;
 			if (fenced) {
-				SagaStatements.update(connection, "update " + this.tables.step()
+				SagaSql.update(connection, "update " + this.tables.step()
 						+ " set state = 'SKIPPED', note = ?, ended_at = " + kind.now() + " where" + ofStep,
-						StoredText.of(note), id.digest(), place);
+						SagaStore.text(note), id.digest(), place);
 			}
 			return fenced;
 		});
@@ -118,7 +119,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 			first = "select * from (" + first + ") searched where name = ? limit ?";
 			parameters.addAll(List.<Object>of(name, limit));
 		}
-		return SagaStatements.query(connection, first, parameters, (row, number) -> listed(row, kind, ended));
+		return SagaSql.query(connection, first, parameters, (row, number) -> listed(row, kind, ended));
 	}
 
 	private static Listed listed(ResultSet row, Database kind, boolean ended) throws SQLException {
@@ -148,11 +149,11 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	}
 
 	private Count count(Connection connection, SagaStatus status, Collection<String> served, int limit) {
-		String isServed = served.isEmpty() ? "1 = 0" : "name" + SagaTables.in(served.size());
+		String isServed = served.isEmpty() ? "1 = 0" : "name" + SagaSql.in(served.size());
 		List<Object> parameters = new ArrayList<>(served);
 		parameters.add(status.name());
 		parameters.add(limit + 1);
-		return SagaStatements
+		return SagaSql
 			.query(connection,
 					"select count(*), sum(case when " + isServed + " then 0 else 1 end) from (select name from "
 							+ this.tables.instance() + " where status = ? limit ?) counted",
@@ -163,7 +164,7 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 	private Duration oldestDue(Connection connection, Database kind) {
 		long oldest = 0;
 		for (SagaStatus status : SagaSql.OPEN) {
-			List<Long> due = SagaStatements.query(connection,
+			List<Long> due = SagaSql.query(connection,
 					"select " + kind.microsUntil("due_at") + " from " + this.tables.instance()
 							+ " where status = ? order by due_at limit 1",
 					List.of(status.name()), (row, number) -> row.getLong(1));
@@ -186,10 +187,28 @@ public final class JdbcSagaAdministration implements SagaAdministration {
 		return this.database.runInTransaction((connection, kind) -> {
 			int swept = 0;
 			for (SagaStatus status : SagaSql.ENDED) {
-				swept += new EndedSagas(connection, kind, this.tables).delete(status, limit - swept);
+				swept += delete(connection, kind, status, limit - swept);
 			}
 			return swept;
 		});
+	}
+
+	/**
+	 * Locks rows that no transaction has locked and deletes them with their steps, one by
+	 * one: with a list of ids, MySQL may read the whole table and wait for the locks of
+	 * others.
+	 * @return how many
+	 */
+	private int delete(Connection connection, Database kind, SagaStatus status, int limit) {
+		List<List<String>> ids = SagaSql.query(connection,
+				"select id from " + this.tables.instance() + " where status = ? and due_at <= " + kind.nowForIndexes()
+						+ " order by due_at limit ? for update skip locked",
+				List.<Object>of(status.name(), limit), (row, number) -> List.of(row.getString(1)));
+		if (!ids.isEmpty()) {
+			Statements.updateEach(connection, "delete from " + this.tables.step() + " where saga_id = ?", ids);
+			Statements.updateEach(connection, "delete from " + this.tables.instance() + " where id = ?", ids);
+		}
+		return ids.size();
 	}
 
 	private record Listed(SagaSnapshot saga, long order) {

@@ -1,32 +1,40 @@
 package dev.idempotent.saga.jdbc;
 
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 
-import dev.idempotent.saga.jdbc.TakeOvers.Taken;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.RoutingDataSources;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.jdbc.FencedWrites.Update;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.NewSaga;
-import dev.idempotent.saga.run.SagaOwner;
+import dev.idempotent.saga.jdbc.SagaWrites.Update;
 import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.StoredSaga;
-import dev.idempotent.saga.run.StoredText;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataRetrievalFailureException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 
@@ -40,6 +48,13 @@ public final class JdbcSagaStore implements SagaStore {
 	private static final Logger logger = LoggerFactory.getLogger(JdbcSagaStore.class);
 
 	private static final String HAS_STATUS = "epoch = ? and " + SagaSql.UNINDEXED_STATUS + " = ?";
+
+	private static final List<String> INSTANCE = List.of("id", "name", "status", "halted_in", "epoch", "steps", "owner",
+			"due_at", "deadline", "attempts", "unfit", "fingerprint_version", "fingerprint_digest", "arguments",
+			"result", "reason", "halt_reason", "created_at");
+
+	private static final List<String> STEP = List.of("saga_id", "name", "seq", "kind", "state", "result", "reason",
+			"note", "refused_undos", "begun_at", "compensating_at", "ended_at");
 
 	private final SagaDatabase database;
 
@@ -84,13 +99,53 @@ public final class JdbcSagaStore implements SagaStore {
 							+ " routes to several databases: only those in the default one would be taken over.",
 					RoutingDataSources.REMEDY + ".", null);
 		}
-		new SagaTableCheck(this.database, this.tables).verify();
+		requireColumns(this.tables.instance(), INSTANCE);
+		requireColumns(this.tables.step(), STEP);
+	}
+
+	private void requireColumns(String table, List<String> columns) {
+		Database kind = this.database.kind();
+		try {
+			Set<String> missing = new LinkedHashSet<>(columns);
+			missing.removeAll(this.database.runStatement((connection, unused) -> columns(connection, table)));
+			if (!missing.isEmpty()) {
+				throw new IdempotentConfigurationException(
+						"The table " + table + " of sagas lacks the columns " + String.join(", ", missing) + ".",
+						howToCreateTables(kind), null);
+			}
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			throw new IdempotentConfigurationException(
+					"The database lacks the table " + table + " of sagas, or it is not readable.",
+					howToCreateTables(kind), ex);
+		}
+	}
+
+	private static Set<String> columns(Connection connection, String table) {
+		String sql = "select * from " + table + " where 1 = 0";
+		try (PreparedStatement statement = connection.prepareStatement(sql);
+				ResultSet rows = statement.executeQuery()) {
+			ResultSetMetaData metadata = rows.getMetaData();
+			Set<String> columns = new LinkedHashSet<>();
+			for (int i = 1; i <= metadata.getColumnCount(); i++) {
+				columns.add(metadata.getColumnName(i).toLowerCase(Locale.ROOT));
+			}
+			return columns;
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	private static String howToCreateTables(Database kind) {
+		return "Run the script " + Database.script(kind.name().toLowerCase(Locale.ROOT), "saga")
+				+ " (it is in the jar), or set idempotent.saga.initialize-schema=always.";
 	}
 
 	@Override
 	public boolean insert(NewSaga saga, List<JournalEntry> entries) {
 		int number = entries.stream().mapToInt(JournalEntry::number).max().orElse(0);
-		return this.database.run((connection, kind) -> new SagaInsert(connection, kind, this.tables).insert(saga,
+		return this.database.run((connection, kind) -> new SagaWrites(connection, kind, this.tables).insert(saga,
 				number, entries, this.lockTimeout));
 	}
 
@@ -98,10 +153,10 @@ public final class JdbcSagaStore implements SagaStore {
 	public boolean insertInTransaction(NewSaga saga) {
 		int number = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
 		return this.database.join((connection, kind) -> {
-			boolean inserted = new SagaInsert(connection, kind, this.tables).insert(saga, number, List.of(),
-					this.lockTimeout);
+			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
+			boolean inserted = writes.insert(saga, number, List.of(), this.lockTimeout);
 			if (inserted && number > 0) {
-				new TransactionProof(connection, kind, saga.id()).begin();
+				writes.mark(saga.id());
 			}
 			return inserted;
 		});
@@ -114,17 +169,17 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
-		return this.database.run((connection, kind) -> new FencedWrites(connection, kind, this.tables)
+		return this.database.run((connection, kind) -> new SagaWrites(connection, kind, this.tables)
 			.write(progress(kind, owner, status, steps, " and steps <= ?", lease), entries));
 	}
 
 	@Override
 	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
 		return this.database.join((connection, kind) -> {
-			boolean locked = new FencedWrites(connection, kind, this.tables)
-				.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of());
+			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
+			boolean locked = writes.write(progress(kind, owner, status, steps, " and steps < ?", lease), List.of());
 			if (locked) {
-				new TransactionProof(connection, kind, owner.id()).begin();
+				writes.mark(owner.id());
 			}
 			return locked;
 		});
@@ -139,8 +194,10 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease) {
-		return this.database.join((connection, kind) -> new TransactionProof(connection, kind, owner.id()).end()
-				&& new FencedWrites(connection, kind, this.tables).write(locked(kind, owner, steps, lease), entries));
+		return this.database.join((connection, kind) -> {
+			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
+			return writes.unmark(owner.id()) && writes.write(locked(kind, owner, steps, lease), entries);
+		});
 	}
 
 	private static Update locked(Database kind, SagaOwner owner, int steps, Duration lease) {
@@ -151,11 +208,11 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries) {
 		return this.database.run((connection, kind) -> {
-			FencedWrites writes = new FencedWrites(connection, kind, this.tables);
+			SagaWrites writes = new SagaWrites(connection, kind, this.tables);
 			boolean changed = (change.to().isOpen() || change.to() == SagaStatus.HALTED)
 					? writes.write(update(kind, owner, change), entries)
 					: writes.end(update(kind, owner, change), entries);
-			return changed || SagaStatements.exists(connection,
+			return changed || SagaSql.exists(connection,
 					"select 1 from " + this.tables.instance() + " where id = ? and " + HAS_STATUS, owner.id().digest(),
 					owner.epoch(), change.to().name());
 		});
@@ -165,7 +222,7 @@ public final class JdbcSagaStore implements SagaStore {
 		boolean inTime = change.from() == SagaStatus.EXECUTING && change.to() == SagaStatus.COMPLETED;
 		String condition = HAS_STATUS + (inTime ? " and deadline > " + kind.now() : "");
 		List<Object> operands = List.<Object>of(owner.epoch(), change.from().name());
-		String reason = StoredText.of(change.reason());
+		String reason = SagaStore.text(change.reason());
 		if (change.to() == SagaStatus.HALTED) {
 			return new Update(owner.id(), "status = ?, halted_in = ?, halt_reason = ?, due_at = null",
 					Arrays.asList(change.to().name(), change.from().name(), reason), condition, operands);
@@ -180,7 +237,7 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay) {
 		return this.database.run((connection,
-				kind) -> new FencedWrites(connection, kind, this.tables).write(new Update(owner.id(),
+				kind) -> new SagaWrites(connection, kind, this.tables).write(new Update(owner.id(),
 						"owner = null, due_at = " + SagaSql.lease(kind), List.of(delay.toMillis()),
 						"epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())), entries));
 	}
@@ -188,7 +245,7 @@ public final class JdbcSagaStore implements SagaStore {
 	@Override
 	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
 		return this.database.run((connection,
-				kind) -> new FencedWrites(connection, kind, this.tables).write(new Update(owner.id(),
+				kind) -> new SagaWrites(connection, kind, this.tables).write(new Update(owner.id(),
 						"owner = null, unfit = unfit + 1, attempts = case when attempts > 0 then "
 								+ "attempts - 1 else 0 end, due_at = " + SagaSql.lease(kind),
 						List.of(delay.toMillis()), "epoch = ? and " + SagaSql.IS_OPEN, List.<Object>of(owner.epoch())),
@@ -197,17 +254,17 @@ public final class JdbcSagaStore implements SagaStore {
 
 	@Override
 	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
-		@Nullable Taken taken = this.database
+		@Nullable StoredSaga taken = this.database
 			.run((connection, kind) -> new TakeOvers(connection, kind, this.tables).takeOver(id, process, lease));
 		return (taken != null) ? read(taken) : null;
 	}
 
 	@Override
 	public List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
-		List<Taken> due = names.isEmpty() ? List.of() : this.database.runInTransaction((connection,
+		List<StoredSaga> due = names.isEmpty() ? List.of() : this.database.runInTransaction((connection,
 				kind) -> new TakeOvers(connection, kind, this.tables).takeOverDue(names, process, lease, limit));
 		List<StoredSaga> read = new ArrayList<>();
-		for (Taken taken : due) {
+		for (StoredSaga taken : due) {
 			StoredSaga saga = read(taken);
 			if (saga != null) {
 				read.add(saga);
@@ -221,7 +278,7 @@ public final class JdbcSagaStore implements SagaStore {
 	 * @return {@code null} if another process has taken it over since, or the database is
 	 * not reachable: then its lease ends
 	 */
-	private @Nullable StoredSaga read(Taken taken) {
+	private @Nullable StoredSaga read(StoredSaga taken) {
 		try {
 			StoredSaga saga = find(taken.owner().id());
 			return (saga != null && saga.owner().equals(taken.owner())) ? saga : null;
@@ -234,8 +291,7 @@ public final class JdbcSagaStore implements SagaStore {
 			logger.debug("Saga {} cannot be read", taken.owner().id(), ex);
 			String why = (ex instanceof DataRetrievalFailureException) ? Objects.toString(ex.getMessage())
 					: "The stored saga cannot be read: " + ex.getClass().getName();
-			return StoredSaga.unreadable(taken.owner(), taken.name(), taken.status(), taken.attempts(), taken.unfit(),
-					why);
+			return taken.unreadable(why);
 		}
 	}
 

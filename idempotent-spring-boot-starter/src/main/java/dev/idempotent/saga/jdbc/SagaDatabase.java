@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -68,15 +69,15 @@ final class SagaDatabase {
 	/**
 	 * Runs one statement, which commits by itself.
 	 */
-	<T extends @Nullable Object> T runStatement(Work<T> work) {
-		return repeated(() -> this.connections.run((connection) -> work.on(connection, kind(connection))));
+	<T extends @Nullable Object> T runStatement(BiFunction<Connection, Database, T> work) {
+		return repeated(() -> this.connections.run((connection) -> work.apply(connection, kind(connection))));
 	}
 
 	/**
 	 * Runs work that is one statement on PostgreSQL, and elsewhere several in a
 	 * transaction.
 	 */
-	<T extends @Nullable Object> T run(Work<T> work) {
+	<T extends @Nullable Object> T run(BiFunction<Connection, Database, T> work) {
 		return (kind() == Database.POSTGRESQL) ? runStatement(work) : runInTransaction(work);
 	}
 
@@ -84,15 +85,16 @@ final class SagaDatabase {
 	 * Runs work in one transaction at READ COMMITTED, which uses indexes even if the
 	 * table has just filled.
 	 */
-	<T extends @Nullable Object> T runInTransaction(Work<T> work) {
-		return repeated(() -> this.connections.runInTransaction((connection) -> work.on(connection, kind(connection))));
+	<T extends @Nullable Object> T runInTransaction(BiFunction<Connection, Database, T> work) {
+		return repeated(
+				() -> this.connections.runInTransaction((connection) -> work.apply(connection, kind(connection))));
 	}
 
 	/**
 	 * Runs work in the transaction of the calling thread. On another connection, it would
 	 * not commit with the work of the transaction.
 	 */
-	<T extends @Nullable Object> T join(Work<T> work) {
+	<T extends @Nullable Object> T join(BiFunction<Connection, Database, T> work) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !(TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder)) {
 			throw new InvalidDataAccessApiUsageException(
@@ -100,7 +102,7 @@ final class SagaDatabase {
 		}
 		Connection connection = DataSourceUtils.getConnection(this.dataSource);
 		try {
-			return work.on(connection, kind(connection));
+			return work.apply(connection, kind(connection));
 		}
 		finally {
 			DataSourceUtils.releaseConnection(connection, this.dataSource);
@@ -132,15 +134,6 @@ final class SagaDatabase {
 	private static void pause(int attempt) {
 		long longest = TimeUnit.MILLISECONDS.toNanos(1L << Math.min(attempt, MOST_DOUBLINGS));
 		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(longest));
-	}
-
-	/**
-	 * Work on a connection.
-	 */
-	interface Work<T extends @Nullable Object> {
-
-		T on(Connection connection, Database database);
-
 	}
 
 }

@@ -19,12 +19,12 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.SagaOwner;
 import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.StepKind;
-import dev.idempotent.saga.run.StoredSaga;
-import dev.idempotent.saga.run.StoredStep;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StepKind;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
+import dev.idempotent.saga.run.SagaStore.StoredStep;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataRetrievalFailureException;
 
@@ -52,7 +52,7 @@ final class SagaReader {
 	}
 
 	@Nullable StoredSaga find(Connection connection, IdempotencyKey id) {
-		return SagaStatements
+		return SagaSql
 			.query(connection, this.select + " = ? order by t.seq", List.of(id.digest()), (row, number) -> saga(row))
 			.stream()
 			.reduce(SagaReader::withJournalOf)

@@ -1,15 +1,26 @@
 package dev.idempotent.saga.jdbc;
 
-import java.util.EnumSet;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 
 import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.PostgresPlanCache;
+import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.StepState;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.PreparedStatementCallback;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
- * Expressions over the tables.
+ * Expressions over the tables, and the execution of statements on a connection of the
+ * caller. PostgreSQL plans each execution, as the tables may have been empty when it
+ * planned the last one.
  */
 final class SagaSql {
 
@@ -28,8 +39,6 @@ final class SagaSql {
 	 * The condition that a saga that is found by its id is open.
 	 */
 	static final String IS_OPEN = UNINDEXED_STATUS + " in ('COMPENSATING', 'EXECUTING', 'STARTED')";
-
-	private static final Set<StepState> UNENDED = EnumSet.of(StepState.ACTING, StepState.COMPENSATING);
 
 	private SagaSql() {
 	}
@@ -73,17 +82,61 @@ final class SagaSql {
 	}
 
 	/**
-	 * The time at which the undo of a step in this state begins.
+	 * The condition that the preceding column has one of some values.
 	 */
-	static String compensatingAt(StepState state, Database database) {
-		return (state == StepState.COMPENSATING) ? database.now() : "null";
+	static String in(int values) {
+		return " in (" + String.join(", ", Collections.nCopies(values, "?")) + ")";
+	}
+
+	static <T> List<T> query(Connection connection, String sql, List<? extends @Nullable Object> parameters,
+			RowMapper<T> mapper) {
+		return run(connection, sql, parameters, (statement) -> {
+			try (ResultSet rows = statement.executeQuery()) {
+				List<T> read = new ArrayList<>();
+				while (rows.next()) {
+					read.add(mapper.mapRow(rows, read.size()));
+				}
+				return read;
+			}
+		});
 	}
 
 	/**
-	 * The time at which the action or undo of a step in this state has ended.
+	 * Executes a query that returns a number.
 	 */
-	static String endedAt(StepState state, Database database) {
-		return UNENDED.contains(state) ? "null" : database.now();
+	static int number(Connection connection, String sql, List<? extends @Nullable Object> parameters) {
+		return query(connection, sql, parameters, (row, number) -> row.getInt(1)).get(0);
+	}
+
+	static boolean exists(Connection connection, String sql, @Nullable Object... parameters) {
+		return !query(connection, sql, Arrays.asList(parameters), (row, number) -> row.getInt(1)).isEmpty();
+	}
+
+	static int update(Connection connection, String sql, List<? extends @Nullable Object> parameters) {
+		return run(connection, sql, parameters, PreparedStatement::executeUpdate);
+	}
+
+	static int update(Connection connection, String sql, @Nullable Object... parameters) {
+		return update(connection, sql, Arrays.asList(parameters));
+	}
+
+	/**
+	 * Executes a command without a result.
+	 */
+	static void execute(Connection connection, String sql) {
+		boolean unused = run(connection, sql, List.of(), PreparedStatement::execute);
+	}
+
+	private static <T> T run(Connection connection, String sql, List<? extends @Nullable Object> parameters,
+			PreparedStatementCallback<T> execution) {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			PostgresPlanCache.bypass(statement);
+			Statements.bind(statement, parameters);
+			return execution.doInPreparedStatement(statement);
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
 	}
 
 }

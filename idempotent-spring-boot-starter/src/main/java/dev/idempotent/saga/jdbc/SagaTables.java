@@ -1,7 +1,5 @@
 package dev.idempotent.saga.jdbc;
 
-import java.util.Collections;
-
 import dev.idempotent.jdbc.Database;
 
 /**
@@ -47,13 +45,6 @@ public record SagaTables(String prefix) {
 		String unqualified = this.prefix.substring(this.prefix.indexOf('.') + 1);
 		return script.replace(DEFAULT_PREFIX + "instance_due_at", unqualified + "instance_due_at")
 			.replaceAll("\\b" + DEFAULT_PREFIX + "(instance|step)\\b", this.prefix + "$1");
-	}
-
-	/**
-	 * The condition that the preceding column has one of some values.
-	 */
-	static String in(int values) {
-		return " in (" + String.join(", ", Collections.nCopies(values, "?")) + ")";
 	}
 
 }

@@ -13,7 +13,8 @@ import java.util.List;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,14 +43,14 @@ final class TakeOvers {
 	 * transaction of the caller.
 	 * @return the saga, or {@code null}
 	 */
-	@Nullable Taken takeOver(IdempotencyKey id, String process, Duration lease) {
+	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
 		String condition = " from " + this.table + " where id = ? and " + SagaSql.IS_OPEN + " and due_at <= "
 				+ this.database.now() + " for update skip locked";
 		if (this.database != Database.POSTGRESQL) {
-			return SagaStatements.exists(this.connection, "select 1" + condition, id.digest())
+			return SagaSql.exists(this.connection, "select 1" + condition, id.digest())
 					&& own(id.digest(), process, lease) ? taken(id.digest()) : null;
 		}
-		return SagaStatements
+		return SagaSql
 			.query(this.connection, own() + " where id = (select id" + condition + ") returning " + TAKEN,
 					List.<Object>of(lease.toMillis(), process, id.digest()), TakeOvers::taken)
 			.stream()
@@ -60,12 +61,9 @@ final class TakeOvers {
 	/**
 	 * Takes over due sagas within the transaction of the caller.
 	 */
-	List<Taken> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
-		List<Due> due = new ArrayList<>();
-		for (Queue queue : withDueSagas(names)) {
-			due.addAll(lockDue(queue, limit));
-		}
-		List<String> ids = due.stream()
+	List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
+		List<String> ids = withDueSagas(names).stream()
+			.flatMap((queue) -> lockDue(queue, limit).stream())
 			.sorted(Comparator.comparingLong(Due::micros))
 			.limit(limit)
 			.map(Due::id)
@@ -89,7 +87,7 @@ final class TakeOvers {
 					+ String.join(", ", Collections.nCopies(some.size(), "exists (select 1" + fromQueue() + ")"));
 			List<Object> parameters = new ArrayList<>();
 			some.forEach((queue) -> parameters.addAll(List.of(queue.status().name(), queue.name())));
-			List<List<Queue>> found = SagaStatements.query(this.connection, sql, parameters, (row, number) -> {
+			List<List<Queue>> found = SagaSql.query(this.connection, sql, parameters, (row, number) -> {
 				List<Queue> filled = new ArrayList<>();
 				for (int i = 0; i < some.size(); i++) {
 					if (row.getBoolean(i + 1)) {
@@ -108,7 +106,7 @@ final class TakeOvers {
 	 * without regard to case or trailing blanks.
 	 */
 	private List<Due> lockDue(Queue queue, int limit) {
-		List<Due> locked = SagaStatements.query(this.connection,
+		List<Due> locked = SagaSql.query(this.connection,
 				"select id, name, " + this.database.microsUntil("due_at") + fromQueue()
 						+ " order by due_at limit ? for update skip locked",
 				List.<Object>of(queue.status().name(), queue.name(), limit),
@@ -120,21 +118,21 @@ final class TakeOvers {
 		return " from " + this.table + " where status = ? and name = ? and due_at <= " + this.database.nowForIndexes();
 	}
 
-	private Taken taken(String id) {
-		return SagaStatements
+	private StoredSaga taken(String id) {
+		return SagaSql
 			.query(this.connection, "select " + TAKEN + " from " + this.table + " where id = ?", List.of(id),
 					TakeOvers::taken)
 			.get(0);
 	}
 
-	private static Taken taken(ResultSet row, int number) throws SQLException {
-		return new Taken(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
+	private static StoredSaga taken(ResultSet row, int number) throws SQLException {
+		return StoredSaga.unread(new SagaOwner(new IdempotencyKey(row.getString("id")), row.getLong("epoch")),
 				row.getString("name"), SagaStatus.valueOf(row.getString("status")), row.getInt("attempts"),
 				row.getInt("unfit"));
 	}
 
 	private boolean own(String id, String process, Duration lease) {
-		return SagaStatements.update(this.connection, own() + " where id = ?", lease.toMillis(), process, id) == 1;
+		return SagaSql.update(this.connection, own() + " where id = ?", lease.toMillis(), process, id) == 1;
 	}
 
 	/**
@@ -153,22 +151,15 @@ final class TakeOvers {
 	void renew(List<SagaOwner> owners, Duration lease) {
 		for (int from = 0; from < owners.size(); from += MOST_IDS) {
 			List<SagaOwner> some = owners.subList(from, Math.min(owners.size(), from + MOST_IDS));
-			List<SagaOwner> locked = SagaStatements.query(this.connection,
-					"select id, epoch from " + this.table + " where id" + SagaTables.in(some.size()) + " and "
+			List<SagaOwner> locked = SagaSql.query(this.connection,
+					"select id, epoch from " + this.table + " where id" + SagaSql.in(some.size()) + " and "
 							+ SagaSql.IS_OPEN + " and owner is not null for update skip locked",
 					some.stream().map((owner) -> owner.id().digest()).toList(),
 					(row, number) -> new SagaOwner(new IdempotencyKey(row.getString(1)), row.getLong(2)));
 			locked.retainAll(some);
 			String renew = "update " + this.table + " set due_at = " + SagaSql.lease(this.database) + " where id = ?";
-			locked.forEach(
-					(owner) -> SagaStatements.update(this.connection, renew, lease.toMillis(), owner.id().digest()));
+			locked.forEach((owner) -> SagaSql.update(this.connection, renew, lease.toMillis(), owner.id().digest()));
 		}
-	}
-
-	/**
-	 * A saga that was taken over, without its journal.
-	 */
-	record Taken(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
 	}
 
 	private record Queue(SagaStatus status, String name) {

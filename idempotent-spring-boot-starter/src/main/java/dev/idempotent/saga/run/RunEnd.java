@@ -1,7 +1,5 @@
 package dev.idempotent.saga.run;
 
-import java.time.Duration;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,33 +9,31 @@ import org.jspecify.annotations.Nullable;
  * @param result the result of a saga that has completed
  * @param reason why it was undone
  * @param failure why nothing is stored
- * @param delay the time until another attempt
  */
-record RunEnd(Kind kind, @Nullable Object result, @Nullable String reason, @Nullable Throwable failure,
-		Duration delay) {
+record RunEnd(Kind kind, @Nullable Object result, @Nullable String reason, @Nullable Throwable failure) {
 
 	static RunEnd of(Kind kind) {
-		return new RunEnd(kind, null, null, null, Duration.ZERO);
+		return new RunEnd(kind, null, null, null);
 	}
 
 	static RunEnd completed(@Nullable Object result) {
-		return new RunEnd(Kind.COMPLETED, result, null, null, Duration.ZERO);
+		return new RunEnd(Kind.COMPLETED, result, null, null);
 	}
 
 	static RunEnd compensated(String reason) {
-		return new RunEnd(Kind.COMPENSATED, null, reason, null, Duration.ZERO);
+		return new RunEnd(Kind.COMPENSATED, null, reason, null);
 	}
 
 	static RunEnd refused(String reason) {
-		return new RunEnd(Kind.REFUSED, null, reason, null, Duration.ZERO);
+		return new RunEnd(Kind.REFUSED, null, reason, null);
 	}
 
 	static RunEnd failed(Throwable failure) {
-		return new RunEnd(Kind.FAILED, null, null, failure, Duration.ZERO);
+		return new RunEnd(Kind.FAILED, null, null, failure);
 	}
 
-	static RunEnd released(Duration delay, @Nullable Throwable failure) {
-		return new RunEnd(Kind.RELEASED, null, null, failure, delay);
+	static RunEnd released(@Nullable Throwable failure) {
+		return new RunEnd(Kind.RELEASED, null, null, failure);
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package dev.idempotent.saga.run;
 
+import java.lang.reflect.Type;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -7,15 +8,30 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.SagaSteps;
 import dev.idempotent.saga.StepRefusedException;
-import dev.idempotent.saga.run.LeaveBody.Cause;
+import dev.idempotent.saga.run.RunAbortedError.Cause;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.StepKind;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * One execution of the body of a saga: which steps it has reached, and why it was left.
+ * One execution of the method of a saga: which steps it has reached, whether they fit the
+ * journal, and why it was left. The undo of the recorded steps follows, by the undo
+ * actions that the method has registered.
  */
 final class SagaBody {
+
+	private static final int LONGEST_NAME = 100;
+
+	private static final Set<Integer> INVALID = Set.of((int) Character.CONTROL, (int) Character.SURROGATE,
+			(int) Character.LINE_SEPARATOR, (int) Character.PARAGRAPH_SEPARATOR);
+
+	private static final ThreadLocal<@Nullable SagaBody> bound = new ThreadLocal<>();
 
 	private final SagaRun run;
 
@@ -33,7 +49,7 @@ final class SagaBody {
 
 	private volatile @Nullable String misuse;
 
-	private @Nullable LeaveBody left;
+	private @Nullable RunAbortedError left;
 
 	/**
 	 * Creates an execution.
@@ -46,22 +62,63 @@ final class SagaBody {
 	}
 
 	/**
-	 * Adds a step that has not been run yet.
+	 * Requires that the calling thread runs no saga.
+	 * @param saga the saga that is called
 	 */
-	void add(StepCall<?> call) {
-		requireNoStep("The step '" + call.name() + "' is used");
-		if (!this.created.add(call.name())) {
-			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + call.name()
-					+ "'. Names identify steps: in a loop, add what distinguishes them");
+	static void requireNone(String saga) {
+		SagaBody outer = bound.get();
+		if (outer != null) {
+			outer.requireNoStep("The saga " + saga + " is called");
+			throw new IllegalStateException("The saga " + saga
+					+ " is called in another saga. Call it outside, or start it with Sagas.start in a step");
 		}
 	}
 
 	/**
+	 * Runs the method without the key of an enclosing run, because calls outside of steps
+	 * may differ between runs. What follows are undo actions.
+	 */
+	@Nullable Object execute() throws Throwable {
+		byte[] arguments = this.run.arguments();
+		IdempotencyContext outer = IdempotencyContext.bind(null);
+		bound.set(this);
+		try {
+			return this.run.definition().run(arguments);
+		}
+		finally {
+			this.ended = true;
+			bound.remove();
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	private <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
+		requireNoStep("The step '" + name + "' is used");
+		if (!this.created.add(name)) {
+			throw new IllegalStateException("The saga " + this.run.name() + " has two steps '" + name
+					+ "'. Names identify steps: in a loop, add what distinguishes them");
+		}
+		return new StepCall<>(name, type) {
+
+			@Override
+			@Nullable Object run(StepKind kind) {
+				return step(this, kind);
+			}
+
+			@Override
+			void requireNoMisuse() {
+				SagaBody.this.requireNoMisuse();
+			}
+
+		};
+	}
+
+	/**
 	 * Runs a step: acts and records the outcome, or returns what is recorded.
-	 * @throws LeaveBody if the body cannot continue
+	 * @throws RunAbortedError if the method cannot continue
 	 * @throws StepRefusedException if the action was refused
 	 */
-	@Nullable Object step(StepCall<?> call, StepKind kind) {
+	private @Nullable Object step(StepCall<?> call, StepKind kind) {
 		requireNoStep("The step '" + call.name() + "' is used");
 		if (this.thread != Thread.currentThread()) {
 			throw new IllegalStateException("The step '" + call.name() + "' runs on another thread than its saga");
@@ -78,9 +135,9 @@ final class SagaBody {
 			if (entry.isRefused()) {
 				throw new StepRefusedException(Objects.requireNonNull(entry.reason()));
 			}
-			return read(call, entry);
+			return this.run.resultOf(entry, call.type());
 		}
-		catch (LeaveBody ex) {
+		catch (RunAbortedError ex) {
 			this.left = ex;
 			throw ex;
 		}
@@ -90,18 +147,67 @@ final class SagaBody {
 		}
 	}
 
+	private void requireUsable(StepCall<?> call) {
+		if (this.reached.containsKey(call.name())) {
+			throw new IllegalStateException("The step '" + call.name() + "' was run before");
+		}
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("The step '" + call.name() + "' runs within a transaction of the saga's "
+					+ "method. Remove that transaction, or use runInTransaction");
+		}
+	}
+
 	/**
-	 * Records that the method has ended. What follows are undo actions.
+	 * Returns what is recorded of a step. A step may begin only if nothing is recorded in
+	 * its place: then the method has reached all recorded steps in their order.
+	 * @return {@code null} if it may begin
+	 * @throws RunAbortedError if another step is recorded in its place
 	 */
-	void end() {
-		this.ended = true;
+	private @Nullable JournalEntry recorded(StepCall<?> call) {
+		JournalEntry recorded = this.run.at(this.reached.size() + 1);
+		if (recorded == null || recorded.name().equals(call.name())) {
+			return recorded;
+		}
+		if (this.run.isCompensating() && canUndo()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+		throw new RunAbortedError(Cause.UNFIT, "The saga's method runs the step '" + call.name()
+				+ "' in place of the recorded step '" + recorded.name() + "'", null);
+	}
+
+	/**
+	 * Returns a recorded entry with its outcome, which is determined first if the saga
+	 * still goes forward.
+	 */
+	private JournalEntry settled(StepCall<?> call, JournalEntry entry, StepKind kind) {
+		if (entry.kind() != kind) {
+			throw new RunAbortedError(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
+					+ ", but is " + kind + " in this version of the application", null);
+		}
+		if (!entry.isUnknown()) {
+			return entry;
+		}
+		if (this.run.isCompensating()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+		return new CalledStep(this.run, call).repeat(entry);
+	}
+
+	private JournalEntry begin(StepCall<?> call, StepKind kind) {
+		if (this.run.isCompensating()) {
+			throw new RunAbortedError(Cause.COLLECTED);
+		}
+		requireRunning();
+		JournalEntry entry = this.run.begin(call.name(), kind);
+		return kind.isTransactional() ? new TransactionalStep(this.run, call).act(entry)
+				: new CalledStep(this.run, call).begin(entry);
 	}
 
 	/**
 	 * Requires that neither an action nor an undo is running, which would use the saga in
 	 * each attempt.
 	 */
-	void requireNoStep(String use) {
+	private void requireNoStep(String use) {
 		if (this.acting != null || this.ended) {
 			this.misuse = use + (this.ended ? " in an undo" : " within another step");
 			requireNoMisuse();
@@ -112,9 +218,9 @@ final class SagaBody {
 	 * Requires that the running action or undo has not used the saga, whatever exceptions
 	 * it has caught.
 	 * @throws IllegalStateException in a transaction, which is rolled back
-	 * @throws LeaveBody otherwise, because no attempt can settle what it has done
+	 * @throws RunAbortedError otherwise, because no attempt can settle what it has done
 	 */
-	void requireNoMisuse() {
+	private void requireNoMisuse() {
 		if (this.misuse == null) {
 			return;
 		}
@@ -122,41 +228,44 @@ final class SagaBody {
 		if (this.acting != null && this.acting.isTransactional()) {
 			throw new IllegalStateException(reason);
 		}
-		throw LeaveBody.because(Cause.HALT, reason, null);
+		throw new RunAbortedError(Cause.HALT, reason, null);
 	}
 
 	/**
-	 * Leaves the body of a stored saga if the process is stopping.
+	 * Aborts the run of a stored saga if the process is stopping.
 	 */
-	void requireRunning() {
+	private void requireRunning() {
 		if (this.stopping.getAsBoolean() && this.run.presence() == SagaRun.Presence.STORED) {
-			throw LeaveBody.because(Cause.STOPPING);
+			throw new RunAbortedError(Cause.STOPPING);
 		}
 	}
 
 	/**
-	 * Reads the recorded result of a step.
-	 * @throws LeaveBody if it cannot be read
+	 * Returns whether the method has registered all undo actions that are needed.
 	 */
-	@Nullable Object read(StepCall<?> call, JournalEntry entry) {
-		RunResources resources = this.run.resources();
-		try {
-			byte[] opened = resources.form()
-				.open(Objects.requireNonNull(entry.result()), this.run.id(), StoredForm.resultOf(entry.name()));
-			return this.run.definition().readStepResult(call.type(), opened);
-		}
-		catch (SagaDefinition.UnreadableException ex) {
-			throw LeaveBody.because(Cause.UNFIT,
-					"The result of the step '" + entry.name() + "' cannot be read by this version of the application",
-					ex);
-		}
+	boolean canUndo() {
+		return this.run.toUndo().stream().allMatch((entry) -> this.reached.containsKey(entry.name()));
 	}
 
 	/**
-	 * Returns a step that was run, or {@code null}.
+	 * Undoes the recorded steps that must still be undone, in reverse order.
+	 * @throws RunAbortedError if a step cannot be undone now, or at all
 	 */
-	@Nullable StepCall<?> reached(String step) {
-		return this.reached.get(step);
+	void undo() {
+		for (JournalEntry entry : this.run.toUndo()) {
+			requireRunning();
+			StepCall<?> call = this.reached.get(entry.name());
+			if (call == null) {
+				throw new RunAbortedError(Cause.UNFIT, "The saga's method does not reach the step '" + entry.name()
+						+ "' in this version of the application, so the step cannot be undone", null);
+			}
+			if (entry.kind().isTransactional()) {
+				new TransactionalStep(this.run, call).undo(entry);
+			}
+			else {
+				new CalledStep(this.run, call).undo(entry);
+			}
+		}
 	}
 
 	boolean hasReachedSteps() {
@@ -174,68 +283,57 @@ final class SagaBody {
 	 * Returns the first recorded step that was not reached, or {@code null}.
 	 */
 	@Nullable String missedStep() {
-		JournalEntry next = this.run.journal().at(this.reached.size() + 1);
+		JournalEntry next = this.run.at(this.reached.size() + 1);
 		return (next != null) ? next.name() : null;
 	}
 
-	@Nullable LeaveBody left() {
+	@Nullable RunAbortedError left() {
 		return this.left;
 	}
 
 	/**
-	 * Returns what is recorded of a step. A step may begin only if nothing is recorded in
-	 * its place: then the body has reached all recorded steps in their order.
-	 * @return {@code null} if it may begin
-	 * @throws LeaveBody if another step is recorded in its place
+	 * The steps of the saga that the calling thread runs.
 	 */
-	private @Nullable JournalEntry recorded(StepCall<?> call) {
-		JournalEntry recorded = this.run.journal().at(this.reached.size() + 1);
-		if (recorded == null || recorded.name().equals(call.name())) {
-			return recorded;
-		}
-		if (this.run.isCompensating() && new Compensation(this.run, this).isPrepared()) {
-			throw LeaveBody.because(Cause.COLLECTED);
-		}
-		throw LeaveBody.because(Cause.UNFIT, "The saga's method runs the step '" + call.name()
-				+ "' in place of the recorded step '" + recorded.name() + "'", null);
-	}
+	static final class BoundSteps implements SagaSteps {
 
-	/**
-	 * Returns a recorded entry with its outcome, which is determined first if the saga
-	 * still goes forward.
-	 */
-	private JournalEntry settled(StepCall<?> call, JournalEntry entry, StepKind kind) {
-		if (entry.kind() != kind) {
-			throw LeaveBody.because(Cause.UNFIT, "The step '" + entry.name() + "' was recorded as " + entry.kind()
-					+ ", but is " + kind + " in this version of the application", null);
+		@Override
+		public SagaStep<@Nullable Void> step(String name) {
+			return create(name, Void.class);
 		}
-		if (!entry.isUnknown()) {
-			return entry;
-		}
-		if (this.run.isCompensating()) {
-			throw LeaveBody.because(Cause.COLLECTED);
-		}
-		return new StepAction(this.run).repeat(call, entry);
-	}
 
-	private JournalEntry begin(StepCall<?> call, StepKind kind) {
-		if (this.run.isCompensating()) {
-			throw LeaveBody.because(Cause.COLLECTED);
+		@Override
+		public <R extends @Nullable Object> SagaStep<R> step(String name, Class<R> type) {
+			return create(name, type);
 		}
-		requireRunning();
-		JournalEntry entry = this.run.journal().begin(call.name(), kind);
-		return kind.isTransactional() ? new TransactionalStep(this.run).act(call, entry)
-				: new StepAction(this.run).begin(call, entry);
-	}
 
-	private void requireUsable(StepCall<?> call) {
-		if (this.reached.containsKey(call.name())) {
-			throw new IllegalStateException("The step '" + call.name() + "' was run before");
+		@Override
+		public <R extends @Nullable Object> SagaStep<R> step(String name, ParameterizedTypeReference<R> type) {
+			return create(name, type.getType());
 		}
-		if (TransactionSynchronizationManager.isActualTransactionActive()) {
-			throw new IllegalStateException("The step '" + call.name() + "' runs within a transaction of the saga's "
-					+ "method. Remove that transaction, or use runInTransaction");
+
+		private static <R extends @Nullable Object> SagaStep<R> create(String name, Type type) {
+			SagaBody body = bound.get();
+			if (body == null) {
+				throw new IllegalStateException("The step '" + name + "' was created outside a saga, or on another "
+						+ "thread than that of its saga. Create it in a method that is annotated with @Saga and called "
+						+ "from another bean");
+			}
+			if (!isValid(name)) {
+				throw new IllegalArgumentException("The name of a step must have 1 to " + LONGEST_NAME
+						+ " characters, without control characters, incomplete ones, and white space at its ends: '"
+						+ SagaStore.text(name) + "'");
+			}
+			return body.create(name, type);
 		}
+
+		/**
+		 * Returns whether each database stores and compares a name as it is.
+		 */
+		private static boolean isValid(String name) {
+			return !name.isEmpty() && name.length() <= LONGEST_NAME && name.equals(name.strip())
+					&& name.codePoints().mapToObj(Character::getType).noneMatch(INVALID::contains);
+		}
+
 	}
 
 }

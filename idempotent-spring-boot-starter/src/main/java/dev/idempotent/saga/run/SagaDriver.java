@@ -1,15 +1,19 @@
 package dev.idempotent.saga.run;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 
-import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepRefusedException;
-import dev.idempotent.saga.run.LeaveBody.Cause;
+import dev.idempotent.saga.run.RunAbortedError.Cause;
 import dev.idempotent.saga.run.RunEnd.Kind;
 import dev.idempotent.saga.run.SagaRun.Presence;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,173 +26,174 @@ final class SagaDriver {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaDriver.class);
 
-	private final RunResources resources;
+	private static final long FIRST_PAUSE_MILLIS = 100;
 
-	private final SagaTransitions transitions;
+	private static final long LONGEST_PAUSE_MILLIS = 60_000;
+
+	private static final int MOST_DOUBLINGS = 10;
+
+	private final SagaRun.Resources resources;
+
+	private final SagaRun run;
+
+	private final SagaBody body;
 
 	private final BooleanSupplier stopping;
 
-	SagaDriver(RunResources resources, BooleanSupplier stopping) {
-		this.resources = resources;
-		this.transitions = new SagaTransitions(resources);
+	/**
+	 * Creates a driver.
+	 * @param stopping whether the process is stopping, so that another one should
+	 * continue the saga
+	 */
+	SagaDriver(SagaRun run, BooleanSupplier stopping) {
+		this.resources = run.resources();
+		this.run = run;
+		this.body = new SagaBody(run, stopping);
 		this.stopping = stopping;
+	}
+
+	/**
+	 * The time until another attempt: 100 ms, doubled with each attempt up to 1 minute,
+	 * and shortened at random by up to a half.
+	 */
+	static Duration backoff(int attempts) {
+		long millis = Math.min(LONGEST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(attempts, MOST_DOUBLINGS));
+		return Duration.ofMillis(millis - ThreadLocalRandom.current().nextLong(millis / 2 + 1));
 	}
 
 	/**
 	 * Runs a saga until it ends or cannot continue.
 	 */
-	RunEnd drive(SagaRun run) {
-		String flaw = run.flaw();
+	RunEnd drive() {
+		String flaw = this.run.flaw();
 		if (flaw != null) {
-			return unfit(run, LeaveBody.because(Cause.UNFIT, flaw, null));
+			return unfit(new RunAbortedError(Cause.UNFIT, flaw, null));
 		}
-		SagaBody body = new SagaBody(run, this.stopping);
 		Object result = null;
 		Throwable failure = null;
 		try {
-			result = execute(run, body);
+			result = this.body.execute();
 		}
 		catch (Throwable ex) {
 			failure = ex;
 		}
-		LeaveBody left = body.left();
+		RunAbortedError left = this.body.left();
 		if (left != null && left.why() != Cause.COLLECTED) {
-			return leave(run, body, left);
+			return leave(left);
 		}
 		if (failure instanceof SagaDefinition.UnreadableException) {
-			return leave(run, body, LeaveBody.because(Cause.UNFIT, Objects.toString(failure.getMessage()), failure));
+			return leave(new RunAbortedError(Cause.UNFIT, Objects.toString(failure.getMessage()), failure));
 		}
-		if (run.isCompensating()) {
-			return (failure != null && TransientFailures.include(failure) && !new Compensation(run, body).isPrepared())
-					? release(run, body, FailureClassifier.reasonOf(failure), failure) : undo(run, body);
+		if (this.run.isCompensating()) {
+			return (failure != null && TransientFailures.include(failure) && !this.body.canUndo())
+					? release(FailureClassifier.reasonOf(failure), failure) : undo();
 		}
-		return (failure != null) ? failed(run, body, failure) : returned(run, body, result);
+		return (failure != null) ? failed(failure) : returned(result);
 	}
 
-	/**
-	 * Runs the body without the key of an enclosing run, because calls outside of steps
-	 * may differ between runs.
-	 */
-	private static @Nullable Object execute(SagaRun run, SagaBody body) throws Throwable {
-		byte[] arguments = run.resources().form().open(run.arguments(), run.id(), StoredForm.ARGUMENTS);
-		IdempotencyContext outer = IdempotencyContext.bind(null);
-		BoundSteps.bind(body);
-		try {
-			return run.definition().run(arguments);
-		}
-		finally {
-			body.end();
-			BoundSteps.bind(null);
-			IdempotencyContext.bind(outer);
-		}
-	}
-
-	private RunEnd returned(SagaRun run, SagaBody body, @Nullable Object result) {
-		String forgotten = body.forgottenStep();
+	private RunEnd returned(@Nullable Object result) {
+		String forgotten = this.body.forgottenStep();
 		if (forgotten != null) {
-			return failed(run, body, new IllegalStateException(
+			return failed(new IllegalStateException(
 					"The step '" + forgotten + "' was created, but not run: end it with run or runInTransaction"));
 		}
-		String missed = body.missedStep();
+		String missed = this.body.missedStep();
 		if (missed != null) {
-			return leave(run, body, LeaveBody.because(Cause.UNFIT,
+			return leave(new RunAbortedError(Cause.UNFIT,
 					"The saga's method returned without the recorded step '" + missed + "'", null));
 		}
 		byte[] stored;
 		try {
-			stored = this.resources.form().close(run.definition().writeResult(result), run.id(), StoredForm.RESULT);
+			stored = this.resources.seal(this.run.definition().writeResult(result), this.run.id(),
+					SagaRun.Resources.RESULT);
 		}
 		catch (RuntimeException ex) {
-			return failed(run, body, ex);
+			return failed(ex);
 		}
 		try {
-			if (run.presence() != Presence.STORED) {
-				run.write();
+			if (this.run.presence() != Presence.STORED) {
+				this.run.write();
 			}
-			if (this.transitions.change(run, SagaStatus.COMPLETED, stored, null,
-					this.resources.settings().retention())) {
-				this.resources.observers().ended(run.name(), SagaStatus.COMPLETED, run.age());
+			if (change(SagaStatus.COMPLETED, stored, null, this.resources.settings().retention())) {
+				ended(SagaStatus.COMPLETED);
 				return RunEnd.completed(result);
 			}
 		}
-		catch (LeaveBody ex) {
-			return leave(run, body, ex);
+		catch (RunAbortedError ex) {
+			return leave(ex);
 		}
-		return lost(run, body);
+		return lost();
 	}
 
 	/**
 	 * Ends a run whose body has failed. The saga is undone because of the failure only if
 	 * the body has reached all recorded steps, and the process is not stopping.
 	 */
-	private RunEnd failed(SagaRun run, SagaBody body, Throwable failure) {
-		logger.debug("The body of saga {} has failed", run.id(), failure);
+	private RunEnd failed(Throwable failure) {
+		logger.debug("The body of saga {} has failed", this.run.id(), failure);
 		if (this.stopping.getAsBoolean()) {
-			return this.transitions.releaseAfter(run, Duration.ZERO, failure);
+			return releaseAfter(Duration.ZERO, failure);
 		}
 		if (TransientFailures.include(failure)) {
-			return release(run, body, FailureClassifier.reasonOf(failure), failure);
+			return release(FailureClassifier.reasonOf(failure), failure);
 		}
-		String missed = body.missedStep();
+		String missed = this.body.missedStep();
 		if (missed != null || failure instanceof LinkageError) {
-			return unfit(run,
-					LeaveBody
-						.because(Cause.UNFIT,
-								"The saga's method failed with " + FailureClassifier.reasonOf(failure)
-										+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""),
-								failure));
+			return unfit(new RunAbortedError(Cause.UNFIT,
+					"The saga's method failed with " + FailureClassifier.reasonOf(failure)
+							+ ((missed != null) ? " before its recorded step '" + missed + "'" : ""),
+					failure));
 		}
-		if (run.presence() == Presence.ABSENT && !body.hasReachedSteps()) {
+		if (this.run.presence() == Presence.ABSENT && !this.body.hasReachedSteps()) {
 			return RunEnd.failed(failure);
 		}
 		if (!(failure instanceof StepRefusedException)) {
-			logger.warn("The method of saga {} ({}) has failed, so the saga is undone", run.id(), run.name(), failure);
+			logger.warn("The method of saga {} ({}) has failed, so the saga is undone", this.run.id(), this.run.name(),
+					failure);
 		}
-		return (run.presence() == Presence.ABSENT) ? RunEnd.refused(FailureClassifier.reasonOf(failure))
-				: compensate(run, body, FailureClassifier.reasonOf(failure));
+		return (this.run.presence() == Presence.ABSENT) ? RunEnd.refused(FailureClassifier.reasonOf(failure))
+				: compensate(FailureClassifier.reasonOf(failure));
 	}
 
-	private RunEnd leave(SagaRun run, SagaBody body, LeaveBody left) {
+	private RunEnd leave(RunAbortedError left) {
 		return switch (left.why()) {
 			case EXISTS -> RunEnd.of(Kind.EXISTS);
 			case CONTENDED -> RunEnd.of(Kind.CONTENDED);
-			case LOST -> lost(run, body);
-			case HALT -> this.transitions.halt(run, left.reason());
-			case EXPIRED ->
-				run.isCompensating() ? this.transitions.halt(run, left.reason()) : compensate(run, body, left.reason());
-			case UNKNOWN -> release(run, body, left.reason(), left.getCause());
-			case UNFIT -> unfit(run, left);
-			case STOPPING -> this.transitions.releaseAfter(run, Duration.ZERO, null);
-			case COLLECTED -> undo(run, body);
+			case LOST -> lost();
+			case HALT -> halt(left.reason());
+			case EXPIRED -> this.run.isCompensating() ? halt(left.reason()) : compensate(left.reason());
+			case UNKNOWN -> release(left.reason(), left.getCause());
+			case UNFIT -> unfit(left);
+			case STOPPING -> releaseAfter(Duration.ZERO, null);
+			case COLLECTED -> undo();
 		};
 	}
 
-	private RunEnd compensate(SagaRun run, SagaBody body, String reason) {
+	private RunEnd compensate(String reason) {
 		try {
-			if (!this.transitions.change(run, SagaStatus.COMPENSATING, null, reason, run.lease())) {
-				return lost(run, body);
+			if (!change(SagaStatus.COMPENSATING, null, reason, this.run.lease())) {
+				return lost();
 			}
 		}
-		catch (LeaveBody ex) {
-			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), ex.getCause());
+		catch (RunAbortedError ex) {
+			return releaseAfter(backoff(this.run.attempts()), ex.getCause());
 		}
-		run.compensate(reason);
-		return run.isDoubtful() ? this.transitions.releaseAfter(run, Duration.ZERO, null) : undo(run, body);
+		this.run.compensate(reason);
+		return this.run.isDoubtful() ? releaseAfter(Duration.ZERO, null) : undo();
 	}
 
-	private RunEnd undo(SagaRun run, SagaBody body) {
-		String reason = run.reason();
+	private RunEnd undo() {
+		String reason = this.run.reason();
 		try {
-			new Compensation(run, body).undo();
-			if (!this.transitions.change(run, SagaStatus.COMPENSATED, null, reason,
-					this.resources.settings().retention())) {
-				return lost(run, body);
+			this.body.undo();
+			if (!change(SagaStatus.COMPENSATED, null, reason, this.resources.settings().retention())) {
+				return lost();
 			}
 		}
-		catch (LeaveBody ex) {
-			return leave(run, body, ex);
+		catch (RunAbortedError ex) {
+			return leave(ex);
 		}
-		this.resources.observers().ended(run.name(), SagaStatus.COMPENSATED, run.age());
+		ended(SagaStatus.COMPENSATED);
 		return RunEnd.compensated(reason);
 	}
 
@@ -196,25 +201,24 @@ final class SagaDriver {
 	 * Finds out why a write had no effect: the deadline has passed, another owner has the
 	 * saga, or the reply to an earlier write was lost.
 	 */
-	private RunEnd lost(SagaRun run, SagaBody body) {
-		StoredSaga stored = this.transitions.find(run);
-		if (stored == null || !stored.owner().equals(run.owner())) {
-			this.resources.observers().fenced(run.name());
-			logger.debug("Saga {} has another owner", run.id());
+	private RunEnd lost() {
+		StoredSaga stored = find();
+		if (stored == null || !stored.owner().equals(this.run.owner())) {
+			this.resources.tell((observer) -> observer.fenced(this.run.name()));
+			logger.debug("Saga {} has another owner", this.run.id());
 			return RunEnd.of(Kind.LOST);
 		}
 		if (!stored.status().isOpen()) {
 			return RunEnd.of(Kind.EXISTS);
 		}
-		if (run.isCompensating()) {
-			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
+		if (this.run.isCompensating()) {
+			return releaseAfter(backoff(this.run.attempts()), null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return stored.isLate() ? compensate(run, body, SagaRun.DEADLINE)
-					: this.transitions.releaseAfter(run, Backoff.after(run.attempts()), null);
+			return stored.isLate() ? compensate(SagaRun.DEADLINE) : releaseAfter(backoff(this.run.attempts()), null);
 		}
-		run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
-		return this.transitions.releaseAfter(run, Duration.ZERO, null);
+		this.run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
+		return releaseAfter(Duration.ZERO, null);
 	}
 
 	/**
@@ -222,30 +226,112 @@ final class SagaDriver {
 	 * version of the application. As many unfit runs as attempts are allowed halt it,
 	 * whatever progress runs that fit have made meanwhile.
 	 */
-	private RunEnd unfit(SagaRun run, LeaveBody left) {
-		if (run.presence() == Presence.ABSENT) {
+	private RunEnd unfit(RunAbortedError left) {
+		if (this.run.presence() == Presence.ABSENT) {
 			return RunEnd.failed(Objects.requireNonNullElse(left.getCause(), left));
 		}
-		if (run.unfit() + 1 >= this.resources.settings().attempts()) {
-			return this.transitions.halt(run, left.reason());
+		if (this.run.unfit() + 1 >= this.resources.settings().attempts()) {
+			return halt(left.reason());
 		}
-		logger.warn("Saga {} ({}) cannot continue here and is released for another instance: {}", run.id(), run.name(),
-				left.reason());
-		return this.transitions.releaseUnfit(run, left.getCause());
+		logger.warn("Saga {} ({}) cannot continue here and is released for another instance: {}", this.run.id(),
+				this.run.name(), left.reason());
+		return releaseUnfit(left.getCause());
 	}
 
-	private RunEnd release(SagaRun run, SagaBody body, String reason, @Nullable Throwable failure) {
-		if (run.attempts() < this.resources.settings().attempts()) {
-			if (run.attempts() == 0) {
-				logger.warn("Saga {} ({}) cannot go on for now and is repeated: {}", run.id(), run.name(), reason);
+	private RunEnd release(String reason, @Nullable Throwable failure) {
+		if (this.run.attempts() < this.resources.settings().attempts()) {
+			if (this.run.attempts() == 0) {
+				logger.warn("Saga {} ({}) cannot go on for now and is repeated: {}", this.run.id(), this.run.name(),
+						reason);
 			}
-			return this.transitions.releaseAfter(run, Backoff.after(run.attempts()), failure);
+			return releaseAfter(backoff(this.run.attempts()), failure);
 		}
-		if (run.isCompensating()) {
-			return this.transitions.halt(run, reason);
+		if (this.run.isCompensating()) {
+			return halt(reason);
 		}
-		logger.warn("Saga {} ({}) is undone after {} attempts: {}", run.id(), run.name(), run.attempts(), reason);
-		return compensate(run, body, reason);
+		logger.warn("Saga {} ({}) is undone after {} attempts: {}", this.run.id(), this.run.name(), this.run.attempts(),
+				reason);
+		return compensate(reason);
+	}
+
+	/**
+	 * Finds the saga; {@code null} if it cannot be read, too.
+	 */
+	private @Nullable StoredSaga find() {
+		try {
+			return this.resources.store().find(this.run.id());
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} could not be read", this.run.id(), ex);
+			return null;
+		}
+	}
+
+	/**
+	 * Halts the saga for an operator.
+	 */
+	private RunEnd halt(String reason) {
+		try {
+			if (this.run.presence() == Presence.ABSENT || !change(SagaStatus.HALTED, null, reason, Duration.ZERO)) {
+				return RunEnd.of(Kind.LOST);
+			}
+		}
+		catch (RunAbortedError ex) {
+			return releaseAfter(backoff(this.run.attempts()), ex.getCause());
+		}
+		logger.error("Saga {} ({}) is halted and needs an operator: {}", this.run.id(), this.run.name(), reason);
+		ended(SagaStatus.HALTED);
+		return RunEnd.of(Kind.HALTED);
+	}
+
+	/**
+	 * Releases the saga for any instance.
+	 */
+	private RunEnd releaseAfter(Duration delay, @Nullable Throwable failure) {
+		if (this.run.presence() == Presence.ABSENT) {
+			return RunEnd.failed((failure != null) ? failure : new IllegalStateException("The saga has not begun"));
+		}
+		try {
+			boolean unused = this.resources.store().release(this.run.owner(), this.run.unwritten(), delay);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", this.run.id(), ex);
+		}
+		return RunEnd.released(failure);
+	}
+
+	/**
+	 * Releases the saga for an instance whose version of the application fits.
+	 */
+	private RunEnd releaseUnfit(@Nullable Throwable failure) {
+		Duration delay = backoff(this.run.unfit());
+		try {
+			boolean unused = this.resources.store().releaseUnfit(this.run.owner(), delay);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Saga {} could not be released; it is taken over when its lease has ended", this.run.id(), ex);
+		}
+		return RunEnd.released(failure);
+	}
+
+	/**
+	 * Changes the status, and writes the outcomes that are not written yet.
+	 * @return {@code false} if it had no effect
+	 * @throws RunAbortedError if that is unknown
+	 */
+	private boolean change(SagaStatus to, byte @Nullable [] result, @Nullable String reason, Duration due) {
+		List<JournalEntry> entries = this.run.unwritten();
+		try {
+			return this.resources.store()
+				.change(this.run.owner(), new StatusChange(this.run.status(), to, result, reason, due), entries);
+		}
+		catch (RuntimeException ex) {
+			throw new RunAbortedError(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
+		}
+	}
+
+	private void ended(SagaStatus status) {
+		this.resources.tell((observer) -> observer.ended(this.run.name(), status, this.run.age()));
 	}
 
 }

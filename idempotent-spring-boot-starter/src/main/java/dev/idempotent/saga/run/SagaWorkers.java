@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import dev.idempotent.work.OutageLog;
 import dev.idempotent.work.RootCause;
 import org.slf4j.Logger;

@@ -8,19 +8,23 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
 import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.run.RunAbortedError.Cause;
+import dev.idempotent.saga.run.SagaStore.StepKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of a body: its action, and how it is undone.
+ * One step of a saga's method: its action and its undo as the application has defined
+ * them, and what each call of them must prove.
  */
-final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
+abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private static final int FIRST_CLIENT_ERROR = 400;
 
 	private static final int LAST_CLIENT_ERROR = 499;
-
-	private final SagaBody body;
 
 	private final String name;
 
@@ -38,8 +42,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	private boolean actionTakesKey;
 
-	StepCall(SagaBody body, String name, Type type) {
-		this.body = body;
+	StepCall(String name, Type type) {
 		this.name = name;
 		this.type = type;
 	}
@@ -120,6 +123,16 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		return run(call, callKind());
 	}
 
+	/**
+	 * Runs the step, or returns what is recorded of it.
+	 */
+	abstract @Nullable Object run(StepKind kind);
+
+	/**
+	 * Requires that the running action or undo has not used the saga.
+	 */
+	abstract void requireNoMisuse();
+
 	String name() {
 		return this.name;
 	}
@@ -135,8 +148,11 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 		return this.actionTakesKey;
 	}
 
-	boolean cancellationTakesKey() {
-		return this.cancellationTakesKey;
+	/**
+	 * Whether the action makes one call, under the key of the step itself.
+	 */
+	boolean isSingleCall() {
+		return this.cancellation != null && !this.actionTakesKey;
 	}
 
 	/**
@@ -148,28 +164,87 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 
 	/**
 	 * Calls the action.
+	 * @throws RunAbortedError if it has returned and is not known to be done
 	 */
-	@Nullable Object act(String key) {
-		Object result = Objects.requireNonNull(this.action, "The step was not run").apply(key);
-		this.body.requireNoMisuse();
+	@Nullable Object act(IdempotencyContext context) {
+		Function<String, ? extends @Nullable Object> work = Objects.requireNonNull(this.action, "The step was not run");
+		Object result = bound(context, () -> work.apply(context.key().digest()));
+		if (isSingleCall()) {
+			requireOneCall(context, 1);
+		}
+		requireDone(context);
 		return result;
 	}
 
 	/**
 	 * Calls the undo action that needs the result.
+	 * @throws RunAbortedError if it has returned and is not known to be done
 	 */
 	@SuppressWarnings("unchecked")
-	void compensateResult(@Nullable Object result) {
-		((Consumer<@Nullable Object>) Objects.requireNonNull(this.compensation)).accept(result);
-		this.body.requireNoMisuse();
+	void compensate(IdempotencyContext context, @Nullable Object result) {
+		Consumer<@Nullable Object> undo = (Consumer<@Nullable Object>) Objects.requireNonNull(this.compensation);
+		bound(context, () -> {
+			undo.accept(result);
+			return null;
+		});
+		requireDone(context);
 	}
 
 	/**
 	 * Calls the cancellation of the action that has a key.
+	 * @throws RunAbortedError if it has returned and is not known to be done
 	 */
-	void cancelAction(String key) {
-		Objects.requireNonNull(this.cancellation).accept(key);
-		this.body.requireNoMisuse();
+	void cancel(IdempotencyContext context, String key) {
+		Consumer<String> undo = Objects.requireNonNull(this.cancellation);
+		bound(context, () -> {
+			undo.accept(key);
+			return null;
+		});
+		if (!this.cancellationTakesKey) {
+			requireOneCall(context, 1);
+		}
+		requireDone(context);
+	}
+
+	private @Nullable Object bound(IdempotencyContext context, Supplier<? extends @Nullable Object> work) {
+		IdempotencyContext outer = IdempotencyContext.bind(context);
+		try {
+			Object result = work.get();
+			requireNoMisuse();
+			return result;
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	/**
+	 * Aborts the run if a call that can be cancelled was not made under the key of its
+	 * step alone: its cancellation would not find it.
+	 */
+	void requireOneCall(IdempotencyContext context, int fewest) {
+		int made = context.calls().keyed();
+		if (made < fewest || made > 1) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name + "' made " + made
+					+ " calls under its key instead of one. List the service in idempotent.client.targets, make one "
+					+ "call, or take the key and send it", null);
+		}
+	}
+
+	/**
+	 * Aborts the run if an action or undo has returned although one of its calls is not
+	 * known to be done: it was redirected, or its failure was ignored.
+	 */
+	private void requireDone(IdempotencyContext context) {
+		Calls calls = context.calls();
+		if (calls.open() > 0) {
+			Answer answer = calls.lastAnswer();
+			throw new RunAbortedError(Cause.UNKNOWN,
+					"The outcome of the step '" + this.name + "' is unknown: it returned, but " + calls.open()
+							+ " of its " + calls.made() + " calls did not end with a status of success"
+							+ ((answer != null) ? ". The last status was " + answer.status() : ""),
+					null);
+		}
 	}
 
 	private StepKind callKind() {
@@ -182,7 +257,7 @@ final class StepCall<R extends @Nullable Object> implements SagaStep<R> {
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	private R run(Function<String, ? extends @Nullable Object> work, StepKind kind) {
 		this.action = work;
-		return (R) this.body.step(this, kind);
+		return (R) run(kind);
 	}
 
 	@SuppressWarnings("NullAway")

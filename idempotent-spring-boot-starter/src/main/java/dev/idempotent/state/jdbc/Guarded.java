@@ -1,13 +1,28 @@
 package dev.idempotent.state.jdbc;
 
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.Arrays;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.state.IllegalTransitionException;
 import dev.idempotent.state.Transitions;
-import dev.idempotent.state.jdbc.GuardedRows.Row;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.IncorrectResultSizeDataAccessException;
+import org.springframework.dao.TypeMismatchDataAccessException;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.util.Assert;
 
@@ -20,19 +35,42 @@ import org.springframework.util.Assert;
  */
 public final class Guarded<S extends Enum<S>> {
 
+	private static final String NAME = "([A-Za-z_]\\w*|\"[^\"\\x00]+\"|`[^`\\x00]+`)";
+
+	private static final Pattern COLUMN = Pattern.compile(NAME);
+
+	private static final Pattern TABLE = Pattern.compile("(" + NAME + "\\.)?" + NAME);
+
 	private final Transitions<S> transitions;
+
+	private final TransactionInspector transaction;
+
+	private final JdbcTemplate jdbc;
 
 	private final String table;
 
-	private final CallerTransaction transaction;
+	private final String id;
 
-	private final GuardedRows<S> rows;
+	private final String state;
 
-	private Guarded(DataSource dataSource, GuardedTable table, Transitions<S> transitions) {
-		this.transitions = transitions;
-		this.table = table.table();
-		this.transaction = new CallerTransaction(dataSource);
-		this.rows = new GuardedRows<>(dataSource, table, transitions.type());
+	private final String version;
+
+	private final String update;
+
+	private volatile @Nullable Database detected;
+
+	private Guarded(Builder<S> names) {
+		this.transitions = names.transitions;
+		this.transaction = new TransactionInspector(names.dataSource);
+		this.jdbc = new JdbcTemplate(names.dataSource);
+		this.jdbc
+			.setExceptionTranslator((task, sql, failure) -> Statements.translate((sql != null) ? sql : "", failure));
+		this.table = names.table;
+		this.id = names.id;
+		this.state = names.state;
+		this.version = names.version;
+		this.update = "update " + this.table + " set " + this.state + " = ?, " + this.version + " = " + this.version
+				+ " + 1 where " + this.id + " = ? and " + this.state + " = ?";
 	}
 
 	/**
@@ -91,18 +129,131 @@ public final class Guarded<S extends Enum<S>> {
 	private Moved<S> moveIf(Object id, S from, S to, @Nullable Long version) {
 		Assert.notNull(id, "'id' must not be null");
 		this.transitions.require(from, to);
-		this.transaction.require(this.table);
-		Long moved = this.rows.update(id, from, to, version);
-		if (moved != null) {
-			return Moved.applied(to, moved);
+		CallerTransaction.require(this.transaction, this.table);
+		Long moved = update(id, from, to, version);
+		if (moved == null) {
+			Moved<S> locked = lock(id);
+			// Another transaction may have moved it back since the update.
+			boolean back = locked.state() == from && (version == null || version.equals(locked.version()));
+			moved = back ? update(id, from, to, version) : null;
+			if (moved == null) {
+				return locked;
+			}
 		}
-		Row<S> row = this.rows.lock(id);
-		if (row == null) {
-			return Moved.absent();
+		return Moved.applied(to, moved);
+	}
+
+	/**
+	 * Moves the row if it has a state and, unless {@code null}, a version.
+	 * @return the new version, or {@code null} if there is no such row
+	 */
+	private @Nullable Long update(Object id, S from, S to, @Nullable Long version) {
+		Database database = database();
+		String sql = (version != null) ? this.update + " and " + this.version + " = ?" : this.update;
+		if (database == Database.POSTGRESQL) {
+			return DataAccessUtils.singleResult(this.jdbc.query(sql + " returning " + this.version,
+					(statement) -> bind(database, statement, id, from, to, version), (row, number) -> version(row, 1)));
 		}
-		// Another transaction may have moved it back since the update.
-		moved = row.matches(from, version) ? this.rows.update(id, from, to, version) : null;
-		return (moved != null) ? Moved.applied(to, moved) : Moved.conflict(row.state(), row.version());
+		int updated = this.jdbc.update(sql, (statement) -> bind(database, statement, id, from, to, version));
+		if (updated == 0) {
+			return null;
+		}
+		if (updated != 1) {
+			throw new IncorrectResultSizeDataAccessException(
+					"%s has %d rows with one %s, which needs a unique index".formatted(this.table, updated, this.id), 1,
+					updated);
+		}
+		return (version != null) ? Long.valueOf(version + 1) : readVersion(database, id);
+	}
+
+	/**
+	 * Locks the row, because a plain read may show its state at the start of the
+	 * transaction.
+	 * @return its state and version, as a conflict, or its absence
+	 */
+	private Moved<S> lock(Object id) {
+		Database database = database();
+		String sql = "select " + this.state + ", " + this.version + " from " + this.table + " where " + this.id
+				+ " = ? for update";
+		Moved<S> locked = DataAccessUtils
+			.singleResult(this.jdbc.query(sql, (statement) -> bindId(database, statement, 1, id),
+					(row, number) -> Moved.conflict(state(row), version(row, 2))));
+		return (locked != null) ? locked : Moved.absent();
+	}
+
+	private @Nullable Long readVersion(Database database, Object id) {
+		return DataAccessUtils.singleResult(
+				this.jdbc.query("select " + this.version + " from " + this.table + " where " + this.id + " = ?",
+						(statement) -> bindId(database, statement, 1, id), (row, number) -> version(row, 1)));
+	}
+
+	private static void bind(Database database, PreparedStatement statement, Object id, Enum<?> from, Enum<?> to,
+			@Nullable Long version) throws SQLException {
+		bindState(database, statement, 1, to);
+		bindId(database, statement, 2, id);
+		bindState(database, statement, 3, from);
+		if (version != null) {
+			statement.setLong(4, version);
+		}
+	}
+
+	/**
+	 * As a literal of unknown type on PostgreSQL, which then converts it to an enum type,
+	 * too.
+	 */
+	private static void bindState(Database database, PreparedStatement statement, int index, Enum<?> state)
+			throws SQLException {
+		if (database == Database.POSTGRESQL) {
+			statement.setObject(index, state.name(), Types.OTHER);
+		}
+		else {
+			statement.setString(index, state.name());
+		}
+	}
+
+	private static void bindId(Database database, PreparedStatement statement, int index, Object id)
+			throws SQLException {
+		if (id instanceof byte[] bytes) {
+			statement.setBytes(index, bytes);
+		}
+		else {
+			statement.setObject(index, (id instanceof UUID uuid) ? database.parameter(uuid) : id);
+		}
+	}
+
+	/**
+	 * Reads the state, which columns of type char(n) pad with spaces.
+	 */
+	private S state(ResultSet row) throws SQLException {
+		String name = row.getString(1);
+		return Arrays.stream(this.transitions.type().getEnumConstants())
+			.filter((state) -> name != null && state.name().equals(name.stripTrailing()))
+			.findFirst()
+			.orElseThrow(() -> new TypeMismatchDataAccessException(
+					"The column %s of %s contains '%s', which is not a constant of %s".formatted(this.state, this.table,
+							name, this.transitions.type().getName()),
+					null));
+	}
+
+	private long version(ResultSet row, int column) throws SQLException {
+		long version = row.getLong(column);
+		if (row.wasNull()) {
+			throw new TypeMismatchDataAccessException(
+					"The column %s of %s is null: make it an integer with 'not null default 0'".formatted(this.version,
+							this.table),
+					null);
+		}
+		return version;
+	}
+
+	private Database database() {
+		Database known = this.detected;
+		if (known == null) {
+			known = this.jdbc.execute((ConnectionCallback<Database>) (connection) -> Database.of(connection,
+					"Guarded transitions", "update the state by a statement of your own"));
+			this.detected = known;
+		}
+		return known;
 	}
 
 	/**
@@ -167,8 +318,23 @@ public final class Guarded<S extends Enum<S>> {
 		 * @throws IllegalArgumentException if a name is not valid
 		 */
 		public Guarded<S> build() {
-			return new Guarded<>(this.dataSource, new GuardedTable(this.table, this.id, this.state, this.version),
-					this.transitions);
+			require("table", TABLE, this.table);
+			require("id column", COLUMN, this.id);
+			require("state column", COLUMN, this.state);
+			require("version column", COLUMN, this.version);
+			if (this.state.equals(this.id) || this.version.equals(this.id) || this.version.equals(this.state)) {
+				throw new IllegalArgumentException(
+						"The columns of id, state and version of %s must differ".formatted(this.table));
+			}
+			return new Guarded<>(this);
+		}
+
+		private static void require(String role, Pattern pattern, String name) {
+			if (!pattern.matcher(name).matches()) {
+				throw new IllegalArgumentException(
+						"'%s' is not a valid name of a %s: use letters, digits and underscores, or quote it as in SQL"
+							.formatted(name, role));
+			}
 		}
 
 	}

@@ -25,8 +25,8 @@ class MariaDbOrderCrashRunIntegrationTests extends OrderCrashRules {
 	static final StallingProxy network = StallingProxy.before(() -> new InetSocketAddress("127.0.0.1", mariaDb.port()));
 
 	@Override
-	String schema() {
-		return "schema-mysql.sql";
+	String platform() {
+		return "mysql";
 	}
 
 	@Override

@@ -41,7 +41,7 @@ class LibraryHintsTests {
 
 	@Test
 	void includeTheClassFilesOfTheProperties() {
-		assertThat(Stream.of("EncryptionProperties", "outbox/OutboxRelayProperties"))
+		assertThat(Stream.of("EncryptionProperties", "outbox/OutboxProperties$Relay"))
 			.map((name) -> "dev/idempotent/autoconfigure/" + name + ".class")
 			.allMatch((file) -> RuntimeHintsPredicates.resource().forResource(file).test(this.hints));
 	}

@@ -104,7 +104,7 @@ class CancelMistakesTests {
 
 	private static void createTables(DataSource... databases) {
 		for (DataSource database : databases) {
-			new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/idempotency/jdbc/schema-h2.sql"))
+			new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/h2/idempotency.sql"))
 				.execute(database);
 		}
 	}

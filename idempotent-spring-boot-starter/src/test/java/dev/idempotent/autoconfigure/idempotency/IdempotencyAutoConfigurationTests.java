@@ -16,7 +16,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
@@ -55,8 +55,8 @@ class IdempotencyAutoConfigurationTests {
 	@Test
 	void protectsAServletApplicationWithItsRedis() {
 		this.application.run((context) -> {
-			assertThat(ours(context)).contains("idempotencyFilter", "idempotencyGuard", "redisIdempotencyStore");
-			assertThat(context.getBean(IdempotencyGuard.class).storeName()).isEqualTo("Redis");
+			assertThat(ours(context)).contains("idempotencyFilter", "idempotencyEngine", "redisIdempotencyStore");
+			assertThat(context.getBean(IdempotencyEngine.class).storeName()).isEqualTo("Redis");
 			assertThat(context).getBean(IdempotencyStore.class).isInstanceOf(RedisIdempotencyStore.class);
 		});
 	}
@@ -94,7 +94,7 @@ class IdempotencyAutoConfigurationTests {
 	void protectsTheMethodsOfAnApplicationWithoutWeb() {
 		new ApplicationContextRunner().withPropertyValues(NAME)
 			.withUserConfiguration(Application.class)
-			.run((context) -> assertThat(ours(context)).contains("idempotencyGuard", "idempotencyTemplate")
+			.run((context) -> assertThat(ours(context)).contains("idempotencyEngine", "idempotencyTemplate")
 				.doesNotContain("idempotencyFilter"));
 	}
 
@@ -102,7 +102,7 @@ class IdempotencyAutoConfigurationTests {
 	void protectsTheMethodsOfAReactiveApplication() {
 		new ReactiveWebApplicationContextRunner().withPropertyValues(NAME)
 			.withUserConfiguration(Application.class)
-			.run((context) -> assertThat(ours(context)).contains("idempotencyGuard", "idempotencyTemplate")
+			.run((context) -> assertThat(ours(context)).contains("idempotencyEngine", "idempotencyTemplate")
 				.doesNotContain("idempotencyFilter"));
 	}
 
@@ -118,7 +118,7 @@ class IdempotencyAutoConfigurationTests {
 	@Test
 	void canBeSwitchedOffWithoutLosingEvents() {
 		this.application.withPropertyValues("idempotent.enabled=false")
-			.run((context) -> assertThat(ours(context)).doesNotContain("idempotencyGuard", "idempotencyFilter")
+			.run((context) -> assertThat(ours(context)).doesNotContain("idempotencyEngine", "idempotencyFilter")
 				.contains(OutboxAutoConfiguration.class.getName()));
 	}
 
@@ -141,7 +141,7 @@ class IdempotencyAutoConfigurationTests {
 	@Test
 	void prefersTheGuardOfTheApplication() {
 		this.application.withUserConfiguration(OwnGuard.class)
-			.run((context) -> assertThat(context).getBeanNames(IdempotencyGuard.class).containsExactly("own"));
+			.run((context) -> assertThat(context).getBeanNames(IdempotencyEngine.class).containsExactly("own"));
 	}
 
 	@Test
@@ -189,8 +189,8 @@ class IdempotencyAutoConfigurationTests {
 	static class OwnGuard {
 
 		@Bean
-		IdempotencyGuard own(IdempotencyStore store) {
-			return new IdempotencyGuard(store, OnStoreFailure.PROCEED, Duration.ofMinutes(1));
+		IdempotencyEngine own(IdempotencyStore store) {
+			return new IdempotencyEngine(store, OnStoreFailure.PROCEED, Duration.ofMinutes(1));
 		}
 
 	}
@@ -199,9 +199,9 @@ class IdempotencyAutoConfigurationTests {
 	static class OwnFilter {
 
 		@Bean
-		IdempotencyFilter own(IdempotencyGuard guard, IdempotentOperations operations,
+		IdempotencyFilter own(IdempotencyEngine engine, IdempotentOperations operations,
 				IdempotencyScopeResolver scopeResolver, RequestTokens tokens, IdempotencyWebSettings settings) {
-			return new IdempotencyFilter(guard, operations, scopeResolver, tokens, settings, () -> null);
+			return new IdempotencyFilter(engine, operations, scopeResolver, tokens, settings, () -> null);
 		}
 
 	}

@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
@@ -107,8 +107,8 @@ class IdempotencyHealthIntegrationTests {
 			stopRedis();
 			assertThat(application.post("/transfers", "", "Idempotency-Key", UUID.randomUUID().toString()).statusCode())
 				.isEqualTo(200);
-			IdempotencyGuard guard = application.bean(IdempotencyGuard.class);
-			await().until(() -> guard.running() == 0 && guard.oldestUnsettled().toMillis() > 1);
+			IdempotencyEngine engine = application.bean(IdempotencyEngine.class);
+			await().until(() -> engine.running() == 0 && engine.oldestUnsettled().toMillis() > 1);
 			assertThat(health(application).getStatus()).isEqualTo(Status.UP);
 		}
 	}

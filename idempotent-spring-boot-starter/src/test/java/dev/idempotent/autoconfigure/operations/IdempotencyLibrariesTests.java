@@ -28,7 +28,7 @@ class IdempotencyLibrariesTests {
 		new ApplicationContextRunner().withClassLoader(classPath)
 			.withPropertyValues("management.endpoints.web.exposure.include=idempotency", "spring.application.name=test")
 			.withUserConfiguration(classPath.loadClass(Application.class.getName()))
-			.run((context) -> assertThat(context).hasNotFailed().hasBean("idempotencyGuard").doesNotHaveBean(bean));
+			.run((context) -> assertThat(context).hasNotFailed().hasBean("idempotencyEngine").doesNotHaveBean(bean));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 import dev.idempotent.outbox.OutboxApplication;
+import dev.idempotent.outbox.relay.OutboxRelay;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -19,6 +20,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for the health indicator of the outbox.
@@ -30,8 +32,9 @@ class OutboxHealthTests {
 		start().run((context) -> {
 			append(context, 60);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
-			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "maxAge", "pending",
-					"ordered", "blocked", "dead", "unavailablePublishers", "unavailableDestinations", "pausedTopics");
+			assertThat(health(context).getDetails()).containsOnlyKeys("oldestPendingAge", "pending", "waiting",
+					"blocked", "complete", "scanned", "maxAge", "delayed", "dead", "unavailablePublishers",
+					"unavailableDestinations", "pausedTopics");
 		});
 	}
 
@@ -49,9 +52,26 @@ class OutboxHealthTests {
 			append(context, 301);
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			append(context, 3601);
-			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
-			context.getBean(JdbcTemplate.class).update("delete from outbox_event where id = 1");
 			assertThat(health(context).getStatus()).isEqualTo(Status.DOWN);
+		});
+	}
+
+	@Test
+	void isDownIfTheLastScanIsTooOld() {
+		start().withPropertyValues("idempotent.outbox.health.max-age=1s").run((context) -> {
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+			await().untilAsserted(() -> assertThat(context.getBean(OutboxHealthIndicator.class).health().getStatus())
+				.isEqualTo(Status.DOWN));
+		});
+	}
+
+	@Test
+	void isUnknownWithoutARelayInThisProcess() {
+		start().withPropertyValues("idempotent.outbox.relay.enabled=false").run((context) -> {
+			append(context, 3601);
+			Health health = context.getBean(OutboxHealthIndicator.class).health();
+			assertThat(health.getStatus()).isEqualTo(Status.UNKNOWN);
+			assertThat(health.getDetails()).containsOnlyKeys("relay");
 		});
 	}
 
@@ -59,8 +79,8 @@ class OutboxHealthTests {
 	void isUpRegardlessOfTheNumberOfDeadEvents() {
 		start().run((context) -> {
 			context.getBean(JdbcTemplate.class)
-				.update("insert into outbox_dead (id, sequence, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
-						+ "values (1, 1, random_uuid(), 'test:a', 'a', 'a', x'00', '{}', timestamp '2020-01-01 00:00:00', 10)");
+				.update("insert into outbox_dead (id, lane, sequence, event_id, topic, type, content_type, payload, headers, created_at, attempts) "
+						+ "values (1, 1, 1, random_uuid(), 'test:a', 'a', 'a', x'00', '{}', timestamp '2020-01-01 00:00:00', 10)");
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 		});
 	}
@@ -70,7 +90,7 @@ class OutboxHealthTests {
 		start().withUserConfiguration(Away.class).run((context) -> {
 			health(context);
 			context.getBean(AwayDatabase.class).away = true;
-			Health health = health(context);
+			Health health = context.getBean(OutboxHealthIndicator.class).health();
 			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 			assertThat(health.getDetails()).containsOnlyKeys("database");
 			assertThat(health.toString()).doesNotContain("s3cret");
@@ -80,7 +100,8 @@ class OutboxHealthTests {
 	@Test
 	void isUnknownWithoutTables() {
 		start().withPropertyValues("idempotent.outbox.initialize-schema=never")
-			.run((context) -> assertThat(health(context).getStatus()).isEqualTo(Status.UNKNOWN));
+			.run((context) -> assertThat(context.getBean(OutboxHealthIndicator.class).health().getStatus())
+				.isEqualTo(Status.UNKNOWN));
 	}
 
 	@Test
@@ -99,19 +120,33 @@ class OutboxHealthTests {
 				.hasRootCauseMessage("idempotent.outbox.dead-retention is PT0S."));
 	}
 
+	/**
+	 * A relay that reads the table once, and when it is told to.
+	 */
 	private static ApplicationContextRunner start() {
 		return OutboxApplication.with()
-			.withPropertyValues("idempotent.outbox.relay.enabled=false")
+			.withPropertyValues("idempotent.outbox.relay.scan-interval=1h")
 			.withConfiguration(AutoConfigurations.of(OutboxOperationsAutoConfiguration.class));
 	}
 
+	/**
+	 * Appends an event that has no publisher here.
+	 */
 	private static void append(ApplicationContext context, int seconds) {
 		context.getBean(JdbcTemplate.class)
 			.update("insert into outbox_event (event_id, topic, type, payload, created_at) values (random_uuid(), "
-					+ "'test:orders', 'order.created', x'00', dateadd(second, ?, current_timestamp(6)))", -seconds);
+					+ "'other:orders', 'order.created', x'00', dateadd(second, ?, current_timestamp(6)))", -seconds);
 	}
 
+	/**
+	 * The health after another scan.
+	 */
 	private static Health health(ApplicationContext context) {
+		OutboxRelay relay = context.getBean(OutboxRelay.class);
+		long start = System.nanoTime();
+		relay.wake();
+		await().until(
+				() -> relay.lastPass().filter((pass) -> pass.age().toNanos() < System.nanoTime() - start).isPresent());
 		return context.getBean(OutboxHealthIndicator.class).health();
 	}
 

@@ -46,7 +46,7 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertThat(circuit.get("state").asString()).isEqualTo("paused");
 		assertThat(json(get("/actuator/outbox"), 200).at("/relay/pausedTopics/0").asString()).isEqualTo("test:orders");
 		bean(JdbcTemplate.class).update("update endpoint_event set created_at = timestamp '2020-01-01 00:00:00'");
-		JsonNode health = json(get("/actuator/health"), 200).at("/components/outbox");
+		JsonNode health = afterAScan("/actuator/health").at("/components/outbox");
 		assertThat(health.get("status").asString()).isEqualTo("UP");
 		assertThat(health.at("/details/pausedTopics/0").asString()).isEqualTo("test:orders");
 		assertThat(publisher().types()).isEmpty();
@@ -79,18 +79,19 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 	}
 
 	@Test
-	void listsWaitingEvents() {
+	void listsDelayedEvents() {
 		append(OutboxEvent.of("reminder", "secret").availableAt(Instant.now().plus(Duration.ofHours(1))));
-		JsonNode waiting = json(get("/actuator/outbox/waiting?type=reminder"), 200);
-		assertThat(waiting.at("/waiting/0/type").asString()).isEqualTo("reminder");
-		assertThat(Duration.parse(waiting.at("/waiting/0/availableIn").asString())).isPositive();
-		assertThat(json(get("/actuator/outbox/waiting?type=other"), 200).get("waiting")).isEmpty();
+		JsonNode delayed = json(get("/actuator/outbox/delayed?type=reminder"), 200);
+		assertThat(delayed.at("/delayed/0/type").asString()).isEqualTo("reminder");
+		assertThat(Duration.parse(delayed.at("/delayed/0/availableIn").asString())).isPositive();
+		assertThat(json(get("/actuator/outbox/delayed?type=other"), 200).get("delayed")).isEmpty();
+		assertThat(json(get("/actuator/outbox"), 200).at("/delayed/events").asInt()).isOne();
 	}
 
 	@Test
 	void listsAndRetriesBlockedEvents() {
 		block("1", "2", "3");
-		assertThat(text(get("/actuator/outbox/ordered")) + text(get("/actuator/outbox/blocked")))
+		assertThat(text(get("/actuator/outbox/pending")) + text(get("/actuator/outbox/blocked")))
 			.doesNotContain("secret");
 		JsonNode blocked = json(get("/actuator/outbox/blocked"), 200);
 		assertThat(blocked.get("blocked")).hasSize(1);
@@ -100,12 +101,12 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		List<String> types = new ArrayList<>();
 		String after = "";
 		while (after != null) {
-			JsonNode page = json(get("/actuator/outbox/ordered?limit=1" + after), 200);
-			page.get("ordered").forEach((event) -> types.add(event.get("type").asString()));
+			JsonNode page = json(get("/actuator/outbox/pending?limit=1" + after), 200);
+			page.get("pending").forEach((event) -> types.add(event.get("type").asString()));
 			after = page.path("next").isNull() ? null : "&after=" + page.get("next").asString();
 		}
 		assertThat(types).containsExactly("1", "2", "3");
-		assertThat(json(get("/actuator/outbox"), 200).at("/events/blocked").asInt()).isOne();
+		assertThat(afterAScan("/actuator/outbox").at("/backlog/blocked").asInt()).isOne();
 		publisher().answer((event) -> new Outcome.Delivered());
 		assertThat(json(post("retry-blocked", "{\"topic\":\"test:orders\"}"), 200).get("retried").asInt()).isOne();
 		await().untilAsserted(() -> assertThat(publisher().types()).containsExactly("1", "2", "3"));
@@ -140,7 +141,7 @@ abstract class OutboxOperationsRules extends OutboxEndpointRules {
 		assertThat(json(post("skip-blocked", "{\"id\":\"x\"}"), 400).get("action").asString())
 			.isEqualTo("Specify the id of an event as the lists of the endpoint show it");
 		for (String after : List.of("x", "1", "1-x", "-1-1", "1-1-1", "99999999999999999999-1")) {
-			assertThat(json(get("/actuator/outbox/ordered?after=" + after), 400).get("problem").asString())
+			assertThat(json(get("/actuator/outbox/pending?after=" + after), 400).get("problem").asString())
 				.contains("'after'");
 		}
 		assertThat(json(get("/actuator/outbox/pending?limit=501"), 400).get("problem").asString()).contains("'limit'");

@@ -26,14 +26,14 @@ class OrderedRowsIntegrationTests {
 			.withPropertyValues("idempotent.outbox.table-prefix=cached_ids_");
 		application.run((context) -> {
 			assertThat(context).hasNotFailed();
-			context.getBean(JdbcTemplate.class).execute("alter table cached_ids_ordered alter column id set cache 20");
+			context.getBean(JdbcTemplate.class).execute("alter table cached_ids_event alter column id set cache 20");
 		});
 		for (String relay : new String[] { "true", "false" }) {
 			application.withPropertyValues("idempotent.outbox.order=key", "idempotent.outbox.relay.enabled=" + relay)
 				.run((context) -> assertThat(context).getFailure()
 					.rootCause()
 					.isInstanceOf(IdempotentConfigurationException.class)
-					.hasMessageContaining("cached_ids_ordered.id"));
+					.hasMessageContaining("cached_ids_event.id"));
 		}
 		application.withPropertyValues("idempotent.outbox.order=none")
 			.run((context) -> assertThat(context).hasNotFailed());

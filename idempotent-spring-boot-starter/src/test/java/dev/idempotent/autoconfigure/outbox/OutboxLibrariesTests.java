@@ -66,8 +66,7 @@ class OutboxLibrariesTests {
 			return () -> {
 				new TransactionTemplate(transactions).executeWithoutResult(
 						(status) -> outbox.append(OutboxEvent.of("ordered", 1).toTopic("test:orders").withKey("key")));
-				return new JdbcTemplate(dataSource).queryForObject("select count(*) from outbox_ordered",
-						Integer.class);
+				return new JdbcTemplate(dataSource).queryForObject("select count(*) from outbox_event", Integer.class);
 			};
 		}
 

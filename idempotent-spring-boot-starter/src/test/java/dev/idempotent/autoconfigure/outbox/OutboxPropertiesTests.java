@@ -7,7 +7,9 @@ import dev.idempotent.outbox.OutboxApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.MapPropertySource;
 
@@ -22,32 +24,29 @@ class OutboxPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/shop", "shop", "https://shop.example/orders", "urn:shop" })
 	void acceptsAUriReferenceAsSource(String source) {
-		assertThat(withSource(source).source()).isEqualTo(source);
+		assertThat(bind("idempotent.outbox.source", source).source()).isEqualTo(source);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "%%", "a shop" })
 	void refusesAnyOtherSource(String source) {
-		assertThatExceptionOfType(IdempotentConfigurationException.class).isThrownBy(() -> withSource(source))
-			.withMessage("idempotent.outbox.source is not a URI reference.");
+		refuses("idempotent.outbox.source", source, "idempotent.outbox.source is not a URI reference.");
 	}
 
 	@Test
 	void readsWhatHappensToTheKeysOfATopic() {
-		OutboxProperties properties = withTopics(Map.of("kafka:a", Map.of("on-dead", "block")));
+		OutboxProperties properties = withTopic("on-dead", "block");
 		assertThat(properties.blocksOnDead("kafka:a")).isTrue();
 		assertThat(properties.blocksOnDead("kafka:b")).isFalse();
-		assertThat(withTopics(Map.of("kafka:a", Map.of("onDead", "SKIP"))).blocksOnDead("kafka:a")).isFalse();
+		assertThat(withTopic("onDead", "SKIP").blocksOnDead("kafka:a")).isFalse();
 	}
 
 	@Test
 	void rejectsUnknownPropertiesAndValuesOfATopic() {
-		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(() -> withTopics(Map.of("kafka:a", Map.of("on-deaf", "block"))))
-			.withMessage("idempotent.outbox.topics.[kafka:a] has unknown properties.");
-		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(() -> withTopics(Map.of("kafka:a", Map.of("on-dead", "stop"))))
-			.withMessage("idempotent.outbox.topics.[kafka:a].on-dead is neither skip nor block.");
+		refuses("idempotent.outbox.topics.[kafka:a].on-deaf", "block",
+				"idempotent.outbox.topics.[kafka:a] has unknown properties.");
+		refuses("idempotent.outbox.topics.[kafka:a].on-dead", "stop",
+				"idempotent.outbox.topics.[kafka:a].on-dead is neither skip nor block.");
 	}
 
 	@Test
@@ -72,14 +71,20 @@ class OutboxPropertiesTests {
 				.addFirst(new MapPropertySource("test", Map.of(name, value))));
 	}
 
-	private static OutboxProperties withTopics(Map<String, Map<String, String>> topics) {
-		return new OutboxProperties(true, null, OutboxProperties.Order.KEY, null, DatabaseInitializationMode.EMBEDDED,
-				OutboxProperties.DEFAULT_TABLE_PREFIX, null, OutboxProperties.OnDead.SKIP, topics);
+	private static OutboxProperties withTopic(String property, String value) {
+		return bind("idempotent.outbox.topics.[kafka:a]." + property, value);
 	}
 
-	private static OutboxProperties withSource(String source) {
-		return new OutboxProperties(true, null, OutboxProperties.Order.KEY, source, DatabaseInitializationMode.EMBEDDED,
-				OutboxProperties.DEFAULT_TABLE_PREFIX, null, OutboxProperties.OnDead.SKIP, Map.of());
+	private static OutboxProperties bind(String name, String value) {
+		return new Binder(new MapConfigurationPropertySource(Map.of(name, value))).bindOrCreate("idempotent.outbox",
+				OutboxProperties.class);
+	}
+
+	private static void refuses(String name, String value, String message) {
+		assertThatExceptionOfType(BindException.class).isThrownBy(() -> bind(name, value))
+			.havingRootCause()
+			.isInstanceOf(IdempotentConfigurationException.class)
+			.withMessage(message);
 	}
 
 }

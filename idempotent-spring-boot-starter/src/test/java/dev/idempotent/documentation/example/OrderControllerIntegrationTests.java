@@ -44,7 +44,7 @@ class OrderControllerIntegrationTests {
 		assertThat(retry.headers().firstValue("Idempotent-Replayed")).hasValue("true");
 		assertThat(jdbc.sql("select count(*) from orders").query(Long.class).single()).isOne();
 		await().untilAsserted(
-				() -> assertThat(jdbc.sql("select count(*) from outbox_ordered").query(Long.class).single()).isZero());
+				() -> assertThat(jdbc.sql("select count(*) from outbox_event").query(Long.class).single()).isZero());
 		assertThat(application.bean(StringRedisTemplate.class).opsForStream().size("orders")).isOne();
 	}
 

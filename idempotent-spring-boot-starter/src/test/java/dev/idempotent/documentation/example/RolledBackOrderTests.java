@@ -52,7 +52,7 @@ class RolledBackOrderTests {
 	}
 
 	private List<Long> rows() {
-		return Stream.of("orders", "idempotency_record", "outbox_ordered")
+		return Stream.of("orders", "idempotency_record", "outbox_event")
 			.map((table) -> this.jdbc.sql("select count(*) from " + table).query(Long.class).single())
 			.toList();
 	}

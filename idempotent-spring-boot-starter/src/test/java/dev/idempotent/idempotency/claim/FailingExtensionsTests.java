@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for an {@link IdempotencyGuard} whose cipher or tracer fails.
+ * Tests for an {@link IdempotencyEngine} whose cipher or tracer fails.
  */
 class FailingExtensionsTests {
 
@@ -30,31 +30,31 @@ class FailingExtensionsTests {
 	@Test
 	void neverFreeTheKeyOfWorkThatIsDone() {
 		PayloadEncryption broken = new PayloadEncryption(new BrokenCipher(), false);
-		try (IdempotencyGuard guard = guard(broken, () -> null)) {
-			Claimant claimant = claimant(guard);
+		try (IdempotencyEngine engine = engine(broken, () -> null)) {
+			Claimant claimant = claimant(engine);
 			claimant.claim();
 			claimant.complete(Samples.response("response"));
-			assertThat(guard.running()).isZero();
-			assertThat(claimant(guard).claim()).is(Samples.completed(StoredResponse.notKept()));
+			assertThat(engine.running()).isZero();
+			assertThat(claimant(engine).claim()).is(Samples.completed(StoredResponse.notKept()));
 		}
 	}
 
 	@Test
 	void neverRefuseARequestThatCannotBeTraced() {
-		try (IdempotencyGuard guard = guard(PayloadEncryption.NONE, () -> {
+		try (IdempotencyEngine engine = engine(PayloadEncryption.NONE, () -> {
 			throw new IllegalStateException("No tracer");
 		})) {
-			assertThat(claimant(guard).claim()).isEqualTo(new Claim.Acquired());
+			assertThat(claimant(engine).claim()).isEqualTo(new Claim.Acquired());
 		}
 	}
 
-	private Claimant claimant(IdempotencyGuard guard) {
-		return guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+	private Claimant claimant(IdempotencyEngine engine) {
+		return engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
 				Duration.ofHours(1));
 	}
 
-	private IdempotencyGuard guard(PayloadEncryption encryption, CurrentTrace trace) {
-		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, Duration.ofMinutes(10), encryption, List.of(),
+	private IdempotencyEngine engine(PayloadEncryption encryption, CurrentTrace trace) {
+		return new IdempotencyEngine(this.store, OnStoreFailure.REJECT, Duration.ofMinutes(10), encryption, List.of(),
 				trace);
 	}
 

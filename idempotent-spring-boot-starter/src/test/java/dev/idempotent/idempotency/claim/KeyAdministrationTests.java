@@ -226,9 +226,9 @@ class KeyAdministrationTests {
 	@Test
 	void releasesTheKeyOfALiveRunUntilItsNextRenewal() {
 		Duration lease = Duration.ofMillis(300);
-		try (IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, MINUTE)) {
+		try (IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, MINUTE)) {
 			Gate renewal = this.store.gateBefore(Verb.RENEW);
-			guard.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
+			engine.claimant(Samples.operation(), this.key, REQUEST, lease, MINUTE).claim();
 			assertThat(this.leases.release(this.key).now()).isNull();
 			renewal.open();
 			await().until(() -> this.leases.find(this.key) != null);

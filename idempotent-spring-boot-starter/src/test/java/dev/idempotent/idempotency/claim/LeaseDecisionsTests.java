@@ -46,16 +46,16 @@ class LeaseDecisionsTests {
 
 	private final RecordingObserver observer = new RecordingObserver();
 
-	private final IdempotencyGuard guard = guard(OnStoreFailure.REJECT);
+	private final IdempotencyEngine engine = engine(OnStoreFailure.REJECT);
 
-	private final IdempotencyGuard proceedingGuard = guard(OnStoreFailure.PROCEED);
+	private final IdempotencyEngine proceedingGuard = engine(OnStoreFailure.PROCEED);
 
 	private final IdempotencyKey key = Samples.key();
 
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 		this.proceedingGuard.close();
 	}
 
@@ -81,7 +81,7 @@ class LeaseDecisionsTests {
 
 	@Test
 	void tellADuplicateOfARunInProgressAndAnotherRequestWithItsKey() {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		runner.claim();
 		claim("request");
 		claim("another request");
@@ -91,23 +91,23 @@ class LeaseDecisionsTests {
 
 	@Test
 	void areMadeOnceForAClaimThatIsSettledAgain() {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		runner.claim();
 		runner.release();
 		runner.release();
 		runner.complete(RESPONSE);
 		runner.settleUnknown();
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.RELEASED);
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
 	void areMadeOnceForADuplicateThatWaits() throws Exception {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		runner.claim();
 		Gate secondClaim = this.store.gateBefore(Verb.CLAIM);
 		CompletableFuture<Claim> waiting = CompletableFuture
-			.supplyAsync(() -> claimant(this.guard, "request").claimOrWait(Duration.ofMinutes(1)));
+			.supplyAsync(() -> claimant(this.engine, "request").claimOrWait(Duration.ofMinutes(1)));
 		secondClaim.awaitArrival();
 		secondClaim.open();
 		runner.complete(RESPONSE);
@@ -117,8 +117,9 @@ class LeaseDecisionsTests {
 
 	@Test
 	void areMadeOnceForADuplicateThatIsRefusedAfterItsWait() {
-		claimant(this.guard, "request").claim();
-		assertThat(claimant(this.guard, "request").claimOrWait(Duration.ofMillis(1))).isInstanceOf(Claim.Pending.class);
+		claimant(this.engine, "request").claim();
+		assertThat(claimant(this.engine, "request").claimOrWait(Duration.ofMillis(1)))
+			.isInstanceOf(Claim.Pending.class);
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.IN_PROGRESS);
 	}
 
@@ -143,7 +144,7 @@ class LeaseDecisionsTests {
 
 	@Test
 	void tellARunWhoseOutcomeIsUnknown() {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		runner.claim();
 		runner.settleUnknown();
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.UNKNOWN);
@@ -152,7 +153,7 @@ class LeaseDecisionsTests {
 
 	@Test
 	void awaitTheErrorPageOfARun() {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		runner.claim();
 		runner.stopRenewal();
 		assertThat(this.observer.decisions()).isEmpty();
@@ -162,7 +163,7 @@ class LeaseDecisionsTests {
 
 	@Test
 	void takeAsLongAsTheWork() {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		runner.claim();
 		long start = System.nanoTime();
 		Duration work = Duration.ofMillis(2);
@@ -174,21 +175,21 @@ class LeaseDecisionsTests {
 	}
 
 	private void run(StoredResponse response) {
-		Claimant runner = claimant(this.guard, "request");
+		Claimant runner = claimant(this.engine, "request");
 		assertThat(runner.claim()).isEqualTo(new Claim.Acquired());
 		runner.complete(response);
 	}
 
 	private Claim claim(String request) {
-		return claimant(this.guard, request).claim();
+		return claimant(this.engine, request).claim();
 	}
 
-	private Claimant claimant(IdempotencyGuard guard, String request) {
-		return guard.claimant(Samples.operation(), this.key, Samples.fingerprint(request), LEASE, Duration.ofHours(1));
+	private Claimant claimant(IdempotencyEngine engine, String request) {
+		return engine.claimant(Samples.operation(), this.key, Samples.fingerprint(request), LEASE, Duration.ofHours(1));
 	}
 
-	private IdempotencyGuard guard(OnStoreFailure onStoreFailure) {
-		return new IdempotencyGuard(this.store, onStoreFailure, Duration.ofMinutes(10), PayloadEncryption.NONE,
+	private IdempotencyEngine engine(OnStoreFailure onStoreFailure) {
+		return new IdempotencyEngine(this.store, onStoreFailure, Duration.ofMinutes(10), PayloadEncryption.NONE,
 				List.of(this.observer), () -> TRACE);
 	}
 

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
@@ -20,7 +21,7 @@ class LeasedRunsTests {
 
 	@Test
 	void forgetsRunsThatNeverEnd() {
-		LeasedRun current = run();
+		LeasedRuns.Run current = run();
 		this.runs.begin(current);
 		for (int i = 0; i < 100; i++) {
 			this.runs.begin(run());
@@ -34,11 +35,13 @@ class LeasedRunsTests {
 		assertThat(this.runs.count()).isZero();
 	}
 
-	private static LeasedRun run() {
+	private static LeasedRuns.Run run() {
 		Duration hour = Duration.ofHours(1);
 		ClaimRequest request = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.LEASE, null,
 				hour, hour);
-		return new LeasedRun(request, mock(StoreClaim.class), System.nanoTime());
+		StoreClaim claim = mock();
+		given(claim.request()).willReturn(request);
+		return new LeasedRuns.Run(claim, System.nanoTime());
 	}
 
 }

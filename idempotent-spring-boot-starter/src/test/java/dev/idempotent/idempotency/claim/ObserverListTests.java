@@ -45,7 +45,8 @@ class ObserverListTests {
 		assertThat(this.second.started()).hasSize(1);
 		assertThat(this.second.outcomes()).containsExactly(Outcome.RUN, Outcome.REPLAYED);
 		assertThat(this.second.storeCalls()).hasSize(3);
-		assertThat(output).containsOnlyOnce("ThrowingObserver has failed; its observation is missing");
+		assertThat(output).containsOnlyOnce("An IdempotencyObserver has failed with ")
+			.containsOnlyOnce("; its observation is missing");
 	}
 
 	@Test
@@ -91,18 +92,18 @@ class ObserverListTests {
 	}
 
 	private Claim runAndReplay(IdempotencyObserver first) {
-		try (IdempotencyGuard guard = new IdempotencyGuard(new InMemoryIdempotencyStore(new ManualClock()),
+		try (IdempotencyEngine engine = new IdempotencyEngine(new InMemoryIdempotencyStore(new ManualClock()),
 				OnStoreFailure.REJECT, Duration.ofMinutes(10), PayloadEncryption.NONE, List.of(first, this.second),
 				() -> null)) {
-			Claimant runner = claimant(guard);
+			Claimant runner = claimant(engine);
 			assertThat(runner.claim()).isEqualTo(new Claim.Acquired());
 			runner.complete(Samples.response(BODY));
-			return claimant(guard).claim();
+			return claimant(engine).claim();
 		}
 	}
 
-	private static Claimant claimant(IdempotencyGuard guard) {
-		return guard.claimant(Samples.operation(), key(), Samples.fingerprint("request"), Duration.ofMinutes(1),
+	private static Claimant claimant(IdempotencyEngine engine) {
+		return engine.claimant(Samples.operation(), key(), Samples.fingerprint("request"), Duration.ofMinutes(1),
 				Duration.ofHours(1));
 	}
 

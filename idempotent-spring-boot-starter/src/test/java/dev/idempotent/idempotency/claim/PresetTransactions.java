@@ -2,10 +2,13 @@ package dev.idempotent.idempotency.claim;
 
 import java.time.Duration;
 
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,15 @@ final class PresetTransactions implements IdempotencyTransactions {
 	boolean confirms = true;
 
 	@Nullable Claim onRecord;
+
+	/**
+	 * A record with the stored form of a response.
+	 */
+	static Claim.Completed completed(StoredResponse response, Duration retention) {
+		ClaimRequest run = ClaimRequest.of(Samples.key(), Samples.fingerprint("request"), Guarantee.TRANSACTION, null,
+				retention, retention);
+		return new Claim.Completed(new ResponseEnvelope(PayloadEncryption.NONE).encrypt(run, response), retention);
+	}
 
 	@Override
 	public Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease,

@@ -43,10 +43,9 @@ class ResponseEnvelopeTests {
 	@Test
 	void keepsTheResponseAndItsOrigin() {
 		for (ResponseEnvelope envelope : new ResponseEnvelope[] { this.plain, this.encrypted }) {
-			StoredResponse closed = envelope.close(this.request, RESPONSE);
-			ResponseEnvelope.Content opened = envelope.open(this.request.key(), closed);
-			assertThat(opened.response()).isEqualTo(RESPONSE);
-			assertThat(opened.origin())
+			StoredResponse stored = envelope.encrypt(this.request, RESPONSE);
+			assertThat(envelope.decrypt(this.request.key(), stored)).isEqualTo(RESPONSE);
+			assertThat(ResponseEnvelope.origin(this.request.key(), stored))
 				.hasToString(this.request.origin().toString().replaceFirst("(\\.\\d{3})\\d*Z", "$1Z"));
 		}
 	}
@@ -54,56 +53,67 @@ class ResponseEnvelopeTests {
 	@Test
 	void keepsTheOriginOfAResponseThatIsNotKept() {
 		for (ResponseEnvelope envelope : new ResponseEnvelope[] { this.plain, this.encrypted }) {
-			ResponseEnvelope.Content opened = envelope.open(this.request.key(),
-					envelope.close(this.request, StoredResponse.notKept()));
-			assertThat(opened.response().isKept()).isFalse();
-			assertThat(opened.origin()).isNotNull();
+			StoredResponse stored = envelope.encrypt(this.request, StoredResponse.notKept());
+			assertThat(envelope.decrypt(this.request.key(), stored).isKept()).isFalse();
+			assertThat(ResponseEnvelope.origin(this.request.key(), stored)).isNotNull();
 		}
 	}
 
 	@Test
 	void keepsTheEpochInFrontOfADatabase() {
 		for (ResponseEnvelope envelope : new ResponseEnvelope[] { this.plain, this.encrypted }) {
-			StoredResponse inDatabase = envelope.close(this.request, RESPONSE);
-			StoredResponse inFront = ResponseEnvelope.committed(inDatabase, "epoch");
-			assertThat(ResponseEnvelope.commit(this.request.key(), inFront).epoch()).isEqualTo("epoch");
-			assertThat(envelope.open(this.request.key(), inFront).response()).isEqualTo(RESPONSE);
-			assertThat(ResponseEnvelope.commit(this.request.key(), ResponseEnvelope.committed(inDatabase, null)))
-				.isEqualTo(new ResponseEnvelope.Commit(null, this.request.origin().guarantee()));
+			StoredResponse inDatabase = envelope.encrypt(this.request, RESPONSE);
+			StoredResponse inFront = ResponseEnvelope.withEpoch(inDatabase, "epoch");
+			assertThat(ResponseEnvelope.epoch(this.request.key(), inFront)).isEqualTo("epoch");
+			assertThat(ResponseEnvelope.origin(this.request.key(), inFront))
+				.isEqualTo(ResponseEnvelope.origin(this.request.key(), inDatabase));
+			assertThat(envelope.decrypt(this.request.key(), inFront)).isEqualTo(RESPONSE);
+			StoredResponse withoutEpoch = ResponseEnvelope.withEpoch(inDatabase, null);
+			assertThat(ResponseEnvelope.epoch(this.request.key(), withoutEpoch)).isNull();
 		}
-		assertThat(ResponseEnvelope.commit(this.request.key(), StoredResponse.notKept()))
-			.isEqualTo(new ResponseEnvelope.Commit(null, null));
 	}
 
 	@Test
-	void opensAResponseWithoutAnOrigin() {
-		assertThat(this.plain.open(this.request.key(), RESPONSE))
-			.isEqualTo(new ResponseEnvelope.Content(RESPONSE, null));
-		assertThat(this.encrypted.open(this.request.key(), StoredResponse.notKept()).response().isKept()).isFalse();
+	void readsAResponseThatIsNotKept() {
+		for (ResponseEnvelope envelope : new ResponseEnvelope[] { this.plain, this.encrypted }) {
+			StoredResponse stored = envelope.decrypt(this.request.key(), StoredResponse.notKept());
+			assertThat(stored.isKept()).isFalse();
+		}
+		assertThat(ResponseEnvelope.origin(this.request.key(), StoredResponse.notKept())).isNull();
+		assertThat(ResponseEnvelope.epoch(this.request.key(), StoredResponse.notKept())).isNull();
+	}
+
+	@Test
+	void rejectsBytesOfAnotherProgram() {
+		for (ResponseEnvelope envelope : new ResponseEnvelope[] { this.plain, this.encrypted }) {
+			assertThatExceptionOfType(IdempotencyStoreException.class)
+				.isThrownBy(() -> envelope.decrypt(this.request.key(), RESPONSE))
+				.isNotInstanceOf(IdempotencyStoreUnavailableException.class);
+		}
 	}
 
 	@Test
 	void hidesTheResponse() {
-		assertThat(text(this.plain.close(this.request, RESPONSE))).contains("secret");
-		assertThat(text(this.encrypted.close(this.request, RESPONSE))).doesNotContain("secret");
+		assertThat(text(this.plain.encrypt(this.request, RESPONSE))).contains("secret");
+		assertThat(text(this.encrypted.encrypt(this.request, RESPONSE))).doesNotContain("secret");
 	}
 
 	@Test
 	void rejectsTheResponseOfAnotherKey() {
-		StoredResponse closed = this.encrypted.close(this.request, RESPONSE);
+		StoredResponse stored = this.encrypted.encrypt(this.request, RESPONSE);
 		assertThatExceptionOfType(IdempotencyStoreException.class)
-			.isThrownBy(() -> this.encrypted.open(Samples.key(), closed))
+			.isThrownBy(() -> this.encrypted.decrypt(Samples.key(), stored))
 			.isNotInstanceOf(IdempotencyStoreUnavailableException.class);
 	}
 
 	@Test
 	void rejectsEveryChangedByte() {
-		byte[] closed = this.encrypted.close(this.request, RESPONSE).bytes();
-		for (int i = 0; i < closed.length; i++) {
-			byte[] changed = closed.clone();
+		byte[] stored = this.encrypted.encrypt(this.request, RESPONSE).bytes();
+		for (int i = 0; i < stored.length; i++) {
+			byte[] changed = stored.clone();
 			changed[i] ^= 1;
 			assertThatExceptionOfType(IdempotencyStoreException.class).as("byte %d", i)
-				.isThrownBy(() -> this.encrypted.open(this.request.key(), StoredResponse.of(changed)));
+				.isThrownBy(() -> this.encrypted.decrypt(this.request.key(), StoredResponse.of(changed)));
 		}
 	}
 
@@ -111,48 +121,47 @@ class ResponseEnvelopeTests {
 	@ValueSource(booleans = { false, true })
 	void rejectsEveryTruncation(boolean encrypting) {
 		ResponseEnvelope envelope = encrypting ? this.encrypted : this.plain;
-		byte[] closed = envelope.close(this.request, RESPONSE).bytes();
-		int complete = encrypting ? closed.length : closed.length - RESPONSE.size();
+		byte[] stored = envelope.encrypt(this.request, RESPONSE).bytes();
+		int complete = encrypting ? stored.length : stored.length - RESPONSE.size();
 		for (int length = 1; length < complete; length++) {
-			StoredResponse truncated = StoredResponse.of(Arrays.copyOf(closed, length));
+			StoredResponse truncated = StoredResponse.of(Arrays.copyOf(stored, length));
 			assertThatExceptionOfType(IdempotencyStoreException.class).as("%d bytes", length)
-				.isThrownBy(() -> envelope.open(this.request.key(), truncated));
+				.isThrownBy(() -> envelope.decrypt(this.request.key(), truncated));
 		}
 	}
 
 	@Test
 	void rejectsPlaintextUnlessItIsAccepted() {
-		for (StoredResponse stored : new StoredResponse[] { RESPONSE, this.plain.close(this.request, RESPONSE) }) {
-			assertThatExceptionOfType(IdempotencyStoreException.class)
-				.isThrownBy(() -> this.encrypted.open(this.request.key(), stored))
-				.withMessageContaining("idempotent.encryption.read-plaintext");
-			assertThat(encrypting(true, "k1", "k1").open(this.request.key(), stored).response()).isEqualTo(RESPONSE);
-		}
+		StoredResponse stored = this.plain.encrypt(this.request, RESPONSE);
+		assertThatExceptionOfType(IdempotencyStoreException.class)
+			.isThrownBy(() -> this.encrypted.decrypt(this.request.key(), stored))
+			.withMessageContaining("idempotent.encryption.read-plaintext");
+		assertThat(encrypting(true, "k1", "k1").decrypt(this.request.key(), stored)).isEqualTo(RESPONSE);
 	}
 
 	@Test
 	void readsResponsesOfAnEarlierKey() {
-		StoredResponse closed = this.encrypted.close(this.request, RESPONSE);
+		StoredResponse stored = this.encrypted.encrypt(this.request, RESPONSE);
 		ResponseEnvelope rotated = encrypting(false, "k2", "k1", "k2");
-		assertThat(rotated.open(this.request.key(), closed).response()).isEqualTo(RESPONSE);
+		assertThat(rotated.decrypt(this.request.key(), stored)).isEqualTo(RESPONSE);
 	}
 
 	@Test
 	void isUnavailableWithoutTheKey() {
-		StoredResponse closed = this.encrypted.close(this.request, RESPONSE);
+		StoredResponse stored = this.encrypted.encrypt(this.request, RESPONSE);
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(() -> encrypting(false, "k2", "k2").open(this.request.key(), closed));
+			.isThrownBy(() -> encrypting(false, "k2", "k2").decrypt(this.request.key(), stored));
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(() -> this.plain.open(this.request.key(), closed))
+			.isThrownBy(() -> this.plain.decrypt(this.request.key(), stored))
 			.withMessageContaining("idempotent.encryption.keys");
 	}
 
 	@Test
 	void isUnavailableWhileACipherFails(CapturedOutput output) {
-		StoredResponse closed = this.encrypted.close(this.request, RESPONSE);
+		StoredResponse stored = this.encrypted.encrypt(this.request, RESPONSE);
 		ResponseEnvelope failing = new ResponseEnvelope(new PayloadEncryption(new FailingCipher(), false));
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
-			.isThrownBy(() -> failing.open(this.request.key(), closed))
+			.isThrownBy(() -> failing.decrypt(this.request.key(), stored))
 			.withCauseInstanceOf(IllegalStateException.class);
 		// The message of a cipher could contain data.
 		assertThat(output.getAll().lines()).filteredOn((line) -> line.contains("ERROR"))

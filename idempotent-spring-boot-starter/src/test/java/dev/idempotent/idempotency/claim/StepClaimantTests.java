@@ -55,7 +55,7 @@ class StepClaimantTests extends StepRuns {
 		Run run = run(this.store);
 		IdempotencyContext.bind(run.context);
 		AtomicReference<IdempotencyKey> failed = new AtomicReference<>(this.key);
-		assertThatIllegalStateException().isThrownBy(() -> run.guard.step("one", () -> {
+		assertThatIllegalStateException().isThrownBy(() -> run.engine.step("one", () -> {
 			failed.set(Objects.requireNonNull(IdempotencyContext.current()).key());
 			throw new IllegalStateException("The step fails");
 		}));
@@ -84,7 +84,7 @@ class StepClaimantTests extends StepRuns {
 		step.claim();
 		step.complete(RESULT);
 		first.claimant.release();
-		Run other = run(guard(this.store, OnStoreFailure.REJECT), "another request", LEASE);
+		Run other = run(engine(this.store, OnStoreFailure.REJECT), "another request", LEASE);
 		assertThatExceptionOfType(IdempotencyMismatchException.class).isThrownBy(() -> other.step("one").claim());
 		assertThatExceptionOfType(IdempotencyMismatchException.class).isThrownBy(() -> other.step("two"));
 		other.claimant.complete(Samples.response("a refusal that would be stored"));
@@ -98,7 +98,7 @@ class StepClaimantTests extends StepRuns {
 		Run run = run(this.store);
 		StepClaimant step = run.step("one");
 		step.claim();
-		assertThat(run.guard.running()).isOne();
+		assertThat(run.engine.running()).isOne();
 		step.complete(RESULT);
 		run.claimant.complete(Samples.response("response"));
 		assertThat(this.observer.started()).hasSize(1);
@@ -107,9 +107,9 @@ class StepClaimantTests extends StepRuns {
 
 	@Test
 	void isEncryptedForItsOwnKeyOnly() {
-		IdempotencyGuard encrypting = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, LEASE, encryption(),
+		IdempotencyEngine encrypting = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, LEASE, encryption(),
 				List.of(), () -> null);
-		this.guards.add(encrypting);
+		this.engines.add(encrypting);
 		Run first = run(encrypting, "request", LEASE);
 		StepClaimant step = first.step("one");
 		step.claim();

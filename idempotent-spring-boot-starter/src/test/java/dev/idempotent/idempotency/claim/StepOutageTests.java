@@ -56,7 +56,7 @@ class StepOutageTests extends StepRuns {
 
 	@Test
 	void runsUnprotectedWhileTheStoreIsUnreachableIfSoConfigured() {
-		IdempotencyGuard proceeding = guard(this.store, OnStoreFailure.PROCEED);
+		IdempotencyEngine proceeding = engine(this.store, OnStoreFailure.PROCEED);
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		Run run = run(proceeding, "request", LEASE);
 		StepClaimant step = run.step("one");

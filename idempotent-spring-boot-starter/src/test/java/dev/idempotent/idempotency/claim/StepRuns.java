@@ -40,7 +40,7 @@ abstract class StepRuns {
 
 	final RecordingObserver observer = new RecordingObserver();
 
-	final List<IdempotencyGuard> guards = new ArrayList<>();
+	final List<IdempotencyEngine> engines = new ArrayList<>();
 
 	final IdempotencyKey key = Samples.key();
 
@@ -48,7 +48,7 @@ abstract class StepRuns {
 	void close() {
 		IdempotencyContext.bind(null);
 		this.store.mended();
-		this.guards.forEach(IdempotencyGuard::close);
+		this.engines.forEach(IdempotencyEngine::close);
 	}
 
 	@Nullable StoredKey find(StepClaimant step) {
@@ -59,11 +59,11 @@ abstract class StepRuns {
 		return step.context().key();
 	}
 
-	IdempotencyGuard guard(IdempotencyStore asked, OnStoreFailure onFailure) {
-		IdempotencyGuard guard = new IdempotencyGuard(asked, onFailure, LEASE, PayloadEncryption.NONE,
+	IdempotencyEngine engine(IdempotencyStore asked, OnStoreFailure onFailure) {
+		IdempotencyEngine engine = new IdempotencyEngine(asked, onFailure, LEASE, PayloadEncryption.NONE,
 				List.of(this.observer), () -> null);
-		this.guards.add(guard);
-		return guard;
+		this.engines.add(engine);
+		return engine;
 	}
 
 	Run run(IdempotencyStore asked) {
@@ -71,11 +71,11 @@ abstract class StepRuns {
 	}
 
 	Run run(IdempotencyStore asked, Duration lease) {
-		return run(guard(asked, OnStoreFailure.REJECT), "request", lease);
+		return run(engine(asked, OnStoreFailure.REJECT), "request", lease);
 	}
 
-	Run run(IdempotencyGuard guard, String request, Duration lease) {
-		return new Run(guard, this.key, request, lease);
+	Run run(IdempotencyEngine engine, String request, Duration lease) {
+		return new Run(engine, this.key, request, lease);
 	}
 
 	/**
@@ -85,15 +85,15 @@ abstract class StepRuns {
 
 		private final long start;
 
-		final IdempotencyGuard guard;
+		final IdempotencyEngine engine;
 
 		final Claimant claimant;
 
 		final IdempotencyContext context;
 
-		Run(IdempotencyGuard guard, IdempotencyKey key, String request, Duration lease) {
-			this.guard = guard;
-			this.claimant = guard.claimant(Samples.operation(), key, Samples.fingerprint(request), lease, RETENTION);
+		Run(IdempotencyEngine engine, IdempotencyKey key, String request, Duration lease) {
+			this.engine = engine;
+			this.claimant = engine.claimant(Samples.operation(), key, Samples.fingerprint(request), lease, RETENTION);
 			assertThat(this.claimant.claim()).isEqualTo(new Claim.Acquired());
 			this.context = this.claimant.context();
 			this.start = System.nanoTime();
@@ -101,7 +101,7 @@ abstract class StepRuns {
 
 		StepClaimant step(String name) {
 			IdempotencyContext.bind(this.context);
-			return this.guard.step(name);
+			return this.engine.step(name);
 		}
 
 		boolean isOlderThan(Duration age) {

@@ -51,12 +51,12 @@ class StoreObservationTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private IdempotencyGuard guard = guard(this.store);
+	private IdempotencyEngine engine = engine(this.store);
 
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
@@ -78,10 +78,11 @@ class StoreObservationTests {
 
 	@Test
 	void reportsLeasesThatAreRenewedTogether() {
-		this.guard.close();
-		this.guard = guard(new BatchingStore(this.memory));
+		this.engine.close();
+		this.engine = engine(new BatchingStore(this.memory));
 		for (int i = 0; i < 3; i++) {
-			this.guard.claimant(Samples.operation(), Samples.key(), REQUEST, Duration.ofSeconds(1), Duration.ofHours(1))
+			this.engine
+				.claimant(Samples.operation(), Samples.key(), REQUEST, Duration.ofSeconds(1), Duration.ofHours(1))
 				.claim();
 		}
 		await().until(() -> this.observer.renewed().stream().mapToInt(Integer::intValue).sum() >= 3);
@@ -115,14 +116,14 @@ class StoreObservationTests {
 		runner.claim();
 		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
 		runner.complete(RESPONSE);
-		assertThat(this.guard.settlementsWaiting()).isOne();
+		assertThat(this.engine.settlementsWaiting()).isOne();
 		await().until(() -> !this.observer.retried().isEmpty());
 		this.store.mended();
-		await().until(() -> this.guard.settlementsWaiting() == 0);
+		await().until(() -> this.engine.settlementsWaiting() == 0);
 		assertThat(new LinkedHashSet<>(this.observer.retried())).containsExactly(
 				new Retried(StoreVerb.COMPLETE, StoreResult.UNAVAILABLE),
 				new Retried(StoreVerb.COMPLETE, StoreResult.ANSWERED));
-		assertThat(this.guard.oldestUnsettled()).isZero();
+		assertThat(this.engine.oldestUnsettled()).isZero();
 	}
 
 	@Test
@@ -132,7 +133,7 @@ class StoreObservationTests {
 		this.store.failingOnce(Fault.UNREACHABLE, Verb.RELEASE);
 		runner.release();
 		this.store.failing(Fault.BUG, Verb.RELEASE);
-		await().until(() -> this.guard.settlementsWaiting() == 0);
+		await().until(() -> this.engine.settlementsWaiting() == 0);
 		assertThat(this.observer.retried()).containsExactly(new Retried(StoreVerb.RELEASE, StoreResult.FAILED));
 	}
 
@@ -146,11 +147,11 @@ class StoreObservationTests {
 	}
 
 	private Claimant claimant(Duration lease) {
-		return this.guard.claimant(Samples.operation(), this.key, REQUEST, lease, Duration.ofHours(1));
+		return this.engine.claimant(Samples.operation(), this.key, REQUEST, lease, Duration.ofHours(1));
 	}
 
-	private IdempotencyGuard guard(IdempotencyStore store) {
-		return new IdempotencyGuard(store, OnStoreFailure.REJECT, Duration.ofMinutes(10), PayloadEncryption.NONE,
+	private IdempotencyEngine engine(IdempotencyStore store) {
+		return new IdempotencyEngine(store, OnStoreFailure.REJECT, Duration.ofMinutes(10), PayloadEncryption.NONE,
 				List.of(this.observer), () -> null);
 	}
 

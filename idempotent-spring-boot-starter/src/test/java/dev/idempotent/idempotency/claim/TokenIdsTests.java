@@ -8,12 +8,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Race;
+import dev.idempotent.idempotency.claim.ClaimRequest.TokenIds;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link TokenIds}.
+ * Tests for {@link ClaimRequest.TokenIds}.
  */
 class TokenIdsTests {
 

@@ -46,7 +46,7 @@ class TransactionDecisionsTests {
 
 	private final RecordingObserver observer = new RecordingObserver();
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(10), PayloadEncryption.NONE, List.of(this.observer), () -> null);
 
 	private final IdempotencyKey key = Samples.key();
@@ -54,8 +54,8 @@ class TransactionDecisionsTests {
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
-		assertThat(this.guard.running()).isZero();
+		this.engine.close();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
@@ -70,11 +70,11 @@ class TransactionDecisionsTests {
 	@Test
 	void tellAReplayFromTheDatabase() {
 		acquired().commitAndComplete(RESPONSE);
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		IdempotencyKey other = Samples.key();
 		assertThat(claimant(other).claim()).is(Samples.completed(RESPONSE));
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.RUN, Outcome.REPLAYED);
-		assertThat(this.observer.decisions().get(1).origin()).isNull();
+		assertThat(this.observer.decisions().get(1).origin()).isNotNull();
 	}
 
 	@Test
@@ -107,7 +107,7 @@ class TransactionDecisionsTests {
 	void tellTheResponseOfAnotherRunFoundAfterTheRollback() {
 		TransactionalClaimant claimant = acquired();
 		claimant.rollback();
-		this.database.answer = new Claim.Completed(Samples.response("another"), LEASE);
+		this.database.answer = PresetTransactions.completed(Samples.response("another"), LEASE);
 		assertThat(claimant.completeAfterRollback(RESPONSE)).is(Samples.completed(Samples.response("another")));
 		assertThat(this.observer.outcomes()).containsExactly(Outcome.REPLAYED);
 	}
@@ -197,7 +197,7 @@ class TransactionDecisionsTests {
 	}
 
 	private TransactionalClaimant claimant(IdempotencyKey key) {
-		return this.guard.claimant(OPERATION, key, Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
+		return this.engine.claimant(OPERATION, key, Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
 				this.database);
 	}
 

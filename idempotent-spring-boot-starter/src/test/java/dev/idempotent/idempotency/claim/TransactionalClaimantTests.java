@@ -3,8 +3,6 @@ package dev.idempotent.idempotency.claim;
 import java.time.Duration;
 
 import dev.idempotent.idempotency.Claim;
-import dev.idempotent.idempotency.claim.FaultyStore.Fault;
-import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyObserver.Operation;
@@ -13,6 +11,8 @@ import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.claim.FaultyStore.Fault;
+import dev.idempotent.idempotency.claim.FaultyStore.Verb;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +42,7 @@ class TransactionalClaimantTests {
 
 	private final PresetTransactions database = new PresetTransactions();
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT,
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT,
 			Duration.ofMinutes(10));
 
 	private final IdempotencyKey key = Samples.key();
@@ -50,7 +50,7 @@ class TransactionalClaimantTests {
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
@@ -115,7 +115,7 @@ class TransactionalClaimantTests {
 
 	@Test
 	void completesTheKeyInTheStoreFromTheRecordInTheDatabase() {
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 		assertThat(this.database.begun).isOne();
@@ -149,7 +149,7 @@ class TransactionalClaimantTests {
 		claimant.claim();
 		this.database.failsToCommit = true;
 		this.database.deadConnections = 3;
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		assertThat(claimant.commitAndComplete(RESPONSE)).isEqualTo(RESPONSE);
 	}
 
@@ -163,7 +163,7 @@ class TransactionalClaimantTests {
 
 		TransactionalClaimant done = claimant(this.key);
 		done.claim();
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		assertThat(done.commitAndComplete(Samples.response("mine"))).isEqualTo(RESPONSE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(RESPONSE));
 	}
@@ -193,7 +193,7 @@ class TransactionalClaimantTests {
 		run(RESPONSE);
 		this.database.epoch = "2";
 		StoredResponse onRecord = Samples.response("on record");
-		this.database.onRecord = new Claim.Completed(onRecord, LEASE);
+		this.database.onRecord = PresetTransactions.completed(onRecord, LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(onRecord));
 		assertThat(this.database.begun).isOne();
 	}
@@ -205,11 +205,11 @@ class TransactionalClaimantTests {
 		TransactionalClaimant again = claimant(this.key);
 		assertThat(again.claim()).isEqualTo(new Claim.Acquired());
 		assertThat(this.database.contended).isTrue();
-		assertThat(this.guard.running()).isOne();
+		assertThat(this.engine.running()).isOne();
 		assertThat(claimant(this.key).claim()).isInstanceOf(Claim.Pending.class);
 		again.commitAndComplete(Samples.response("again"));
-		assertThat(this.guard.running()).isZero();
-		this.database.answer = new Claim.Completed(Samples.response("again"), LEASE);
+		assertThat(this.engine.running()).isZero();
+		this.database.answer = PresetTransactions.completed(Samples.response("again"), LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
 		assertThat(this.database.begun).isEqualTo(3);
 	}
@@ -225,7 +225,7 @@ class TransactionalClaimantTests {
 		again.claim();
 		again.commitAndComplete(Samples.response("again"));
 		this.database.epoch = "1";
-		this.database.answer = new Claim.Completed(Samples.response("again"), LEASE);
+		this.database.answer = PresetTransactions.completed(Samples.response("again"), LEASE);
 		assertThat(claimant(this.key).claim()).is(Samples.completed(Samples.response("again")));
 	}
 
@@ -239,7 +239,7 @@ class TransactionalClaimantTests {
 			again.rollback();
 			again.release();
 		}
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
@@ -266,7 +266,7 @@ class TransactionalClaimantTests {
 
 	@Test
 	void replaysWhatTheStoreAloneHasDecidedBefore() {
-		Claimant leased = this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+		Claimant leased = this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
 				LEASE);
 		leased.claim();
 		leased.complete(RESPONSE);
@@ -282,7 +282,7 @@ class TransactionalClaimantTests {
 	}
 
 	private TransactionalClaimant claimant(IdempotencyKey claimed) {
-		return this.guard.claimant(OPERATION, claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
+		return this.engine.claimant(OPERATION, claimed, Samples.fingerprint("request"), LEASE, LEASE, this.database);
 	}
 
 }

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the unsettled keys that an {@link IdempotencyGuard} reports.
+ * Tests for the unsettled keys that an {@link IdempotencyEngine} reports.
  */
 class UnsettledKeysTests {
 
@@ -35,19 +35,19 @@ class UnsettledKeysTests {
 
 	private final IdempotencyKey key = Samples.key();
 
-	private IdempotencyGuard guard = guard(Duration.ofMinutes(10));
+	private IdempotencyEngine engine = engine(Duration.ofMinutes(10));
 
 	@AfterEach
 	void close() {
 		this.store.mended();
-		this.guard.close();
+		this.engine.close();
 	}
 
 	@Test
 	void areNoneAtFirst() {
-		assertThat(this.guard.running()).isZero();
-		assertThat(this.guard.settlementsWaiting()).isZero();
-		assertThat(this.guard.oldestUnsettled()).isZero();
+		assertThat(this.engine.running()).isZero();
+		assertThat(this.engine.settlementsWaiting()).isZero();
+		assertThat(this.engine.oldestUnsettled()).isZero();
 	}
 
 	@ParameterizedTest
@@ -55,11 +55,11 @@ class UnsettledKeysTests {
 	void areGoneAfterEachEndOfARun(End end) {
 		Claimant claimant = claimant();
 		claimant.claim();
-		assertThat(this.guard.running()).isOne();
-		assertThat(this.guard.oldestUnsettled()).isPositive();
+		assertThat(this.engine.running()).isOne();
+		assertThat(this.engine.oldestUnsettled()).isPositive();
 		end.of(claimant);
-		assertThat(this.guard.running()).isZero();
-		assertThat(this.guard.oldestUnsettled()).isZero();
+		assertThat(this.engine.running()).isZero();
+		assertThat(this.engine.oldestUnsettled()).isZero();
 	}
 
 	@ParameterizedTest
@@ -67,26 +67,26 @@ class UnsettledKeysTests {
 	void areGoneAfterEachEndOfATransaction(End end) {
 		TransactionalClaimant claimant = transactional();
 		claimant.claim();
-		assertThat(this.guard.running()).isOne();
+		assertThat(this.engine.running()).isOne();
 		claimant.rollback();
 		end.of(claimant);
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void areGoneAfterATransactionWithoutTheStore(End end) {
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
-		this.guard
+		this.engine
 			.claimant(Samples.operation(), Samples.key(), Samples.fingerprint("request"), LEASE, Duration.ofHours(1),
 					this.database)
 			.claim();
 		TransactionalClaimant claimant = transactional();
 		claimant.claim();
-		assertThat(this.guard.running()).isEqualTo(2);
+		assertThat(this.engine.running()).isEqualTo(2);
 		claimant.rollback();
 		end.of(claimant);
-		assertThat(this.guard.running()).isOne();
+		assertThat(this.engine.running()).isOne();
 	}
 
 	@Test
@@ -95,54 +95,54 @@ class UnsettledKeysTests {
 		transactional().claim();
 		this.database.answer = new Claim.Pending(LEASE);
 		transactional().claim();
-		this.database.answer = new Claim.Completed(RESPONSE, LEASE);
+		this.database.answer = PresetTransactions.completed(RESPONSE, LEASE);
 		transactional().claim();
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
 	void areGoneIfTheDatabaseIsUnreachable() {
 		this.database.unreachable = true;
 		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> transactional().claim());
-		assertThat(this.guard.running()).isZero();
+		assertThat(this.engine.running()).isZero();
 	}
 
 	@Test
 	void areGoneAfterTheMaximumDurationOfARunThatNeverEnds() {
-		this.guard.close();
-		this.guard = guard(Duration.ofMillis(1));
+		this.engine.close();
+		this.engine = engine(Duration.ofMillis(1));
 		claimant().claim();
-		await().until(() -> this.guard.running() == 0);
-		assertThat(this.guard.oldestUnsettled()).isZero();
+		await().until(() -> this.engine.running() == 0);
+		assertThat(this.engine.oldestUnsettled()).isZero();
 	}
 
 	@Test
 	void areAsOldAsTheirRunWhileTheyWaitForTheStore() {
 		Claimant claimant = claimant();
 		claimant.claim();
-		await().until(() -> this.guard.oldestUnsettled().toMillis() > 20);
+		await().until(() -> this.engine.oldestUnsettled().toMillis() > 20);
 		this.store.failing(Fault.UNREACHABLE, Verb.values());
 		claimant.complete(RESPONSE);
-		assertThat(this.guard.running()).isZero();
-		assertThat(this.guard.settlementsWaiting()).isOne();
-		assertThat(this.guard.oldestUnsettled().toMillis()).isGreaterThan(20);
+		assertThat(this.engine.running()).isZero();
+		assertThat(this.engine.settlementsWaiting()).isOne();
+		assertThat(this.engine.oldestUnsettled().toMillis()).isGreaterThan(20);
 		this.store.mended();
-		await().until(() -> this.guard.oldestUnsettled().isZero());
-		assertThat(this.guard.settlementsWaiting()).isZero();
+		await().until(() -> this.engine.oldestUnsettled().isZero());
+		assertThat(this.engine.settlementsWaiting()).isZero();
 	}
 
 	private Claimant claimant() {
-		return this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+		return this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
 				Duration.ofHours(1));
 	}
 
 	private TransactionalClaimant transactional() {
-		return this.guard.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
+		return this.engine.claimant(Samples.operation(), this.key, Samples.fingerprint("request"), LEASE,
 				Duration.ofHours(1), this.database);
 	}
 
-	private IdempotencyGuard guard(Duration maxRun) {
-		return new IdempotencyGuard(this.store, OnStoreFailure.REJECT, maxRun);
+	private IdempotencyEngine engine(Duration maxRun) {
+		return new IdempotencyEngine(this.store, OnStoreFailure.REJECT, maxRun);
 	}
 
 	enum End {

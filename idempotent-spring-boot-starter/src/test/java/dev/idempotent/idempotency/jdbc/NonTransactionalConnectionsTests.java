@@ -90,7 +90,7 @@ class NonTransactionalConnectionsTests {
 		assertThatExceptionOfType(IdempotencyStoreException.class)
 			.isThrownBy(() -> store.claim(this.key, REQUEST, "owner", MINUTE))
 			.isNotInstanceOf(IdempotencyStoreUnavailableException.class)
-			.withMessageContainingAll("no_such_table", "schema-*.sql", "idempotent.jdbc.initialize-schema");
+			.withMessageContainingAll("no_such_table", "dev/idempotent/schema/", "idempotent.jdbc.initialize-schema");
 	}
 
 	@Test

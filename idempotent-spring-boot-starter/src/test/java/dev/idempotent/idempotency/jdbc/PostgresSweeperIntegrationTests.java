@@ -38,7 +38,7 @@ class PostgresSweeperIntegrationTests extends SweeperContract {
 					+ "now() + interval '1 hour' from generate_series(1, 20000) n");
 		table.template().execute("analyze sweeper_record");
 		List<String> plan = table.template()
-			.queryForList("explain " + ExpiredRecords.select(table.name(), Database.POSTGRESQL, 1000), String.class);
+			.queryForList("explain " + RecordSql.expired(table.name(), Database.POSTGRESQL, 1000), String.class);
 		assertThat(plan).anyMatch((line) -> line.contains("Index Scan using sweeper_record_expires_at"))
 			.anyMatch((line) -> line.contains("Index Cond: (expires_at <= statement_timestamp())"));
 	}

@@ -13,6 +13,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.jdbc.Database;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -34,7 +35,7 @@ record RecordTable(DataSource dataSource, String name) {
 	 */
 	static RecordTable create(DataSource dataSource, String platform, String name) {
 		try {
-			String script = new ClassPathResource("schema-" + platform + ".sql", IdempotencyRecords.class)
+			String script = new ClassPathResource(Database.script(platform, "idempotency"))
 				.getContentAsString(StandardCharsets.UTF_8);
 			byte[] renamed = script.replace(DEFAULT, name).getBytes(StandardCharsets.UTF_8);
 			new ResourceDatabasePopulator(new ByteArrayResource(renamed)).execute(dataSource);

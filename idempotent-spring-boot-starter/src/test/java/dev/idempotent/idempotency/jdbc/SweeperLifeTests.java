@@ -96,8 +96,8 @@ class SweeperLifeTests {
 		try (Connection only = this.table.dataSource().getConnection()) {
 			only.setAutoCommit(false);
 			only.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-			new NonTransactionalConnections(new SingleConnectionDataSource(only, true))
-				.runInTransaction((connection) -> new ExpiredRecords(this.table.name()).delete(connection, 10));
+			new NonTransactionalConnections(new SingleConnectionDataSource(only, true)).runInTransaction(
+					(connection) -> new IdempotencyRecords(this.table.name()).deleteExpired(connection, 10));
 			assertThat(only.getAutoCommit()).isFalse();
 			assertThat(only.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 		}

@@ -142,7 +142,7 @@ class IdempotencyTemplateTests {
 	void needsADatabaseForATransaction() {
 		this.application.run((context) -> {
 			MethodSettings environment = context.getBean(MethodSettings.class);
-			IdempotencyTemplate template = new IdempotencyTemplate(new MethodSettings(environment.guard(), "shop",
+			IdempotencyTemplate template = new IdempotencyTemplate(new MethodSettings(environment.engine(), "shop",
 					environment.defaults(), MINUTE, environment.json(), null, null))
 				.withGuarantee(Guarantee.TRANSACTION);
 			assertThatExceptionOfType(IdempotentConfigurationException.class)

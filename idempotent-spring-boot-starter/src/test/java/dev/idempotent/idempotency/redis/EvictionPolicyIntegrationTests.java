@@ -15,7 +15,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link RedisWarmUp}.
+ * Tests for {@link IdempotencyRedisConnection#warmUp}.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class EvictionPolicyIntegrationTests {

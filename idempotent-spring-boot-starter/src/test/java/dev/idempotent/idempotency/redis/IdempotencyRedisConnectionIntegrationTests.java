@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.Samples;
+import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.testing.RealRedis;
 import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.Test;
@@ -47,10 +48,10 @@ class IdempotencyRedisConnectionIntegrationTests {
 	private final IdempotencyKey key = Samples.key();
 
 	@Test
-	void usesTheFactoryItselfWhenShared() {
+	void keepsTheFactoryRunningWhenShared() {
 		LettuceConnectionFactory application = redis.connect();
 		IdempotencyRedisConnection connection = IdempotencyRedisConnection.shared(application);
-		assertThat(connection.factory()).isSameAs(application);
+		StoreVerb.CLAIM.ask(store(connection), this.key);
 		connection.close();
 		assertThat(application.isRunning()).isTrue();
 	}
@@ -146,13 +147,16 @@ class IdempotencyRedisConnectionIntegrationTests {
 
 	@Test
 	void lendsItsConnectionWithoutALock() throws Exception {
-		try (IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT)) {
-			RedisIdempotencyStore store = store(connection);
-			StoreVerb.CLAIM.ask(store, this.key);
-			synchronized (connection.factory()) {
-				CompletableFuture.runAsync(() -> StoreVerb.CLAIM.ask(store, this.key)).get(30, TimeUnit.SECONDS);
+		try (DedicatedRedisConnections connections = DedicatedRedisConnections.to(redis.connect(), TIMEOUT)) {
+			ping(connections);
+			synchronized (connections) {
+				CompletableFuture.runAsync(() -> ping(connections)).get(30, TimeUnit.SECONDS);
 			}
 		}
+	}
+
+	private static void ping(DedicatedRedisConnections connections) {
+		String unused = connections.useShared((shared) -> shared.await(shared.commands().ping()));
 	}
 
 	private boolean refuses(RedisIdempotencyStore store, AtomicInteger refused) {
@@ -199,7 +203,7 @@ class IdempotencyRedisConnectionIntegrationTests {
 	}
 
 	private static RedisIdempotencyStore store(IdempotencyRedisConnection connection) {
-		return new RedisIdempotencyStore(connection.factory(), "test:");
+		return new RedisIdempotencyStore(connection, "test:");
 	}
 
 	private static void command(String name, String... arguments) {

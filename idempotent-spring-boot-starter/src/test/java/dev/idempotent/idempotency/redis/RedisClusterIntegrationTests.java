@@ -43,7 +43,7 @@ class RedisClusterIntegrationTests extends IdempotencyStoreContract {
 	@BeforeAll
 	static void connect() {
 		connection = IdempotencyRedisConnection.withTimeout(cluster.client(), Duration.ofSeconds(2));
-		store = new RedisIdempotencyStore(connection.factory(), "cluster:");
+		store = new RedisIdempotencyStore(connection, "cluster:");
 	}
 
 	@AfterAll

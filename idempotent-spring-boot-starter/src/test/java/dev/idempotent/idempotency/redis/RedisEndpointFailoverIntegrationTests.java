@@ -35,6 +35,7 @@ class RedisEndpointFailoverIntegrationTests {
 	@AfterEach
 	void leadBack() {
 		first.lead();
+		second.lead();
 		endpoint.leadTo(first);
 		endpoint.reset();
 	}
@@ -45,8 +46,9 @@ class RedisEndpointFailoverIntegrationTests {
 	}
 
 	@Test
-	void claimsAtTheNewMasterOnExclusiveConnections() {
-		claimsAtTheNextMaster(IdempotencyRedisConnection::exclusive);
+	void claimsAtTheNewMasterOnConfirmedConnections() {
+		claimsAtTheNextMaster((application, timeout) -> IdempotencyRedisConnection.confirmed(application, timeout, 1,
+				timeout.dividedBy(2)));
 	}
 
 	private static void claimsAtTheNextMaster(
@@ -54,20 +56,26 @@ class RedisEndpointFailoverIntegrationTests {
 		LettuceConnectionFactory application = new LettuceConnectionFactory(endpoint.host(), endpoint.port());
 		application.afterPropertiesSet();
 		try (IdempotencyRedisConnection connection = connect.apply(application, TIMEOUT)) {
-			RedisIdempotencyStore store = new RedisIdempotencyStore(connection.factory(), "failover:");
-			StoreVerb.CLAIM.ask(store, Samples.key());
+			RedisIdempotencyStore store = new RedisIdempotencyStore(connection, "failover:");
+			second.follow(first);
+			awaitClaim(store);
+			second.lead();
 			first.follow(second);
 			endpoint.leadTo(second);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 				.isThrownBy(() -> StoreVerb.CLAIM.ask(store, Samples.key()));
-			await().ignoreExceptionsInstanceOf(IdempotencyStoreUnavailableException.class).until(() -> {
-				StoreVerb.CLAIM.ask(store, Samples.key());
-				return true;
-			});
+			awaitClaim(store);
 		}
 		finally {
 			application.destroy();
 		}
+	}
+
+	private static void awaitClaim(RedisIdempotencyStore store) {
+		await().ignoreExceptionsInstanceOf(IdempotencyStoreUnavailableException.class).until(() -> {
+			StoreVerb.CLAIM.ask(store, Samples.key());
+			return true;
+		});
 	}
 
 }

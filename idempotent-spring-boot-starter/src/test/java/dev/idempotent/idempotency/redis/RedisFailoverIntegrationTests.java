@@ -19,8 +19,8 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -48,9 +48,9 @@ class RedisFailoverIntegrationTests {
 	private final IdempotencyRedisConnection connection = IdempotencyRedisConnection.withTimeout(redis.client(),
 			TIMEOUT);
 
-	private final IdempotencyStore store = new RedisIdempotencyStore(this.connection.factory(), "failover:");
+	private final IdempotencyStore store = new RedisIdempotencyStore(this.connection, "failover:");
 
-	private final IdempotencyGuard guard = new IdempotencyGuard(this.store, OnStoreFailure.REJECT, LEASE);
+	private final IdempotencyEngine engine = new IdempotencyEngine(this.store, OnStoreFailure.REJECT, LEASE);
 
 	private final Map<IdempotencyKey, String> answers = new ConcurrentHashMap<>();
 
@@ -62,7 +62,7 @@ class RedisFailoverIntegrationTests {
 
 	@AfterEach
 	void close() {
-		this.guard.close();
+		this.engine.close();
 		this.connection.close();
 	}
 
@@ -94,8 +94,9 @@ class RedisFailoverIntegrationTests {
 
 	private Map<IdempotencyKey, String> completeOnReplicasToo() {
 		Map<IdempotencyKey, String> confirmed = new ConcurrentHashMap<>();
-		try (IdempotencyRedisConnection exclusive = IdempotencyRedisConnection.exclusive(redis.client(), LEASE)) {
-			IdempotencyStore replicated = new RedisIdempotencyStore(exclusive, "failover:", 1, LEASE.dividedBy(2));
+		try (IdempotencyRedisConnection own = IdempotencyRedisConnection.confirmed(redis.client(), LEASE, 1,
+				LEASE.dividedBy(2))) {
+			IdempotencyStore replicated = new RedisIdempotencyStore(own, "failover:");
 			for (int i = 0; i < 100; i++) {
 				IdempotencyKey key = Samples.key();
 				confirmed.put(key, "confirmed " + i);
@@ -109,7 +110,7 @@ class RedisFailoverIntegrationTests {
 	private void runUntilOver() {
 		while (!this.over.get()) {
 			IdempotencyKey key = Samples.key();
-			Claimant claimant = this.guard.claimant(Samples.operation(), key, request(key), LEASE, LEASE);
+			Claimant claimant = this.engine.claimant(Samples.operation(), key, request(key), LEASE, LEASE);
 			long start = System.nanoTime();
 			try {
 				claimant.claim();

@@ -50,7 +50,7 @@ class RedisForeignValuesIntegrationTests {
 	static void connect() {
 		template = new StringRedisTemplate(redis.connect());
 		values = new RedisValues(redis.connect());
-		store = new RedisIdempotencyStore(redis.connect(), PREFIX);
+		store = new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()), PREFIX);
 	}
 
 	@ParameterizedTest

@@ -25,7 +25,7 @@ class RedisIdempotencyStoreFuzzIntegrationTests extends IdempotencyStoreFuzz {
 	@BeforeAll
 	static void connect() {
 		template = new StringRedisTemplate(redis.connect());
-		store = new RedisIdempotencyStore(redis.connect(), PREFIX);
+		store = new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()), PREFIX);
 	}
 
 	@Override

@@ -61,7 +61,7 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 	@BeforeAll
 	static void connect() {
 		template = new StringRedisTemplate(redis.connect());
-		store = new RedisIdempotencyStore(redis.connect(), PREFIX);
+		store = new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()), PREFIX);
 	}
 
 	@BeforeEach
@@ -104,7 +104,8 @@ class RedisIdempotencyStoreIntegrationTests extends IdempotencyStoreContract {
 
 	@Test
 	void separatesKeysByPrefix() {
-		RedisIdempotencyStore other = new RedisIdempotencyStore(redis.connect(), "other:");
+		RedisIdempotencyStore other = new RedisIdempotencyStore(IdempotencyRedisConnection.shared(redis.connect()),
+				"other:");
 		store.claim(this.key, REQUEST, "owner", MINUTE);
 		assertThat(other.claim(this.key, REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Acquired());
 	}

@@ -42,7 +42,7 @@ class RedisOutageIntegrationTests {
 	@BeforeAll
 	static void connect() {
 		connection = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT);
-		store = new RedisIdempotencyStore(connection.factory(), "outage:");
+		store = new RedisIdempotencyStore(connection, "outage:");
 	}
 
 	@AfterAll
@@ -84,7 +84,7 @@ class RedisOutageIntegrationTests {
 	void reportsAServerThatNeverExisted() {
 		redis.stop();
 		try (IdempotencyRedisConnection cold = IdempotencyRedisConnection.withTimeout(redis.connect(), TIMEOUT)) {
-			RedisIdempotencyStore early = new RedisIdempotencyStore(cold.factory(), "outage:");
+			RedisIdempotencyStore early = new RedisIdempotencyStore(cold, "outage:");
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
 				.isThrownBy(() -> StoreVerb.CLAIM.ask(early, this.key));
 			redis.start();

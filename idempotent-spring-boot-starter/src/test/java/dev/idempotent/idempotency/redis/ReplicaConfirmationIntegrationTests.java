@@ -11,8 +11,8 @@ import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.idempotency.Samples;
-import dev.idempotent.idempotency.claim.IdempotencyGuard;
 import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.WatchedRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link ReplicaConfirmation}.
+ * Tests for {@link IdempotencyRedisConnection#confirmed}.
  */
 class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 
@@ -48,6 +48,8 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 
 	private static IdempotencyRedisConnection connection;
 
+	private static IdempotencyRedisConnection hastyConnection;
+
 	private static RedisIdempotencyStore store;
 
 	/**
@@ -59,14 +61,16 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 
 	@BeforeAll
 	static void connect() {
-		connection = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT);
-		store = new RedisIdempotencyStore(connection, "replicated:", 1, CONFIRMATION);
-		hasty = new RedisIdempotencyStore(connection, "replicated:", 1, SHORT_CONFIRMATION);
+		connection = IdempotencyRedisConnection.confirmed(redis.client(), TIMEOUT, 1, CONFIRMATION);
+		store = new RedisIdempotencyStore(connection, "replicated:");
+		hastyConnection = IdempotencyRedisConnection.confirmed(redis.client(), TIMEOUT, 1, SHORT_CONFIRMATION);
+		hasty = new RedisIdempotencyStore(hastyConnection, "replicated:");
 	}
 
 	@AfterAll
 	static void disconnect() {
 		connection.close();
+		hastyConnection.close();
 	}
 
 	@AfterEach
@@ -90,8 +94,8 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 	@Test
 	void releasesAnUnconfirmedClaim() throws Exception {
 		redis.stopReplica();
-		try (IdempotencyGuard guard = new IdempotencyGuard(hasty, OnStoreFailure.REJECT, MINUTE)) {
-			Claimant claimant = guard.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
+		try (IdempotencyEngine engine = new IdempotencyEngine(hasty, OnStoreFailure.REJECT, MINUTE)) {
+			Claimant claimant = engine.claimant(Samples.operation(), this.key, REQUEST, MINUTE, MINUTE);
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(claimant::claim);
 			redis.startReplica();
 			await().untilAsserted(() -> assertThat(claim(store)).isEqualTo(new Claim.Acquired()));
@@ -114,8 +118,9 @@ class ReplicaConfirmationIntegrationTests extends IdempotencyStoreContract {
 		claim(store);
 		redis.stallReplica();
 		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(() -> complete(hasty));
-		try (IdempotencyRedisConnection other = IdempotencyRedisConnection.exclusive(redis.client(), TIMEOUT)) {
-			RedisIdempotencyStore retrying = new RedisIdempotencyStore(other, "replicated:", 1, SHORT_CONFIRMATION);
+		try (IdempotencyRedisConnection other = IdempotencyRedisConnection.confirmed(redis.client(), TIMEOUT, 1,
+				SHORT_CONFIRMATION)) {
+			RedisIdempotencyStore retrying = new RedisIdempotencyStore(other, "replicated:");
 			assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(() -> complete(retrying));
 		}
 	}

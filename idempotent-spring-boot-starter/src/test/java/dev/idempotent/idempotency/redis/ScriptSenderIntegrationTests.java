@@ -40,7 +40,7 @@ class ScriptSenderIntegrationTests {
 
 	private static IdempotencyRedisConnection dedicated;
 
-	private static List<RedisConnectionFactory> clients;
+	private static List<IdempotencyRedisConnection> clients;
 
 	private final IdempotencyKey key = Samples.key();
 
@@ -50,7 +50,8 @@ class ScriptSenderIntegrationTests {
 		jedis.afterPropertiesSet();
 		jedis.start();
 		dedicated = IdempotencyRedisConnection.withTimeout(redis.connect(), Duration.ofSeconds(30));
-		clients = List.of(jedis, dedicated.factory(), redis.connect());
+		clients = List.of(IdempotencyRedisConnection.shared(jedis), dedicated,
+				IdempotencyRedisConnection.shared(redis.connect()));
 	}
 
 	@AfterAll
@@ -59,13 +60,13 @@ class ScriptSenderIntegrationTests {
 		jedis.destroy();
 	}
 
-	static List<RedisConnectionFactory> clients() {
+	static List<IdempotencyRedisConnection> clients() {
 		return clients;
 	}
 
-	@ParameterizedTest
+	@ParameterizedTest(autoCloseArguments = false)
 	@MethodSource("clients")
-	void reloadsEachScriptThatTheServerHasLost(RedisConnectionFactory client) {
+	void reloadsEachScriptThatTheServerHasLost(IdempotencyRedisConnection client) {
 		RedisIdempotencyStore store = new RedisIdempotencyStore(client, "scripts:");
 		redis.command("SCRIPT FLUSH");
 		assertThat(store.claim(this.key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
@@ -81,9 +82,9 @@ class ScriptSenderIntegrationTests {
 		assertThat(store.forget(this.key, "owner")).isTrue();
 	}
 
-	@ParameterizedTest
+	@ParameterizedTest(autoCloseArguments = false)
 	@MethodSource("clients")
-	void readsEachReply(RedisConnectionFactory client) {
+	void readsEachReply(IdempotencyRedisConnection client) {
 		RedisIdempotencyStore store = new RedisIdempotencyStore(client, "scripts:");
 		assertThat(store.find(this.key)).isNull();
 		store.claim(this.key, REQUEST, "owner", MINUTE);

@@ -111,24 +111,24 @@ class RequestFingerprinterTests {
 			/a~1b         | {"a/b":1}                       | {"a/b":2}                        | true
 			""")
 	void excludesIgnoredMembersOfTheBody(String pointer, String one, String other, boolean same) throws IOException {
-		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { pointer });
+		RequestFingerprinter ignored = RequestFingerprinter.without(pointer);
 		assertThat(of(body("application/json", one), ignored).equals(of(body("application/json", other), ignored)))
 			.isEqualTo(same);
 	}
 
 	@Test
 	void isTheSameForAllRequestsIfEverythingIsIgnored() throws IOException {
-		FingerprintExclusions everything = FingerprintExclusions.of(new String[] { "*" });
+		RequestFingerprinter everything = RequestFingerprinter.without("*");
 		assertThat(of(url("/a?x=1"), everything)).isEqualTo(of(url("/b?x=2"), everything))
 			.isEqualTo(of(body("application/json", "{\"a\":1}"), everything))
 			.isEqualTo(of(body("text/plain", "a"), everything));
-		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { "*", "x" }))
+		assertThatIllegalArgumentException().isThrownBy(() -> RequestFingerprinter.without("*", "x"))
 			.withMessageContaining("only entry");
 	}
 
 	@Test
 	void excludesIgnoredParameters() throws IOException {
-		FingerprintExclusions ignored = FingerprintExclusions.of(new String[] { "at" });
+		RequestFingerprinter ignored = RequestFingerprinter.without("at");
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isEqualTo(of(url("/a?at=2&x=1&at=3"), ignored));
 		assertThat(of(url("/a?x=1&at=1"), ignored)).isNotEqualTo(of(url("/a?x=2&at=1"), ignored));
 	}
@@ -136,7 +136,7 @@ class RequestFingerprinterTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "/" })
 	void rejectsExclusionsWithoutAName(String entry) {
-		assertThatIllegalArgumentException().isThrownBy(() -> FingerprintExclusions.of(new String[] { entry }));
+		assertThatIllegalArgumentException().isThrownBy(() -> RequestFingerprinter.without(entry));
 	}
 
 	/**
@@ -192,12 +192,12 @@ class RequestFingerprinterTests {
 	}
 
 	private static Fingerprint of(MockHttpServletRequest request) throws IOException {
-		return of(request, FingerprintExclusions.NOTHING);
+		return of(request, RequestFingerprinter.OF_EVERYTHING);
 	}
 
-	private static Fingerprint of(MockHttpServletRequest request, FingerprintExclusions ignored) throws IOException {
-		ReadRequest read = new RequestReader(1024).read(request);
-		return RequestFingerprinter.fingerprint(read.request(), read.content(), ignored);
+	private static Fingerprint of(MockHttpServletRequest request, RequestFingerprinter fingerprinter)
+			throws IOException {
+		return fingerprinter.fingerprint(BufferedRequest.read(request, 1024));
 	}
 
 }

@@ -65,7 +65,7 @@ class RequiredKeysIntegrationTests {
 	@ValueSource(strings = { "", "POST", "/plain", "post /plain", "POST plain", "POST /{", "POST /a /b" })
 	void areCheckedAtStartUp(String rule) {
 		assertThatExceptionOfType(IdempotentConfigurationException.class)
-			.isThrownBy(() -> RequiredKeyOperations.Rule.parse(rule))
+			.isThrownBy(() -> IdempotentOperations.Rule.parse(rule))
 			.withMessageStartingWith("idempotent.web.required-for: ");
 	}
 

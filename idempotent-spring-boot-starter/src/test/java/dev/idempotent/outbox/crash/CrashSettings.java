@@ -11,15 +11,15 @@ import org.springframework.boot.convert.DurationStyle;
  * @param duration how long events are appended while faults happen
  * @param kafka whether the broker is Kafka, or Redis
  * @param seed of the faults
- * @param control whether the head check is made useless
+ * @param fault what the instances do wrong
  */
-record CrashSettings(Duration duration, boolean kafka, long seed, boolean control) {
+record CrashSettings(Duration duration, boolean kafka, long seed, PlantedFault fault) {
 
 	static CrashSettings read() {
 		return new CrashSettings(DurationStyle.detectAndParse(System.getProperty("order.crash.duration", "15s")),
 				System.getProperty("order.crash.broker", "redis").equals("kafka"),
 				Long.getLong("order.crash.seed", ThreadLocalRandom.current().nextInt(1_000_000)),
-				Boolean.getBoolean("order.crash.control"));
+				PlantedFault.valueOf(System.getProperty("order.crash.fault", PlantedFault.NONE.name())));
 	}
 
 }

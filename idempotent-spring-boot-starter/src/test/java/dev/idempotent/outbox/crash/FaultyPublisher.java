@@ -2,7 +2,9 @@ package dev.idempotent.outbox.crash;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import dev.idempotent.outbox.OutboxPublisher;
@@ -10,6 +12,7 @@ import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.testing.RestartedApplication;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes slowly, not at all, or without reporting it, and halts the JVM before, during
@@ -40,6 +43,11 @@ final class FaultyPublisher implements OutboxPublisher {
 	}
 
 	@Override
+	public boolean keepsOrder() {
+		return this.real.keepsOrder();
+	}
+
+	@Override
 	public List<Outcome> publish(List<SerializedEvent> events) {
 		passHalt("before-publishing");
 		if (this.storm.strikes(2)) {
@@ -65,17 +73,19 @@ final class FaultyPublisher implements OutboxPublisher {
 	}
 
 	private List<Outcome> publishSome(List<SerializedEvent> events) {
+		Set<@Nullable String> unsent = new HashSet<>();
 		List<SerializedEvent> sent = new ArrayList<>(events);
-		sent.removeIf((event) -> this.storm.strikes(10));
+		sent.removeIf((event) -> stopsAt(event, unsent, 10));
 		if (isHaltDue("while-publishing")) {
 			sent = sent.subList(0, sent.size() / 2);
 		}
 		List<Outcome> answers = sent.isEmpty() ? List.of() : this.real.publish(sent);
 		passHalt("while-publishing");
+		Set<@Nullable String> unconfirmed = new HashSet<>();
 		List<Outcome> outcomes = new ArrayList<>();
 		for (SerializedEvent event : events) {
 			int index = sent.indexOf(event);
-			if (index >= 0 && !this.storm.strikes(5)) {
+			if (index >= 0 && !stopsAt(event, unconfirmed, 5)) {
 				outcomes.add(answers.get(index));
 			}
 			else {
@@ -84,6 +94,17 @@ final class FaultyPublisher implements OutboxPublisher {
 			}
 		}
 		return outcomes;
+	}
+
+	/**
+	 * Whether an event, or an earlier one of its key, is not confirmed.
+	 */
+	private boolean stopsAt(SerializedEvent event, Set<@Nullable String> stopped, int percent) {
+		boolean struck = this.storm.strikes(percent);
+		if (struck && keepsOrder() && event.key() != null) {
+			stopped.add(event.key());
+		}
+		return struck || stopped.contains(event.key());
 	}
 
 	private static void report(String fault) {

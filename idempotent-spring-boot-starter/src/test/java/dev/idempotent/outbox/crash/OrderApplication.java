@@ -5,10 +5,12 @@ import java.nio.file.Path;
 import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration;
-import dev.idempotent.outbox.OrderedOutboxStore;
+import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxPublisher;
-import org.springframework.beans.factory.ObjectProvider;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.OutboxTables;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.ApplicationRunner;
@@ -47,8 +49,8 @@ class OrderApplication {
 	}
 
 	@Bean
-	static BeanPostProcessor faults(Storm storm, Environment environment, ObjectProvider<JdbcClient> jdbc) {
-		boolean control = environment.getRequiredProperty("crash.control", Boolean.class);
+	static BeanPostProcessor faults(Storm storm, Environment environment, BeanFactory beans) {
+		PlantedFault fault = environment.getRequiredProperty("crash.fault", PlantedFault.class);
 		return new BeanPostProcessor() {
 
 			@Override
@@ -56,8 +58,9 @@ class OrderApplication {
 				if (bean instanceof OutboxPublisher publisher) {
 					return new FaultyPublisher(publisher, storm);
 				}
-				if (control && bean instanceof OrderedOutboxStore store) {
-					return new UncheckedStore(store, jdbc::getObject);
+				if (bean instanceof EventTable && fault != PlantedFault.NONE) {
+					return fault.plant(beans.getBean(DataSource.class), beans.getBean(OutboxTables.class),
+							beans.getBean(PayloadEncryption.class));
 				}
 				return (bean instanceof DataSource database) ? new LosingDataSource(database, storm) : bean;
 			}
@@ -67,8 +70,10 @@ class OrderApplication {
 
 	@Bean
 	ApplicationRunner writers(Storm storm, PlatformTransactionManager transactions, JdbcClient database, Outbox outbox,
-			@Value("${crash.topic}") String topic) {
-		return (arguments) -> new Writers(storm, transactions, database, outbox, topic).start();
+			@Value("${crash.topic}") String topic, @Value("${crash.fault}") PlantedFault fault) {
+		return (arguments) -> new Writers(storm, transactions, database, outbox, topic,
+				fault == PlantedFault.APPEND_BEFORE_LOCK)
+			.start();
 	}
 
 }

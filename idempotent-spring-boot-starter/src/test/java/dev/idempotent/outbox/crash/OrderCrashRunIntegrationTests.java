@@ -25,8 +25,8 @@ class OrderCrashRunIntegrationTests extends OrderCrashRules {
 	static final StallingProxy network = StallingProxy.before(postgres);
 
 	@Override
-	String schema() {
-		return "schema-postgresql.sql";
+	String platform() {
+		return "postgresql";
 	}
 
 	@Override

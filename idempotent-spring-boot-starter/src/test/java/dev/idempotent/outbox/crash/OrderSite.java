@@ -35,11 +35,10 @@ final class OrderSite implements AutoCloseable {
 				"--spring.main.banner-mode=off", "--spring.application.name=crash", "--logging.level.root=warn",
 				"--logging.exception-conversion-word=%wEx{short}", "--spring.datasource.hikari.maximum-pool-size=12",
 				"--spring.datasource.hikari.minimum-idle=2", "--spring.datasource.hikari.connection-timeout=2000",
-				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.poll-interval=200ms",
-				"--idempotent.outbox.relay.idle-poll-interval=1s", "--idempotent.outbox.relay.full-scan-interval=1s",
-				"--idempotent.outbox.relay.attempts=1000000", "--idempotent.outbox.relay.backoff=200ms",
-				"--idempotent.outbox.relay.max-backoff=1s", "--idempotent.outbox.redis.timeout=1s",
-				"--crash.seed=" + settings.seed(), "--crash.control=" + settings.control(), "--crash.end=" + this.end));
+				"--spring.datasource.hikari.validation-timeout=1000", "--idempotent.outbox.relay.attempts=1000000",
+				"--idempotent.outbox.relay.backoff=200ms", "--idempotent.outbox.relay.max-backoff=1s",
+				"--idempotent.outbox.redis.timeout=1s", "--crash.seed=" + settings.seed(),
+				"--crash.fault=" + settings.fault(), "--crash.end=" + this.end));
 		properties.forEach((property) -> arguments.add("--" + property));
 		this.instances = IntStream.rangeClosed(1, INSTANCES)
 			.mapToObj((number) -> new RestartedApplication("instance-" + number, OrderApplication.class, 0, arguments,

@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.crash;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -40,7 +41,15 @@ final class Writers {
 
 	private final String topic;
 
-	Writers(Storm storm, PlatformTransactionManager manager, JdbcClient database, Outbox outbox, String topic) {
+	private final boolean control;
+
+	/**
+	 * Creates writers.
+	 * @param control whether they insert events before they lock the counter, too, which
+	 * the audit must find
+	 */
+	Writers(Storm storm, PlatformTransactionManager manager, JdbcClient database, Outbox outbox, String topic,
+			boolean control) {
 		this.storm = storm;
 		this.transactions = new TransactionTemplate(manager);
 		this.independent = new TransactionTemplate(manager);
@@ -48,6 +57,7 @@ final class Writers {
 		this.database = database;
 		this.outbox = outbox;
 		this.topic = topic;
+		this.control = control;
 	}
 
 	/**
@@ -86,6 +96,10 @@ final class Writers {
 
 	private void writeWithin(TransactionStatus status) {
 		int key = (this.storm.random(6) == 0) ? 0 : this.storm.random(KEYS - 1);
+		if (this.control) {
+			beforeCommit(() -> appendBeforeLock("key-" + key));
+			return;
+		}
 		switch (this.storm.random(10)) {
 			case 0 -> {
 				append(key);
@@ -145,21 +159,42 @@ final class Writers {
 	 */
 	private void append(int key) {
 		String name = "key-" + key;
-		int first = this.database.sql("select number from crash_counter where id = ? for update")
-			.param(name)
-			.query(Integer.class)
-			.single() + 1;
 		int count = 1 + this.storm.random(3);
-		this.database.sql("update crash_counter set number = number + ? where id = ?")
-			.param(count)
-			.param(name)
-			.update();
+		int first = lock(name, count);
 		for (int number = first; number < first + count; number++) {
 			append(name, number);
 		}
 		if (this.storm.random(4) == 0) {
 			append(name, 0);
 		}
+	}
+
+	/**
+	 * Locks the counter of a key.
+	 * @return the first of the next numbers
+	 */
+	private int lock(String key, int count) {
+		int last = this.database.sql("select number from crash_counter where id = ? for update")
+			.param(key)
+			.query(Integer.class)
+			.single();
+		this.database.sql("update crash_counter set number = number + ? where id = ?").param(count).param(key).update();
+		return last + 1;
+	}
+
+	/**
+	 * Appends an event whose number is not known yet, which inserts it at once during the
+	 * commit.
+	 */
+	private void appendBeforeLock(String key) {
+		String id = UUID.randomUUID().toString();
+		this.outbox.append(OutboxEvent.of("early", id).toTopic(this.topic).withKey(key));
+		this.storm.delay(1, 50);
+		int number = lock(key, 1);
+		this.database.sql("update outbox_event set type = ? where type = 'early' and event_key = ? and payload = ?")
+			.params(Integer.toString(number), key, ('"' + id + '"').getBytes(StandardCharsets.UTF_8))
+			.update();
+		this.database.sql("insert into crash_event values (?, ?, ?)").params(id, key, number).update();
 	}
 
 	/**

@@ -99,7 +99,7 @@ class OutboxMistakesTests {
 				.hasMessageContaining("the database lacks the tables of the outbox (outbox_event, ")
 				.extracting((failure) -> ((IdempotentConfigurationException) failure).getAction())
 				.asString()
-				.startsWith("Run the script schema-*.sql")
+				.startsWith("Run the script dev/idempotent/schema/<database>/outbox.sql")
 				.endsWith("or set idempotent.outbox.initialize-schema=always."));
 	}
 

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.redis;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +31,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.stream.RecordId;
+import org.springframework.data.redis.connection.stream.StreamRecords;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -95,6 +98,36 @@ class RedisStreamPublisherIntegrationTests {
 		assertThat(outcomes).containsExactly(DELIVERED, new Outcome.Retry("Redis rejected the event (WRONGTYPE)", null),
 				DELIVERED);
 		assertThat(this.streams.payloads("orders")).isEqualTo(Streams.numbers(2));
+	}
+
+	@Test
+	void addsNothingOfAKeyBehindAnEventThatIsRefused() {
+		assertThat(this.publisher.keepsOrder()).isTrue();
+		assertStopsAtTheEndOfIds(this.publisher);
+	}
+
+	@Test
+	void addsNothingOfAKeyBehindAnEventThatIsRefusedWithAnyClient() {
+		assertStopsAtTheEndOfIds(RedisStreamPublisher.sequential(this.application, null));
+	}
+
+	/**
+	 * Two entries have ids left.
+	 */
+	private void assertStopsAtTheEndOfIds(RedisStreamPublisher tested) {
+		String most = "18446744073709551615";
+		this.template.opsForStream()
+			.add(StreamRecords.string(Map.of("payload", "before"))
+				.withStreamKey("orders")
+				.withId(RecordId.of(most + "-18446744073709551613")));
+		List<SerializedEvent> events = new ArrayList<>(Events.numbered("orders", 5));
+		events.add(Events.to("others", "0"));
+		List<Outcome> outcomes = tested.publish(events);
+		assertThat(outcomes).startsWith(DELIVERED, DELIVERED, new Outcome.Retry("Redis rejected the event (ERR)", null))
+			.endsWith(DELIVERED)
+			.hasSize(6);
+		assertThat(outcomes.subList(3, 5)).hasOnlyElementsOfType(Outcome.Unavailable.class);
+		assertThat(this.streams.payloads("orders")).containsExactly("before", "0", "1");
 	}
 
 	@Test

@@ -5,31 +5,33 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
 import dev.idempotent.outbox.SerializedEvent;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link BatchPublisher} and {@link SuspectEvents}.
+ * Tests for {@link BatchPublisher}.
  */
 class BatchPublisherTests {
 
 	private static final String TOPIC = "test:orders";
 
+	private static final AtomicLong rows = new AtomicLong();
+
 	private final RecordingPublisher broker = new RecordingPublisher();
 
-	private final PublisherCircuit circuit = new PublisherCircuit("test", () -> {
+	private final Circuits circuit = new Circuits("test", PausedTopicsTests.none(), new WakeSet(10), () -> {
 	});
 
-	private final SuspectEvents suspects = new SuspectEvents();
-
-	private final BatchPublisher publisher = new BatchPublisher(this.broker, this.circuit, this.suspects);
+	private final BatchPublisher publisher = new BatchPublisher(this.broker, this.circuit);
 
 	private final List<Integer> batches = new ArrayList<>();
 
@@ -38,47 +40,45 @@ class BatchPublisherTests {
 	private final SerializedEvent small = event("small", TOPIC);
 
 	@Test
-	void publishesASuspectAloneAndBehindTheOthers() {
+	void suspectsTheFirstEventWithoutAnAnswer() {
 		fail("huge");
-		this.publisher.publish(List.of(this.huge, this.small));
-		this.batches.clear();
+		publish(this.small, this.huge, event("other", TOPIC));
+		assertThat(this.publisher.isSuspect(this.huge.sequence())).isTrue();
+		assertThat(this.publisher.isSuspect(this.small.sequence())).isFalse();
 		this.broker.answer((event) -> new Outcome.Delivered());
-		this.publisher.publish(List.of(this.huge, this.small, event("other", TOPIC)));
-		assertThat(this.batches).containsExactly(2, 1);
-		assertThat(this.broker.types()).containsExactly("small", "other", "huge");
-		assertThat(this.suspects.contains(this.huge)).isFalse();
+		publish(this.huge);
+		assertThat(this.publisher.isSuspect(this.huge.sequence())).isFalse();
 	}
 
 	@Test
 	void countsTheAttemptOfAnEventThatAloneGetsNoAnswer() {
 		fail("huge");
-		assertThat(this.publisher.publish(List.of(this.huge, this.small)))
-			.hasOnlyElementsOfType(Outcome.Unavailable.class);
-		assertThat(this.publisher.publish(List.of(this.huge, this.small)))
-			.hasExactlyElementsOfTypes(Outcome.Retry.class, Outcome.Delivered.class);
+		assertThat(publish(this.huge, this.small)).hasOnlyElementsOfType(Outcome.Unavailable.class);
+		publish(this.small);
+		assertThat(publish(this.huge)).hasOnlyElementsOfType(Outcome.Retry.class);
 		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
 	}
 
 	@Test
 	void countsNoAttemptIfOnlyTheBrokerCanPreventAResponse() {
 		fail("huge");
-		BatchPublisher partitioned = new BatchPublisher(new Partitioned(this.broker), this.circuit, this.suspects);
+		BatchPublisher partitioned = new BatchPublisher(new Partitioned(this.broker), this.circuit);
+		partitioned.publish(List.of(this.huge), () -> true);
 		for (int i = 0; i < 5; i++) {
-			partitioned.publish(List.of(this.small));
-			assertThat(partitioned.publish(List.of(this.huge, event("other", TOPIC)))).first()
-				.isInstanceOf(Outcome.Unavailable.class);
+			partitioned.publish(List.of(this.small), () -> true);
+			assertThat(partitioned.publish(List.of(this.huge), () -> true))
+				.hasOnlyElementsOfType(Outcome.Unavailable.class);
 		}
 		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
-		assertThat(this.broker.types()).contains("small", "other");
 	}
 
 	@Test
 	void countsEachAttemptOnlyWithNewEvidence() {
 		fail("huge");
-		this.publisher.publish(List.of(this.huge));
-		this.publisher.publish(List.of(this.small));
-		assertThat(this.publisher.publish(List.of(this.huge))).hasOnlyElementsOfType(Outcome.Retry.class);
-		assertThat(this.publisher.publish(List.of(this.huge))).hasOnlyElementsOfType(Outcome.Unavailable.class);
+		publish(this.huge);
+		publish(this.small);
+		assertThat(publish(this.huge)).hasOnlyElementsOfType(Outcome.Retry.class);
+		assertThat(publish(this.huge)).hasOnlyElementsOfType(Outcome.Unavailable.class);
 		assertThat(this.circuit.isClosed(TOPIC)).isFalse();
 	}
 
@@ -86,43 +86,71 @@ class BatchPublisherTests {
 	void countsNoAttemptDuringAnOutage() {
 		fail("huge", "small");
 		IntStream.range(0, 10)
-			.forEach((i) -> assertThat(this.publisher.publish(List.of(this.huge, this.small)))
-				.hasOnlyElementsOfType(Outcome.Unavailable.class));
-		this.publisher.publish(List.of(event("elsewhere", "test:elsewhere")));
-		assertThat(this.publisher.publish(List.of(this.huge))).hasOnlyElementsOfType(Outcome.Unavailable.class);
+			.forEach(
+					(i) -> assertThat(publish(this.huge, this.small)).hasOnlyElementsOfType(Outcome.Unavailable.class));
+		publish(event("elsewhere", "test:elsewhere"));
+		assertThat(publish(this.huge)).hasOnlyElementsOfType(Outcome.Unavailable.class);
 	}
 
 	@Test
 	void countsNoAttemptOnceAnotherEventOfTheTopicGetsNoAnswerEither() {
 		fail("huge");
-		this.publisher.publish(List.of(this.huge));
-		this.publisher.publish(List.of(this.small));
+		publish(this.huge);
+		publish(this.small);
 		fail("huge", "small");
-		this.publisher.publish(List.of(this.small));
-		assertThat(this.publisher.publish(List.of(this.huge))).hasOnlyElementsOfType(Outcome.Unavailable.class);
+		publish(this.small);
+		assertThat(publish(this.huge)).hasOnlyElementsOfType(Outcome.Unavailable.class);
 	}
 
 	@Test
 	void doesNotTakeTheFailureOfASuspectForAnUnavailablePublisher() {
 		fail("huge");
-		this.publisher.publish(List.of(this.huge));
+		publish(this.huge);
 		assertThat(this.circuit.isClosed()).isFalse();
-		this.publisher.publish(List.of(event("elsewhere", "test:elsewhere")));
-		this.publisher.publish(List.of(this.huge));
+		publish(event("elsewhere", "test:elsewhere"));
+		publish(this.huge);
 		assertThat(this.circuit.isClosed()).isTrue();
 		assertThat(this.circuit.isClosed(TOPIC)).isFalse();
 	}
 
 	@Test
-	void triesOneSuspectWithoutAnAnswerPerBatch() {
-		fail("huge", "enormous");
-		SerializedEvent enormous = event("enormous", TOPIC);
-		this.publisher.publish(List.of(this.huge));
-		this.publisher.publish(List.of(enormous));
-		this.batches.clear();
-		assertThat(this.publisher.publish(List.of(this.huge, enormous, this.small)))
-			.hasExactlyElementsOfTypes(Outcome.Retry.class, Outcome.Unavailable.class, Outcome.Delivered.class);
-		assertThat(this.batches).containsExactly(1, 1);
+	void sendsNothingWhenItsTimeIsOver() {
+		assertThat(this.publisher.publish(List.of(this.huge, this.small), () -> false))
+			.containsOnly(BatchPublisher.NOT_SENT);
+		assertThat(this.broker.published()).isEmpty();
+		assertThat(this.circuit.isClosed(TOPIC)).isTrue();
+		assertThat(this.publisher.isSuspect(this.huge.sequence())).isFalse();
+	}
+
+	@Test
+	void ignoresWhatAPublisherThatKeepsTheOrderSaysOfTheRestOfARun() {
+		fail("2");
+		BatchPublisher ordered = new BatchPublisher(new Ordered(this.broker), this.circuit);
+		assertThat(ordered.publish(List.of(keyed("1"), keyed("2"), keyed("3"), event("other", TOPIC)), () -> true))
+			.satisfiesExactly((first) -> assertThat(first).isInstanceOf(Outcome.Delivered.class),
+					(failed) -> assertThat(failed).isNotEqualTo(BatchPublisher.NOT_SENT),
+					(rest) -> assertThat(rest).isSameAs(BatchPublisher.NOT_SENT),
+					(other) -> assertThat(other).isNotSameAs(BatchPublisher.NOT_SENT));
+	}
+
+	@Test
+	void sendsNothingOfARunBehindTheEventAtWhichThePublisherThrows() {
+		this.broker.answer((event) -> {
+			if (event.type().equals("2")) {
+				throw new IllegalStateException();
+			}
+			return new Outcome.Delivered();
+		});
+		BatchPublisher ordered = new BatchPublisher(new Ordered(this.broker), this.circuit);
+		List<SerializedEvent> run = List.of(keyed("1"), keyed("2"), keyed("3"), keyed("4"));
+		List<Outcome> outcomes = ordered.publish(run, () -> true);
+		assertThat(outcomes).hasExactlyElementsOfTypes(Outcome.Delivered.class, Outcome.Retry.class,
+				Outcome.Unavailable.class, Outcome.Unavailable.class);
+		assertThat(this.broker.types()).containsOnly("1");
+	}
+
+	private List<Outcome> publish(SerializedEvent... events) {
+		return this.publisher.publish(List.of(events), () -> true);
 	}
 
 	/**
@@ -141,7 +169,16 @@ class BatchPublisherTests {
 	}
 
 	private static SerializedEvent event(String type, String topic) {
-		return new SerializedEvent(UUID.randomUUID(), 1, topic, null, type, new byte[0], Map.of(), 1);
+		return event(type, topic, null);
+	}
+
+	private static SerializedEvent keyed(String type) {
+		return event(type, TOPIC, "key");
+	}
+
+	private static SerializedEvent event(String type, String topic, @Nullable String key) {
+		return new SerializedEvent(UUID.randomUUID(), rows.incrementAndGet(), topic, key, type, new byte[0], Map.of(),
+				1);
 	}
 
 	private record Partitioned(OutboxPublisher broker) implements OutboxPublisher {
@@ -154,6 +191,25 @@ class BatchPublisherTests {
 		@Override
 		public boolean canEventPreventResponse() {
 			return false;
+		}
+
+		@Override
+		public List<Outcome> publish(List<SerializedEvent> events) {
+			return this.broker.publish(events);
+		}
+
+	}
+
+	private record Ordered(OutboxPublisher broker) implements OutboxPublisher {
+
+		@Override
+		public String prefix() {
+			return this.broker.prefix();
+		}
+
+		@Override
+		public boolean keepsOrder() {
+			return true;
 		}
 
 		@Override

@@ -60,7 +60,7 @@ abstract class DeadLetterPolicyRules {
 		this.shop.broker().answer((event) -> (this.policy.asked.size() < 3) ? REFUSED : new Outcome.Delivered());
 		this.shop.append("order.created");
 		await().untilAsserted(() -> assertThat(this.shop.broker().types()).containsExactly("order.created"));
-		await().untilAsserted(() -> assertThat(this.shop.pending() + this.shop.waiting()).isZero());
+		await().untilAsserted(() -> assertThat(this.shop.pending()).isZero());
 		assertThat(this.policy.asked).containsExactly("order.created: not yet", "order.created: not yet",
 				"order.created: not yet");
 		assertThat(this.shop.broker().published().get(0).attempts()).isEqualTo(2);
@@ -74,7 +74,7 @@ abstract class DeadLetterPolicyRules {
 		this.shop.append("order.created");
 		await().untilAsserted(() -> assertThat(this.shop.waiting()).isOne());
 		assertThat(this.policy.asked).containsExactly("order.created: no such topic");
-		assertThat(this.shop.database().sql("select last_error from relay_waiting").query(String.class).single())
+		assertThat(this.shop.database().sql("select last_error from relay_event").query(String.class).single())
 			.isEqualTo("no such topic");
 	}
 
@@ -150,10 +150,7 @@ abstract class DeadLetterPolicyRules {
 		this.shop.broker().answer((event) -> new Outcome.Reject("bad"));
 		this.shop.append("order.created");
 		await().untilAsserted(() -> assertThat(this.policy.asked).hasSize(2));
-		await().untilAsserted(() -> assertThat(this.shop.database()
-			.sql("select count(*) from relay_waiting where claim_id is null")
-			.query(Integer.class)
-			.single()).isOne());
+		await().untilAsserted(() -> assertThat(this.shop.waiting()).isOne());
 		assertThat(this.shop.dead()).isEmpty();
 	}
 

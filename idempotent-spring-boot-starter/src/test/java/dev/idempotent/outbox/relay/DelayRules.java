@@ -35,7 +35,7 @@ abstract class DelayRules {
 			await().untilAsserted(() -> assertThat(deliveries).hasSize(1));
 			assertThat(deliveries.get(0)).isAfterOrEqualTo(time);
 			assertThat(shop.broker().published().get(0).attempts()).isOne();
-			await().untilAsserted(() -> assertThat(shop.pending() + shop.waiting()).isZero());
+			await().untilAsserted(() -> assertThat(shop.pending() + shop.delayed()).isZero());
 		}
 	}
 
@@ -45,7 +45,7 @@ abstract class DelayRules {
 			Instant later = Instant.now().plusSeconds(3600);
 			append(shop, OutboxEvent.of("first", 1).withKey("k").unordered().availableAt(later),
 					OutboxEvent.of("now", 1), OutboxEvent.of("second", 1).availableAt(later));
-			assertThat(shop.database().sql("select type from relay_waiting order by id").query(String.class).list())
+			assertThat(shop.database().sql("select type from relay_delayed order by id").query(String.class).list())
 				.containsExactly("first", "second");
 			await().untilAsserted(() -> assertThat(shop.pending()).isZero());
 			assertThat(shop.broker().types()).containsExactly("now");
@@ -60,7 +60,7 @@ abstract class DelayRules {
 					OutboxEvent.of("very late", 1).availableAt(Instant.MIN));
 			await()
 				.untilAsserted(() -> assertThat(shop.broker().types()).containsExactlyInAnyOrder("late", "very late"));
-			await().untilAsserted(() -> assertThat(shop.pending() + shop.waiting()).isZero());
+			await().untilAsserted(() -> assertThat(shop.pending() + shop.delayed()).isZero());
 		}
 	}
 

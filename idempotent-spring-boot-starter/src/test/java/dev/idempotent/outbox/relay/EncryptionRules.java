@@ -49,7 +49,7 @@ abstract class EncryptionRules {
 	}
 
 	@Test
-	void deliversPlainPayloadsFromMemoryAndFromTheTables() {
+	void deliversPlainPayloadsAtTheFirstAndAtLaterAttempts() {
 		Shop shop = open(keys("k1"));
 		shop.broker().answer((event) -> new Outcome.Retry("not now", null));
 		shop.append("order.created");
@@ -72,9 +72,9 @@ abstract class EncryptionRules {
 		await().untilAsserted(() -> assertThat(shop.waiting()).isEqualTo(3));
 		// No attempt that has read the event before it is changed may end after that.
 		shop.relay().stop();
-		shop.database().sql("update relay_waiting set event_key = 'mallory' where type = 'order.paid'").update();
+		shop.database().sql("update relay_event set event_key = 'mallory' where type = 'order.paid'").update();
 		Shop next = open(keys("k1"), ANY_ATTEMPTS);
-		await().untilAsserted(() -> assertThat(shop.waiting()).isZero());
+		await().untilAsserted(() -> assertThat(shop.pending()).isZero());
 		assertThat(shop.broker().types()).isEmpty();
 		assertThat(next.broker().types()).containsExactlyInAnyOrder("order.created", "order.sent");
 		assertThat(dead(shop)).extracting(DeadEvent::lastError)
@@ -149,7 +149,7 @@ abstract class EncryptionRules {
 	 * payloads.
 	 */
 	@Test
-	void deliversABacklogOfManyBatchesWithoutWaitingForAFullScan() {
+	void deliversABacklogOfManyBatchesWithOnePass() {
 		Shop writer = open(keys("k1"), "idempotent.outbox.relay.enabled=false");
 		String[] types = new String[50];
 		Arrays.setAll(types, (i) -> "order." + i);

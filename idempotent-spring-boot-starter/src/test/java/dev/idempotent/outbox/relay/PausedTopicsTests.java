@@ -1,9 +1,9 @@
 package dev.idempotent.outbox.relay;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import dev.idempotent.outbox.TopicControl;
@@ -23,15 +23,15 @@ class PausedTopicsTests {
 
 	private final FlakyControl control = new FlakyControl();
 
-	private final List<Set<String>> applied = new ArrayList<>();
+	private final AtomicInteger resumes = new AtomicInteger();
 
-	private final PausedTopics topics = new PausedTopics(this.control, this.applied::add);
+	private final PausedTopics topics = new PausedTopics(this.control, this.resumes::incrementAndGet);
 
 	/**
 	 * Paused topics of an application that has paused none.
 	 */
 	static PausedTopics none() {
-		return new PausedTopics(new FlakyControl(), (topics) -> {
+		return new PausedTopics(new FlakyControl(), () -> {
 		});
 	}
 
@@ -42,33 +42,42 @@ class PausedTopicsTests {
 		this.control.failures = 2;
 		this.topics.read();
 		this.topics.read();
-		assertThat(this.applied).containsExactly(Set.of("test:a"));
+		assertThat(this.topics.topics()).containsExactly("test:a");
 		assertThat(this.topics.isKnown()).isTrue();
 		this.control.topics = Set.of();
 		this.topics.read();
-		assertThat(this.applied).containsExactly(Set.of("test:a"), Set.of());
+		assertThat(this.topics.topics()).isEmpty();
+		assertThat(this.resumes).hasValue(1);
 		assertThat(output).containsOnlyOnce("cannot be read; the last known ones stay paused")
 			.containsOnlyOnce("can be read again");
 	}
 
 	@Test
-	void awaitsTheFirstSuccessfulRead() {
+	void isNotKnownBeforeTheFirstSuccessfulRead() {
 		this.control.failures = 3;
-		this.topics.awaitKnown(() -> true);
+		for (int i = 0; i < 3; i++) {
+			this.topics.refresh(Duration.ofHours(1));
+			assertThat(this.topics.isKnown()).isFalse();
+		}
+		this.topics.refresh(Duration.ofHours(1));
 		assertThat(this.topics.isKnown()).isTrue();
 		assertThat(this.control.reads).isEqualTo(4);
 	}
 
 	@Test
-	void doesNotWaitInARelayThatIsStopped() {
-		this.control.failures = Integer.MAX_VALUE;
-		this.topics.awaitKnown(() -> this.control.reads < 2);
-		assertThat(this.topics.isKnown()).isFalse();
+	void noticesResumedTopics() {
+		for (Set<String> paused : List.of(Set.of("test:a", "test:b"), Set.of("test:a", "test:c"), Set.of("test:a"))) {
+			this.control.topics = paused;
+			this.topics.read();
+		}
+		assertThat(this.resumes).hasValue(2);
+		assertThat(this.topics.contains("test:a")).isTrue();
+		assertThat(this.topics.contains("test:b")).isFalse();
 	}
 
 	@Test
 	void sharesOneReadAmongWorkers() {
-		Stream.generate(() -> this.topics).limit(1000).forEach(PausedTopics::refresh);
+		Stream.generate(() -> this.topics).limit(1000).forEach((same) -> same.refresh(Duration.ofMillis(100)));
 		assertThat(this.control.reads).isBetween(1, 100);
 	}
 

@@ -6,7 +6,7 @@ import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The rules on PostgreSQL, where events are handed over at their commit.
+ * The rules on PostgreSQL.
  */
 class PostgresEncryptionIntegrationTests extends EncryptionRules {
 

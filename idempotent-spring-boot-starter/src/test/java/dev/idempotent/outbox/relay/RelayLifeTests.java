@@ -11,7 +11,7 @@ import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.RecordingPublisher;
-import dev.idempotent.outbox.jdbc.JdbcOutboxStore;
+import dev.idempotent.outbox.jdbc.EventTable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -41,7 +41,7 @@ class RelayLifeTests {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
 			assertThat(context.getBean(OutboxRelay.class).isRunning()).isFalse();
 			assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(() -> append(context))
-				.withMessageContaining("schema-*.sql")
+				.withMessageContaining("dev/idempotent/schema/")
 				.withMessageContaining("idempotent.outbox.initialize-schema");
 		}
 	}
@@ -49,7 +49,7 @@ class RelayLifeTests {
 	@Test
 	void startsWithTheFirstEventOnceTablesExist() {
 		try (ConfigurableApplicationContext context = OutboxApplication.start(List.of(NO_TABLES))) {
-			new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcOutboxStore.class))
+			new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/h2/outbox.sql"))
 				.execute(context.getBean(DataSource.class));
 			append(context);
 			await().untilAsserted(() -> assertThat(context.getBean(RecordingPublisher.class).published()).hasSize(1));
@@ -61,7 +61,7 @@ class RelayLifeTests {
 	void startsInAnApplicationWithLazyBeans() {
 		try (ConfigurableApplicationContext context = OutboxApplication
 			.start(List.of("spring.main.lazy-initialization=true", "idempotent.outbox.relay.enabled=true"))) {
-			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-backlog-test");
+			assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).contains("outbox-relay-test-1");
 			assertThat(context.getBean(OutboxRelay.class).isRunning()).isTrue();
 		}
 	}
@@ -79,15 +79,15 @@ class RelayLifeTests {
 			IntStream.range(0, 3).forEach((i) -> relay.start());
 			// The thread of the relay that was stopped may be alive for a moment.
 			await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-				.filteredOn((name) -> name.equals("outbox-backlog-test"))
+				.filteredOn((name) -> name.equals("outbox-relay-test-1"))
 				.hasSize(1));
 		}
 	}
 
 	@Test
 	void stopsWithoutDelayWhileTheDatabaseFails(CapturedOutput output) {
-		try (ConfigurableApplicationContext context = OutboxApplication
-			.start(List.of("idempotent.outbox.relay.poll-interval=1h", "idempotent.outbox.relay.drain-timeout=2m"))) {
+		try (ConfigurableApplicationContext context = OutboxApplication.start(
+				List.of("idempotent.outbox.relay.scan-interval=200ms", "idempotent.outbox.relay.drain-timeout=2m"))) {
 			OutboxRelay relay = context.getBean(OutboxRelay.class);
 			context.getBean(RecordingPublisher.class).answer((event) -> new Outcome.Unavailable("down"));
 			append(context);

@@ -8,13 +8,13 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-import dev.idempotent.outbox.OrderedEvent;
 import dev.idempotent.outbox.Outbox;
 import dev.idempotent.outbox.OutboxApplication;
 import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.OutboxObserver;
-import dev.idempotent.outbox.OutboxStore;
 import dev.idempotent.outbox.RecordingPublisher;
+import dev.idempotent.outbox.jdbc.Lanes;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -27,16 +27,14 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class Shop implements AutoCloseable {
 
 	/**
-	 * Looks for events only on request.
+	 * Looks for events that it was not told of only on request.
 	 */
-	static final String[] SELDOM = { "idempotent.outbox.relay.poll-interval=1h",
-			"idempotent.outbox.relay.idle-poll-interval=1h", "idempotent.outbox.relay.full-scan-interval=1h" };
+	static final String[] SELDOM = { "idempotent.outbox.relay.scan-interval=1h" };
 
 	/**
 	 * Looks for events continually.
 	 */
-	static final String[] OFTEN = { "idempotent.outbox.relay.poll-interval=20ms",
-			"idempotent.outbox.relay.idle-poll-interval=20ms", "idempotent.outbox.relay.full-scan-interval=20ms",
+	static final String[] OFTEN = { "idempotent.outbox.relay.scan-interval=20ms",
 			"idempotent.outbox.relay.backoff=20ms" };
 
 	private final ConfigurableApplicationContext context;
@@ -145,23 +143,34 @@ final class Shop implements AutoCloseable {
 	 */
 	void leaveBehindOrdered(String key, String... types) {
 		for (String type : types) {
-			database().sql(
-					"insert into relay_ordered (key_hash, event_id, topic, event_key, type, payload, attempts, claim_id, "
-							+ "claimed_by, available_at, headers) values (?, ?, ?, ?, ?, ?, 1, ?, 'the dead', "
-							+ "timestamp '2001-01-01 00:00:00', '{}')")
-				.param(OrderedEvent.hash(RecordingPublisher.TOPIC, key))
-				.param(UUID.randomUUID())
-				.param(RecordingPublisher.TOPIC)
-				.param(key)
-				.param(type)
-				.param(new byte[] { 1 })
-				.param(UUID.randomUUID())
-				.update();
+			leaveBehind(Lanes.of(RecordingPublisher.TOPIC, key), key, type, 1);
 		}
 	}
 
+	/**
+	 * Inserts an event as left by an instance that crashed while holding it.
+	 * @param attempts how many attempts were started
+	 */
+	void leaveBehind(String type, int attempts) {
+		leaveBehind(Lanes.of(RecordingPublisher.TOPIC, null), null, type, attempts);
+	}
+
+	private void leaveBehind(long lane, @Nullable String key, String type, int attempts) {
+		database()
+			.sql("insert into relay_event (lane, event_id, topic, event_key, type, payload, attempts, due_at, headers) "
+					+ "values (?, ?, ?, ?, ?, ?, ?, timestamp '2001-01-01 00:00:00', '{}')")
+			.param(lane)
+			.param(UUID.randomUUID())
+			.param(RecordingPublisher.TOPIC)
+			.param(key)
+			.param(type)
+			.param(new byte[] { 1 })
+			.param(attempts)
+			.update();
+	}
+
 	int ordered() {
-		return count("relay_ordered");
+		return count("relay_event where event_key is not null");
 	}
 
 	<T> T bean(Class<T> type) {
@@ -170,29 +179,6 @@ final class Shop implements AutoCloseable {
 
 	void inTransaction(Consumer<TransactionStatus> work) {
 		new TransactionTemplate(manager()).executeWithoutResult(work);
-	}
-
-	/**
-	 * Inserts an event as left by an instance that crashed while holding it.
-	 * @param attempts how many attempts were started
-	 */
-	void leaveBehind(String type, int attempts) {
-		database().sql("insert into relay_event (event_id, topic, type, payload, attempts, claim_id, claimed_by, "
-				+ "available_at, headers) values (?, ?, ?, ?, ?, ?, 'the dead', timestamp '2001-01-01 00:00:00', '{}')")
-			.param(UUID.randomUUID())
-			.param(RecordingPublisher.TOPIC)
-			.param(type)
-			.param(new byte[] { 1 })
-			.param(attempts)
-			.param(UUID.randomUUID())
-			.update();
-	}
-
-	/**
-	 * Whether events are handed over at their commit.
-	 */
-	boolean handsOver() {
-		return this.context.getBean(OutboxStore.class).leasesAtAppend();
 	}
 
 	/**
@@ -206,8 +192,15 @@ final class Shop implements AutoCloseable {
 		return count("relay_event");
 	}
 
+	/**
+	 * How many events wait for another attempt.
+	 */
 	int waiting() {
-		return count("relay_waiting");
+		return count("relay_event where last_error is not null");
+	}
+
+	int delayed() {
+		return count("relay_delayed");
 	}
 
 	List<String> dead() {
@@ -215,7 +208,7 @@ final class Shop implements AutoCloseable {
 	}
 
 	void forgetAll() {
-		List.of("relay_event", "relay_ordered", "relay_waiting", "relay_dead")
+		List.of("relay_event", "relay_delayed", "relay_dead")
 			.forEach((table) -> database().sql("delete from " + table).update());
 	}
 

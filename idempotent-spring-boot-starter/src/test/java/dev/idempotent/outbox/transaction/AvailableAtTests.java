@@ -29,7 +29,7 @@ class AvailableAtTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> append(context, event))
 				.withMessageContaining("make it unordered(), or omit availableAt");
 			append(context, event.unordered());
-			assertThat(waiting(context)).isOne();
+			assertThat(delayed(context)).isOne();
 		});
 	}
 
@@ -37,7 +37,7 @@ class AvailableAtTests {
 	void acceptsATimeForAnEventWithAKeyIfKeysDoNotOrderEvents() {
 		OutboxApplication.with().withPropertyValues("idempotent.outbox.order=none").run((context) -> {
 			append(context, OutboxEvent.of("reminder", 1).withKey("k").availableAt(this.later));
-			assertThat(waiting(context)).isOne();
+			assertThat(delayed(context)).isOne();
 		});
 	}
 
@@ -48,7 +48,7 @@ class AvailableAtTests {
 			append(context, event.availableAt(Instant.now().plus(Duration.ofDays(36_499))));
 			assertThatIllegalArgumentException().isThrownBy(() -> append(context, event.availableAt(Instant.MAX)))
 				.withMessageContaining("36500 days");
-			assertThat(waiting(context)).isOne();
+			assertThat(delayed(context)).isOne();
 		});
 	}
 
@@ -57,8 +57,8 @@ class AvailableAtTests {
 			.executeWithoutResult((status) -> context.getBean(Outbox.class).append(event));
 	}
 
-	private static int waiting(ApplicationContext context) {
-		return context.getBean(JdbcTemplate.class).queryForList("select id from outbox_waiting", Long.class).size();
+	private static int delayed(ApplicationContext context) {
+		return context.getBean(JdbcTemplate.class).queryForList("select id from outbox_delayed", Long.class).size();
 	}
 
 }

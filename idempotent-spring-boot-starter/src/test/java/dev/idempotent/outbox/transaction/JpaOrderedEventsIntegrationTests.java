@@ -77,7 +77,7 @@ class JpaOrderedEventsIntegrationTests {
 
 	@BeforeEach
 	void createEntities() {
-		database().sql("delete from jpa_ordering_ordered").update();
+		database().sql("delete from jpa_ordering_event").update();
 		database().sql("delete from stock").update();
 		database().sql("delete from price").update();
 		inTransaction(() -> {
@@ -229,7 +229,7 @@ class JpaOrderedEventsIntegrationTests {
 	}
 
 	private static List<String> events() {
-		return database().sql("select type from jpa_ordering_ordered order by id").query(String.class).list();
+		return database().sql("select type from jpa_ordering_event order by id").query(String.class).list();
 	}
 
 	private static String value() {

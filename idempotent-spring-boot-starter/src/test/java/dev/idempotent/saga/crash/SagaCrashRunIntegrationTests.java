@@ -72,8 +72,8 @@ class SagaCrashRunIntegrationTests {
 	}
 
 	private static JdbcClient createTables() {
-		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/saga/jdbc/schema-postgresql.sql"),
-				new ClassPathResource("dev/idempotent/idempotency/jdbc/schema-postgresql.sql"))
+		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/postgresql/saga.sql"),
+				new ClassPathResource("dev/idempotent/schema/postgresql/idempotency.sql"))
 			.execute(postgres.connect());
 		JdbcClient database = JdbcClient.create(postgres.connect());
 		database.sql(ChildApplication.Effects.TABLE).update();

@@ -8,13 +8,13 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.NewSaga;
 import dev.idempotent.saga.run.SagaAdministration;
-import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.SagaStore.StatusChange;
 import dev.idempotent.saga.run.SagaSamples;
+import dev.idempotent.saga.run.SagaStore;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.StatusChange;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import dev.idempotent.saga.run.SagaStoreContract;
-import dev.idempotent.saga.run.StoredSaga;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.InvalidDataAccessApiUsageException;

@@ -8,12 +8,12 @@ import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.JournalEntry;
-import dev.idempotent.saga.run.NewSaga;
 import dev.idempotent.saga.run.SagaSamples;
-import dev.idempotent.saga.run.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
-import dev.idempotent.saga.run.StoredSaga;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeEach;

@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.jdbc.Database;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -29,7 +30,7 @@ record SagaRows(DataSource dataSource, String platform, SagaTables tables) {
 	static SagaRows create(DataSource dataSource, String platform, String prefix) {
 		SagaTables tables = new SagaTables(prefix);
 		try {
-			String script = new ClassPathResource("schema-" + platform + ".sql", JdbcSagaStore.class)
+			String script = new ClassPathResource(Database.script(platform, "saga"))
 				.getContentAsString(StandardCharsets.UTF_8);
 			byte[] named = tables.named(script).getBytes(StandardCharsets.UTF_8);
 			new ResourceDatabasePopulator(new ByteArrayResource(named)).execute(dataSource);

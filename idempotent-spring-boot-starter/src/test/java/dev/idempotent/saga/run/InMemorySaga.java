@@ -11,6 +11,11 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
+import dev.idempotent.saga.run.SagaStore.StoredStep;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -147,7 +152,7 @@ final class InMemorySaga {
 	}
 
 	static @Nullable String cut(@Nullable String text) {
-		return StoredText.of(text);
+		return SagaStore.text(text);
 	}
 
 	record Step(JournalEntry entry, Instant begunAt, @Nullable Instant compensatingAt, @Nullable String note) {

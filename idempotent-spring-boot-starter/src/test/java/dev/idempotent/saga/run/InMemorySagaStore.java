@@ -15,6 +15,10 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,7 +8,11 @@ import java.util.stream.IntStream;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
+import dev.idempotent.saga.run.SagaStore.StoredSaga;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -11,6 +11,8 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.ManualClock;
 import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

@@ -11,6 +11,8 @@ import dev.idempotent.idempotency.Samples;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.jdbc.JdbcSagaStore;
 import dev.idempotent.saga.jdbc.SagaTables;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.run.SagaStore.SagaOwner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,7 +43,7 @@ class StartedSagasTests {
 	@BeforeEach
 	void createTables() {
 		this.dataSource.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
-		new ResourceDatabasePopulator(new ClassPathResource("schema-h2.sql", JdbcSagaStore.class))
+		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/h2/saga.sql"))
 			.execute(this.dataSource);
 	}
 

@@ -138,7 +138,7 @@ class RepeatedMovesIntegrationTests {
 	}
 
 	private long events() {
-		return database.sql("select count(*) from moved_ordered where event_key = :id")
+		return database.sql("select count(*) from moved_event where event_key = :id")
 			.param("id", this.id.toString())
 			.query(Long.class)
 			.single();

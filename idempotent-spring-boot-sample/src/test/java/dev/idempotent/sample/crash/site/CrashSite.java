@@ -26,8 +26,7 @@ public final class CrashSite implements AutoCloseable {
 	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final List<String> SETTINGS = List.of("--idempotent.lease=" + LEASE.toSeconds() + "s",
-			"--idempotent.outbox.relay.lease=3s", "--idempotent.outbox.relay.full-scan-interval=2s",
-			"--idempotent.outbox.relay.idle-poll-interval=2s", "--idempotent.outbox.redis.timeout=2s",
+			"--idempotent.outbox.relay.lease=3s", "--idempotent.outbox.redis.timeout=2s",
 			"--idempotent.stream.min-idle-time=3s", "--spring.datasource.hikari.connection-timeout=2000",
 			"--spring.datasource.hikari.validation-timeout=1000", "--spring.main.banner-mode=off",
 			"--logging.level.root=warn", "--logging.level.dev.idempotent=info",

@@ -1,0 +1,100 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The columns that an event has in each table, in one list for inserts, reads and moves.
+ * The state of a delivery is not among them.
+ */
+final class EventColumns {
+
+	static final String NAMES = "event_id, topic, event_key, type, content_type, payload, headers";
+
+	/**
+	 * As many parameters as {@link #NAMES}.
+	 */
+	static final String PARAMETERS = "?, ?, ?, ?, ?, ?, ?";
+
+	private static final UUID NO_ID = new UUID(0, 0);
+
+	private static final JsonMapper json = JsonMapper.shared();
+
+	private static final TypeReference<LinkedHashMap<String, String>> STRINGS = new TypeReference<>() {
+	};
+
+	private EventColumns() {
+	}
+
+	/**
+	 * Adds the values of {@link #NAMES}.
+	 */
+	static void addTo(List<@Nullable Object> parameters, SerializedEvent event, Database database) {
+		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
+		String contentType = headers.remove(SerializedEvent.CONTENT_TYPE);
+		parameters.add(database.parameter(event.id()));
+		parameters.add(event.topic());
+		parameters.add(event.key());
+		parameters.add(event.type());
+		parameters.add(contentType);
+		parameters.add(event.payload());
+		parameters.add(json.writeValueAsString(headers));
+	}
+
+	/**
+	 * Reads a claimed row, without the parts of its event that are unreadable.
+	 * @param number of the row in the result
+	 */
+	static Claim read(ResultSet row, int number) throws SQLException {
+		UUID id = id(row.getString("event_id"));
+		byte[] payload = row.getBytes("payload");
+		Map<String, String> headers = headers(row.getString("headers"));
+		Map<String, String> all = (headers != null) ? headers : new LinkedHashMap<>();
+		all.put(SerializedEvent.CONTENT_TYPE, row.getString("content_type"));
+		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong("id"),
+				row.getString("topic"), row.getString("event_key"), row.getString("type"),
+				(payload != null) ? payload : new byte[0], all, row.getInt("attempts"));
+		return new Claim(row.getLong("lane"), event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
+				: (headers == null) ? new Outcome.Reject("Its headers are not a JSON object of strings") : null);
+	}
+
+	/**
+	 * MySQL has no type for ids, so other programs can insert any text.
+	 */
+	private static @Nullable UUID id(String text) {
+		try {
+			return UUID.fromString(text);
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Reads headers, which other programs may have written.
+	 * @return {@code null} if they are unreadable
+	 */
+	private static @Nullable Map<String, String> headers(String text) {
+		try {
+			Map<String, String> headers = json.readValue(text, STRINGS);
+			return (headers == null || headers.containsValue(null)) ? null : headers;
+		}
+		catch (JacksonException ex) {
+			return null;
+		}
+	}
+
+}

@@ -1,0 +1,652 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.NewEvent;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventInsert.NewRow;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.util.Assert;
+
+/**
+ * The table of events and all statements of their delivery. A row is its own lease:
+ * {@code attempts} is the fencing token, and {@code due_at} the end of the lease or of a
+ * backoff. The marks and the appends participate in the transaction of the calling
+ * thread; each other method commits on its own. Rows are locked in the order of the
+ * primary key. Failures are {@link org.springframework.dao.DataAccessException}s.
+ */
+public class EventTable {
+
+	private static final Comparator<Claim> ORDER = Comparator.comparingLong(Claim::lane).thenComparingLong(Claim::id);
+
+	/**
+	 * How many rows one statement reads by {@code union all}.
+	 */
+	private static final int UNION = 50;
+
+	/**
+	 * Claims of more bytes than this commit before payloads are read: a process that dies
+	 * of their size has counted the attempts.
+	 */
+	private static final long READ_WITH_CLAIM = 1_000_000;
+
+	private final OutboxDatabase database;
+
+	private final OutboxTables tables;
+
+	private final EventEncryption encryption;
+
+	/**
+	 * Creates access to tables that one of the scripts beside this class has created.
+	 * @param dataSource the data source of the application's transactions
+	 * @param tables the tables
+	 * @param encryption how payloads are protected
+	 */
+	public EventTable(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		this.database = new OutboxDatabase(dataSource);
+		this.tables = tables;
+		this.encryption = new EventEncryption(encryption);
+	}
+
+	/**
+	 * The key under which transactions bind their resource to the thread.
+	 * @return the data source
+	 */
+	public Object transactionResource() {
+		return this.database.dataSource();
+	}
+
+	/**
+	 * Inserts a mark into the transaction of the calling thread, if the database can roll
+	 * back all of its work and go on in another one, as MySQL and H2 do to break a
+	 * deadlock. PostgreSQL rejects all further statements of such a transaction.
+	 * @return the mark, or {@code null} if the database cannot
+	 */
+	public @Nullable UUID mark() {
+		Database kind = this.database.join(this.database::kind);
+		if (kind == Database.POSTGRESQL) {
+			return null;
+		}
+		UUID mark = UUID.randomUUID();
+		int inserted = inserting((connection) -> Statements.update(connection,
+				"insert into " + this.tables.transaction() + " (id) values (?)", kind.parameter(mark)));
+		Assert.state(inserted == 1, "A mark was not inserted");
+		return mark;
+	}
+
+	/**
+	 * Deletes a mark in the transaction of the calling thread.
+	 * @param mark as inserted
+	 * @return {@code false} if it was no longer there, so that what the transaction did
+	 * before may have been rolled back
+	 */
+	public boolean unmark(UUID mark) {
+		return this.database.join((connection) -> Statements.update(connection,
+				"delete from " + this.tables.transaction() + " where id = ?",
+				this.database.kind(connection).parameter(mark))) == 1;
+	}
+
+	/**
+	 * Inserts events in the transaction of the calling thread, in this order, right
+	 * before its commit. Events for later go to the table of delayed events.
+	 * @param events without rows yet
+	 * @return the rows that can be delivered after the commit, in the same order
+	 */
+	public List<Row> append(List<NewEvent> events) {
+		List<SerializedEvent> stored = this.encryption.encrypt(events.stream().map(NewEvent::event).toList());
+		Instant now = Instant.now();
+		List<NewRow> due = new ArrayList<>();
+		List<NewRow> delayed = new ArrayList<>();
+		for (int i = 0; i < stored.size(); i++) {
+			NewRow row = row(events.get(i), stored.get(i), now);
+			((row.delayMillis() > 0) ? delayed : due).add(row);
+		}
+		return inserting((connection) -> {
+			Database kind = this.database.kind(connection);
+			new EventInsert(kind, this.tables.delayed(), true).insert(connection, delayed);
+			List<Long> ids = new EventInsert(kind, this.tables.event(), false).insert(connection, due);
+			List<Row> rows = new ArrayList<>();
+			for (int i = 0; i < ids.size(); i++) {
+				rows.add(new Row(due.get(i).lane(), ids.get(i), due.get(i).event().topic()));
+			}
+			return rows;
+		});
+	}
+
+	private static NewRow row(NewEvent event, SerializedEvent stored, Instant now) {
+		long lane = Lanes.of(stored.topic(), event.ordered() ? stored.key() : null);
+		boolean delayed = !event.ordered() && event.availableAt() != null && event.availableAt().isAfter(now);
+		// In whole milliseconds, because the database would drop a part of one.
+		return new NewRow(lane, stored,
+				delayed ? Duration.between(now, event.availableAt()).plusNanos(999_999).toMillis() : 0);
+	}
+
+	private <T> T inserting(Function<Connection, T> insert) {
+		try {
+			return this.database.join(insert);
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			throw new InvalidDataAccessResourceUsageException(
+					"No event was appended: " + this.tables.missing() + ". " + OutboxTables.howToCreate(), ex);
+		}
+	}
+
+	/**
+	 * Reads the first rows of lanes, each lane in one snapshot, which shows committed
+	 * rows only.
+	 * @param looks each lane once, in any order
+	 * @param limit how many rows of each lane
+	 * @return in the order of lanes and rows
+	 */
+	public List<Head> heads(List<Look> looks, int limit) {
+		String columns = "select e.lane, e.id, e.attempts, e.topic, e.event_key, octet_length(e.payload) as bytes, "
+				+ isDue() + " as is_due, case when e.attempts = 0 or e.due_at is null or e.last_error is not null "
+				+ "then 1 else 0 end as settled from " + this.tables.event() + " e where e.lane = %s and e.id > %s "
+				+ "order by e.lane, e.id limit " + limit;
+		List<Head> heads = (this.database.kind() == Database.POSTGRESQL)
+				? this.database.runAtOnce(
+						"select h.* from unnest(?::bigint[], ?::bigint[]) w(lane, above) cross join lateral ("
+								+ columns.formatted("w.lane", "w.above") + ") h",
+						List.of(longs(looks, Look::lane), longs(looks, Look::above)),
+						(statement) -> read(statement, EventTable::head))
+				: union(looks, columns.formatted("?", "?"), (look) -> List.of(look.lane(), look.above()),
+						EventTable::head);
+		heads.sort(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
+		return heads;
+	}
+
+	private static Head head(ResultSet row, int number) throws SQLException {
+		return new Head(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
+				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1,
+				row.getInt("settled") == 1);
+	}
+
+	/**
+	 * Claims rows that are as they were read, and still due: counts an attempt, and
+	 * leases them.
+	 * @param heads in the order of lanes and rows
+	 * @param lease begins now
+	 * @param attempts an event with more attempts than this comes without its payload
+	 * @return the claimed rows in the same order, also those that cannot be delivered;
+	 * the others are gone, or belong to another claim
+	 */
+	public List<Claim> claim(List<Head> heads, Duration lease, int attempts) {
+		if (heads.isEmpty()) {
+			return List.of();
+		}
+		String columns = "lane, id, attempts, " + EventColumns.NAMES.replace("payload",
+				"case when attempts > %d then null else payload end as payload".formatted(attempts));
+		List<Claim> claims;
+		if (this.database.kind() == Database.POSTGRESQL) {
+			claims = claimAtOnce(heads, lease, columns);
+		}
+		else {
+			List<Head> claimed = this.database.runInTransaction((connection) -> claimEach(connection, heads, lease));
+			claims = read(claimed, columns);
+		}
+		// Without a connection: a cipher may need time, or one of its own.
+		return claims.stream()
+			.map((claim) -> (claim.attempts() <= attempts) ? this.encryption.decrypt(claim) : claim)
+			.sorted(ORDER)
+			.toList();
+	}
+
+	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
+		boolean reads = heads.stream().mapToLong(Head::bytes).sum() <= READ_WITH_CLAIM;
+		String sql = "update " + this.tables.event() + " set attempts = attempts + 1, last_error = null, due_at = "
+				+ after(lease) + whereLocked(isDue() + " = 1", "for update skip locked") + " returning "
+				+ (reads ? columns : "id");
+		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
+		if (reads) {
+			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventColumns::read));
+		}
+		Set<Long> claimed = new HashSet<>(
+				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row, number) -> row.getLong("id"))));
+		return read(heads.stream().filter((head) -> claimed.contains(head.id())).toList(), columns);
+	}
+
+	/**
+	 * The condition that a row still has the attempts of the third parameter. Its rows
+	 * are locked in the order of the parameters.
+	 */
+	private String whereLocked(String condition, String lock) {
+		return " where ctid = any (array(select l.ctid from unnest(?::bigint[], ?::bigint[], ?::bigint[]) "
+				+ "c(lane, id, attempts) cross join lateral (select e.ctid from " + this.tables.event()
+				+ " e where e.lane = c.lane and e.id = c.id and e.attempts = c.attempts and " + condition + " " + lock
+				+ ") l))";
+	}
+
+	private List<Head> claimEach(Connection connection, List<Head> heads, Duration lease) {
+		String sql = "update " + this.tables.event() + " e set attempts = attempts + 1, last_error = null, due_at = "
+				+ after(lease) + " where lane = ? and id = ? and attempts = ? and " + isDue() + " = 1";
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			for (Head head : heads) {
+				Statements.bind(statement, parameters(head));
+				statement.addBatch();
+			}
+			int[] counts = statement.executeBatch();
+			if (Arrays.stream(counts).anyMatch((count) -> count == Statement.SUCCESS_NO_INFO)) {
+				// Drivers of MySQL can be set to send batches without counts.
+				connection.rollback();
+				for (int i = 0; i < counts.length; i++) {
+					Statements.bind(statement, parameters(heads.get(i)));
+					counts[i] = statement.executeUpdate();
+				}
+			}
+			return IntStream.range(0, counts.length).filter((i) -> counts[i] == 1).mapToObj(heads::get).toList();
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	private static List<Object> parameters(Head head) {
+		return List.of(head.lane(), head.id(), head.attempts());
+	}
+
+	/**
+	 * Reads rows that were claimed as they had been read.
+	 */
+	private List<Claim> read(List<Head> heads, String columns) {
+		String sql = "select " + columns + " from " + this.tables.event()
+				+ " e where e.lane = %s and e.id = %s and e.attempts = %s";
+		if (this.database.kind() != Database.POSTGRESQL) {
+			return union(heads, sql.formatted("?", "?", "?"),
+					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
+		}
+		return this.database.runAtOnce(
+				"select r.* from unnest(?::bigint[], ?::bigint[], ?::bigint[]) c(lane, id, attempts) cross join lateral ("
+						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
+				List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts)),
+				(statement) -> read(statement, EventColumns::read));
+	}
+
+	/**
+	 * Deletes rows whose publication was confirmed.
+	 * @param claims in any order
+	 * @return how many were still claimed by these attempts
+	 */
+	public int delete(List<Claim> claims) {
+		String sql = "delete from " + this.tables.event();
+		int deleted = settle(sql, claims);
+		// A statement of PostgreSQL misses what another transaction has changed
+		// meanwhile.
+		return (deleted == claims.size()) ? deleted : deleted + settle(sql, claims);
+	}
+
+	/**
+	 * Ends the leases of rows that were not sent, or whose attempt does not count. A row
+	 * that another transaction changes at this moment can keep its lease.
+	 * @param claims in any order
+	 * @return how many were still claimed by these attempts
+	 */
+	public int release(List<Claim> claims) {
+		return settle("update " + this.tables.event() + " set attempts = attempts - 1, due_at = null", claims);
+	}
+
+	private int settle(String change, List<Claim> claims) {
+		if (claims.isEmpty()) {
+			return 0;
+		}
+		List<Claim> sorted = claims.stream().sorted(ORDER).toList();
+		if (this.database.kind() == Database.POSTGRESQL) {
+			return this.database.runAtOnce(change + whereLocked("true", "for update"),
+					List.of(longs(sorted, Claim::lane), longs(sorted, Claim::id), longs(sorted, Claim::attempts)),
+					PreparedStatement::getUpdateCount);
+		}
+		return this.database.runInTransaction((connection) -> settleEach(connection, change,
+				sorted.stream().map((claim) -> parameters(claim)).toList()));
+	}
+
+	/**
+	 * Changes claimed rows one by one in a batch: MariaDB reads the whole table to delete
+	 * rows of a list of one pair.
+	 * @param rows parameters that end with lane, row and attempts
+	 */
+	private static int settleEach(Connection connection, String change, List<List<Object>> rows) {
+		String sql = change + " where lane = ? and id = ? and attempts = ?";
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			for (List<Object> parameters : rows) {
+				Statements.bind(statement, parameters);
+				statement.addBatch();
+			}
+			return Arrays.stream(statement.executeBatch())
+				.map((count) -> (count == Statement.SUCCESS_NO_INFO) ? 1 : count)
+				.sum();
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	/**
+	 * Makes rows wait for their next attempt.
+	 * @param failures in any order
+	 * @return how many were still claimed by these attempts
+	 */
+	public int postpone(List<Failure> failures) {
+		return fail(failures, "attempts = attempts - ?, due_at = " + this.database.kind().millisFromNow(),
+				(failure) -> List.of(failure.counted() ? 0 : 1, failure.delay().toMillis(), failure.reason()));
+	}
+
+	/**
+	 * Makes lanes wait for an operator: their first rows stay and have no next attempt.
+	 * @param failures in any order
+	 * @return how many were still claimed by these attempts
+	 */
+	public int block(List<Failure> failures) {
+		return fail(failures, "due_at = " + never(this.database.kind()), (failure) -> List.of(failure.reason()));
+	}
+
+	private int fail(List<Failure> failures, String values, Function<Failure, List<Object>> state) {
+		String change = "update " + this.tables.event() + " set " + values + ", last_error = ?";
+		List<List<Object>> rows = sorted(failures).stream().map((failure) -> {
+			List<Object> parameters = new ArrayList<>(state.apply(failure));
+			parameters.addAll(parameters(failure.claim()));
+			return parameters;
+		}).collect(Collectors.toList());
+		return rows.isEmpty() ? 0
+				: this.database.runInTransaction((connection) -> settleEach(connection, change, rows));
+	}
+
+	/**
+	 * Moves rows to the dead events.
+	 * @param failures in any order
+	 * @return how many were still claimed by these attempts
+	 */
+	public int bury(List<Failure> failures) {
+		String lock = "update " + this.tables.event()
+				+ " set last_error = ? where lane = ? and id = ? and attempts = ?";
+		return failures.isEmpty() ? 0 : this.database.runInTransaction((connection) -> {
+			int buried = 0;
+			for (Failure failure : sorted(failures)) {
+				Claim claim = failure.claim();
+				if (Statements.update(connection, lock, failure.reason(), claim.lane(), claim.id(),
+						claim.attempts()) == 1) {
+					toDead(connection, this.tables, claim.lane(), claim.id());
+					buried++;
+				}
+			}
+			return buried;
+		});
+	}
+
+	/**
+	 * Moves a locked row to the dead events.
+	 */
+	static void toDead(Connection connection, OutboxTables tables, long lane, long id) {
+		Statements.update(connection,
+				"insert into " + tables.dead() + " (lane, sequence, attempts, created_at, last_error, "
+						+ EventColumns.NAMES + ") select lane, id, attempts, created_at, last_error, "
+						+ EventColumns.NAMES + " from " + tables.event() + " where lane = ? and id = ?",
+				lane, id);
+		Statements.update(connection, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
+	}
+
+	/**
+	 * Moves delayed events that are due to rows that can be delivered.
+	 * @param limit how many at most
+	 * @return their new rows
+	 */
+	public List<Row> moveDelayed(int limit) {
+		String select = "select id, lane from " + this.tables.delayed() + " where due_at <= "
+				+ this.database.kind().nowForIndexes() + " order by due_at limit " + limit + " for update skip locked";
+		return this.database.runInTransaction((connection) -> {
+			List<Row> locked = Statements.query(connection, select, List.of(),
+					(row, number) -> new Row(row.getLong("lane"), row.getLong("id"), ""));
+			return locked.isEmpty() ? List.of() : moveDelayed(connection, locked);
+		});
+	}
+
+	/**
+	 * The age of the new rows begins when they were due.
+	 */
+	private List<Row> moveDelayed(Connection connection, List<Row> delayed) {
+		String ids = " where id" + OutboxTables.in(delayed.stream().map(Row::id).toList());
+		Statements.update(connection,
+				"insert into " + this.tables.event() + " (lane, created_at, " + EventColumns.NAMES
+						+ ") select lane, due_at, " + EventColumns.NAMES + " from " + this.tables.delayed() + ids
+						+ " order by due_at, id");
+		Statements.update(connection, "delete from " + this.tables.delayed() + ids);
+		return Statements.query(connection,
+				"select lane, id, topic from " + this.tables.event() + " where lane"
+						+ OutboxTables.in(delayed.stream().map(Row::lane).toList()),
+				List.of(), (row, number) -> new Row(row.getLong("lane"), row.getLong("id"), row.getString("topic")));
+	}
+
+	/**
+	 * Reads the next rows of the table.
+	 * @param above the lane behind which to begin; {@link Long#MIN_VALUE} for the first
+	 * @param limit how many rows at most
+	 * @return the lanes whose first row is due, and where to go on
+	 */
+	public Chunk scan(long above, int limit) {
+		String sql = scanSql(above, limit);
+		return (this.database.kind() == Database.POSTGRESQL)
+				? this.database.runAtOnce(sql, List.of(), (statement) -> chunk(statement.getResultSet(), limit))
+				: this.database.query((connection) -> {
+					try (Statement statement = connection.createStatement();
+							ResultSet rows = statement.executeQuery(sql)) {
+						return chunk(rows, limit);
+					}
+					catch (SQLException ex) {
+						throw Statements.translate(sql, ex);
+					}
+				});
+	}
+
+	/**
+	 * Counts within the database: only due lanes and the last row are returned.
+	 */
+	private String scanSql(long above, int limit) {
+		Database kind = this.database.kind();
+		String fresh = "case when attempts = 1 and last_error is null or attempts = 0 and " + isDue()
+				+ " = 1 then case when topic in (select topic from " + this.tables.control() + ") then 0 else 1 end "
+				+ "else 0 end";
+		return "select * from (select c.*, count(*) over () as total, row_number() over (order by lane, id) as place, "
+				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
+				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
+				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
+				+ "from (select e.lane, e.id, e.topic, " + isDue() + " as is_due, case when e.due_at = " + never(kind)
+				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
+				+ " as age, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
+				+ "(select lane, id, topic, attempts, due_at, created_at, last_error from " + this.tables.event()
+				+ " where lane > " + above + " order by lane, id limit " + limit + ") e) c) x "
+				+ "where is_due = 1 and row_in_lane = 1 or place = total order by place";
+	}
+
+	private static Chunk chunk(ResultSet rows, int limit) throws SQLException {
+		List<Row> due = new ArrayList<>();
+		Chunk chunk = new Chunk(due, 0, 0, 0, Duration.ZERO, null, true);
+		while (rows.next()) {
+			Row row = new Row(rows.getLong("lane"), rows.getLong("id"), rows.getString("topic"));
+			if (rows.getInt("is_due") == 1 && rows.getInt("row_in_lane") == 1) {
+				due.add(row);
+			}
+			chunk = new Chunk(due, rows.getInt("total"), rows.getInt("waiting"), rows.getInt("blocked"),
+					Duration.ofMillis(Math.max(0, rows.getLong("oldest"))), row, rows.getInt("total") < limit);
+		}
+		return chunk;
+	}
+
+	private <E, T> List<T> union(List<E> elements, String one, Function<E, List<Object>> parameters,
+			RowMapper<T> mapper) {
+		List<T> read = new ArrayList<>();
+		for (int from = 0; from < elements.size(); from += UNION) {
+			List<E> some = elements.subList(from, Math.min(from + UNION, elements.size()));
+			String sql = String.join(" union all ", Collections.nCopies(some.size(), "(" + one + ")"));
+			List<Object> all = some.stream().flatMap((element) -> parameters.apply(element).stream()).toList();
+			read.addAll(this.database.query((connection) -> Statements.query(connection, sql, all, mapper)));
+		}
+		return read;
+	}
+
+	private static <T> List<T> read(PreparedStatement executed, RowMapper<T> mapper) throws SQLException {
+		List<T> read = new ArrayList<>();
+		try (ResultSet rows = Objects.requireNonNull(executed.getResultSet())) {
+			while (rows.next()) {
+				read.add(mapper.mapRow(rows, read.size()));
+			}
+		}
+		return read;
+	}
+
+	private static List<Failure> sorted(List<Failure> failures) {
+		return failures.stream().sorted(Comparator.comparing(Failure::claim, ORDER)).toList();
+	}
+
+	private static List<Object> parameters(Claim claim) {
+		return List.of(claim.lane(), claim.id(), claim.attempts());
+	}
+
+	private static <E> Long[] longs(List<E> elements, ToLongFunction<E> value) {
+		return elements.stream().map(value::applyAsLong).toArray(Long[]::new);
+	}
+
+	/**
+	 * Whether a row can be claimed, as 1 or 0.
+	 */
+	private String isDue() {
+		return "case when e.due_at is null or e.due_at <= " + this.database.kind().now() + " then 1 else 0 end";
+	}
+
+	private String after(Duration lease) {
+		return this.database.kind().millisFromNow().replace("?", Long.toString(lease.toMillis()));
+	}
+
+	/**
+	 * When the next attempt of a blocked row is due.
+	 */
+	static String never(Database database) {
+		return (database == Database.MYSQL) ? "timestamp '9999-12-31 00:00:00'"
+				: "timestamp with time zone '9999-12-31 00:00:00+00'";
+	}
+
+	/**
+	 * Where an event is stored.
+	 */
+	public record Row(long lane, long id, String topic) {
+	}
+
+	/**
+	 * Where to look for the first row of a lane.
+	 *
+	 * @param above only rows above this one; 0 for all
+	 */
+	public record Look(long lane, long above) {
+	}
+
+	/**
+	 * A row as it was read.
+	 *
+	 * @param attempts how many attempts have begun
+	 * @param bytes the size of the payload as it is stored
+	 * @param due whether it can be claimed: neither leased, waiting nor blocked
+	 * @param settled whether its last attempt ended: a row with an attempt that did not
+	 * end may have been the reason, and is sent alone
+	 */
+	public record Head(long lane, long id, int attempts, String topic, @Nullable String key, long bytes, boolean due,
+			boolean settled) {
+	}
+
+	/**
+	 * A claimed row.
+	 *
+	 * @param event with its row and the attempts of this claim
+	 * @param undeliverable the outcome of an event that cannot be published as it is
+	 * stored, or {@code null} if it can
+	 */
+	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable) {
+
+		long id() {
+			return this.event.sequence();
+		}
+
+		int attempts() {
+			return this.event.attempts();
+		}
+
+	}
+
+	/**
+	 * A claimed row that could not be delivered.
+	 *
+	 * @param reason a sentence for operators
+	 * @param delay until the next attempt, at most 36,500 days; without effect on a
+	 * blocked or dead one
+	 * @param counted whether the attempt counts
+	 */
+	public record Failure(Claim claim, String reason, Duration delay, boolean counted) {
+
+		private static final Duration MAX_DELAY = Duration.ofDays(36_500);
+
+		private static final int MAX_REASON = 1000;
+
+		/**
+		 * A row whose attempt counts.
+		 * @param claim the row
+		 * @param reason a sentence for operators
+		 * @param delay until the next attempt
+		 */
+		public Failure(Claim claim, String reason, Duration delay) {
+			this(claim, reason, delay, true);
+		}
+
+		/**
+		 * Limits what applications give to what a database can store: otherwise one event
+		 * would keep the outcomes of its batch from being stored. PostgreSQL does not
+		 * support text with a NUL.
+		 */
+		public Failure {
+			reason = Objects.requireNonNullElse(reason, "No reason was given").replace('\0', ' ');
+			reason = (reason.length() <= MAX_REASON) ? reason : reason.substring(0, MAX_REASON);
+			delay = delay.isNegative() ? Duration.ZERO : (delay.compareTo(MAX_DELAY) > 0) ? MAX_DELAY : delay;
+		}
+
+	}
+
+	/**
+	 * A part of the table.
+	 *
+	 * @param due the first row of each lane of this part that is due
+	 * @param rows how many rows the part has
+	 * @param waiting how many first rows wait for another attempt, or are leased
+	 * @param blocked how many lanes wait for an operator
+	 * @param oldest how long ago the oldest first row without a failed attempt was
+	 * appended whose topic is not paused, by the clock of the database; zero if there is
+	 * none
+	 * @param last the last row of the part, or {@code null} if there is none
+	 * @param end whether there are no further rows
+	 */
+	public record Chunk(List<Row> due, int rows, int waiting, int blocked, Duration oldest, @Nullable Row last,
+			boolean end) {
+	}
+
+}

@@ -1,0 +1,354 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BiConsumer;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxSummary;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
+/**
+ * Lists the events that are not delivered yet, changes those that block their keys, and
+ * counts the others, for operators. A page of a list examines a limited number of rows,
+ * whatever the filter, and takes no locks. Changes are made in batches, each in a
+ * transaction of its own; completed batches stay committed. Failures are
+ * {@link org.springframework.dao.DataAccessException}s.
+ */
+public final class OutboxOperations {
+
+	private static final int MAX_EXAMINED = 10_000;
+
+	private static final int MAX_COUNT = 10_000;
+
+	private static final int TIMEOUT_SECONDS = 5;
+
+	private static final Duration RECHECK_INTERVAL = Duration.ofMinutes(1);
+
+	private static final int BATCH = 500;
+
+	private static final Position FIRST = new Position(Long.MIN_VALUE, 0);
+
+	private final OutboxDatabase database;
+
+	private final OutboxTables tables;
+
+	private volatile @Nullable Missing missing;
+
+	/**
+	 * Creates the operations of an outbox.
+	 * @param dataSource the data source of the application's transactions
+	 * @param tables the tables
+	 */
+	public OutboxOperations(DataSource dataSource, OutboxTables tables) {
+		this.database = new OutboxDatabase(dataSource);
+		this.tables = tables;
+	}
+
+	/**
+	 * Lists events that wait for delivery, the events of a key one after the other.
+	 * @param filter which events
+	 * @param after the end of the previous page, or {@code null} for the first page
+	 * @param limit how many at most
+	 * @return a page
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public Page pending(DeadFilter filter, @Nullable String after, int limit) {
+		return list(pendingRows(), "", filter, after, limit);
+	}
+
+	/**
+	 * Lists events that block their keys until an operator acts.
+	 * @param filter which events
+	 * @param after the end of the previous page, or {@code null} for the first page
+	 * @param limit how many at most
+	 * @return a page
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public Page blocked(DeadFilter filter, @Nullable String after, int limit) {
+		return list(pendingRows(), isBlocked(), filter, after, limit);
+	}
+
+	/**
+	 * Lists events that are to be delivered later.
+	 * @param filter which events
+	 * @param after the end of the previous page, or {@code null} for the first page
+	 * @param limit how many at most
+	 * @return a page
+	 * @throws IllegalArgumentException if this is not the end of a page
+	 */
+	public Page delayed(DeadFilter filter, @Nullable String after, int limit) {
+		String rows = "select 0 as lane, id, event_id, type, topic, 0 as attempts, created_at, due_at, "
+				+ "null as last_error, octet_length(payload) as bytes from " + this.tables.delayed()
+				+ " where id > %2$d order by id";
+		return list(rows, "", filter, after, limit);
+	}
+
+	/**
+	 * A range that every database searches by index.
+	 */
+	private String pendingRows() {
+		return "select lane, id, event_id, type, topic, attempts, created_at, due_at, last_error, "
+				+ "octet_length(payload) as bytes from " + this.tables.event()
+				+ " where lane >= %1$d and (lane > %1$d or id > %2$d) order by lane, id";
+	}
+
+	private String isBlocked() {
+		return " and due_at = " + EventTable.never(this.database.kind());
+	}
+
+	private Page list(String rows, String condition, DeadFilter filter, @Nullable String after, int limit) {
+		Position start = (after != null) ? Position.parse(after) : FIRST;
+		String range = rows.formatted(start.lane(), start.id());
+		return this.database.runInTransaction((connection) -> {
+			List<ListedEvent> events = events(connection, range, condition, filter, limit);
+			return new Page(events,
+					(events.size() == limit) ? events.get(limit - 1).position() : endOfExamined(connection, range));
+		});
+	}
+
+	private List<ListedEvent> events(Connection connection, String range, String condition, DeadFilter filter,
+			int limit) {
+		Database kind = this.database.kind();
+		List<Object> parameters = new ArrayList<>();
+		String sql = "select lane, id, event_id, type, topic, attempts, last_error, bytes, "
+				+ kind.millisSince("created_at") + " as age, coalesce(" + kind.microsUntil("due_at") + ", 0) as due, "
+				+ "case when due_at = " + EventTable.never(kind) + " then 1 else 0 end as blocked from (" + range
+				+ " limit " + MAX_EXAMINED + ") examined where 1 = 1" + condition + matching(kind, filter, parameters)
+				+ " order by lane, id limit " + limit;
+		return Statements.query(connection, sql, parameters, (row, number) -> event(row));
+	}
+
+	/**
+	 * Returns where the examined rows end, or {@code null} if there are no further ones.
+	 */
+	private static @Nullable String endOfExamined(Connection connection, String range) {
+		List<String> last = Statements.query(connection,
+				"select lane, id from (" + range + " limit 1 offset " + (MAX_EXAMINED - 1) + ") examined", List.of(),
+				(row, number) -> Position.of(row).toString());
+		return last.isEmpty() ? null : last.get(0);
+	}
+
+	private static ListedEvent event(ResultSet row) throws SQLException {
+		Duration until = Duration.ofMillis(Math.max(0, row.getLong("due") / 1000));
+		boolean blocked = row.getInt("blocked") == 1;
+		boolean leased = !blocked && !until.isZero() && row.getInt("attempts") > 0
+				&& row.getString("last_error") == null;
+		return new ListedEvent(Position.of(row).toString(), row.getLong("id"),
+				Objects.requireNonNullElse(row.getString("event_id"), ""), row.getString("type"),
+				row.getString("topic"), row.getInt("attempts"), Duration.ofMillis(Math.max(0, row.getLong("age"))),
+				blocked ? null : until, leased, row.getString("last_error"), row.getLong("bytes"));
+	}
+
+	/**
+	 * Returns the condition that an event matches a filter, and adds its parameters.
+	 */
+	static String matching(Database kind, DeadFilter filter, List<Object> parameters) {
+		StringBuilder condition = new StringBuilder();
+		if (filter.id() != null) {
+			condition.append(" and event_id = ?");
+			parameters.add(kind.parameter(filter.id()));
+		}
+		if (filter.type() != null) {
+			condition.append(" and type = ?");
+			parameters.add(filter.type());
+		}
+		if (filter.topic() != null) {
+			condition.append(" and topic = ?");
+			parameters.add(filter.topic());
+		}
+		return condition.toString();
+	}
+
+	/**
+	 * Makes blocked events due now, with all their attempts. They stay the first ones of
+	 * their keys. Their age begins again.
+	 * @param filter which events
+	 * @return how many were changed
+	 */
+	public int retryBlocked(DeadFilter filter) {
+		String sql = "update " + this.tables.event() + " set attempts = 0, last_error = null, due_at = null, "
+				+ "created_at = " + this.database.kind().now() + " where lane = ? and id = ?";
+		return eachBatch(filter, (connection, rows) -> updateEach(connection, sql, rows));
+	}
+
+	/**
+	 * Moves blocked events to the dead events, so that the later ones of their keys are
+	 * delivered.
+	 * @param filter which events
+	 * @return how many were moved
+	 */
+	public int skipBlocked(DeadFilter filter) {
+		return eachBatch(filter, (connection, rows) -> rows
+			.forEach((row) -> EventTable.toDead(connection, this.tables, row.lane(), row.id())));
+	}
+
+	/**
+	 * Deletes blocked events, so that the later ones of their keys are delivered.
+	 * @param filter which events
+	 * @return how many were deleted
+	 */
+	public int discardBlocked(DeadFilter filter) {
+		String sql = "delete from " + this.tables.event() + " where lane = ? and id = ?";
+		return eachBatch(filter, (connection, rows) -> updateEach(connection, sql, rows));
+	}
+
+	private static void updateEach(Connection connection, String sql, List<Position> rows) {
+		Statements.updateEach(connection, sql, rows.stream().map((row) -> List.of(row.lane(), row.id())).toList());
+	}
+
+	private int eachBatch(DeadFilter filter, BiConsumer<Connection, List<Position>> step) {
+		int done = 0;
+		Position after = FIRST;
+		List<Position> batch;
+		do {
+			Position last = after;
+			batch = this.database.runInTransaction((connection) -> {
+				List<Position> locked = lockBlocked(connection, filter, last);
+				if (!locked.isEmpty()) {
+					step.accept(connection, locked);
+				}
+				return locked;
+			});
+			done += batch.size();
+			after = batch.isEmpty() ? after : batch.get(batch.size() - 1);
+		}
+		while (batch.size() == BATCH);
+		return done;
+	}
+
+	/**
+	 * Locks rows above the given one. Skips those that another transaction has locked.
+	 */
+	private List<Position> lockBlocked(Connection connection, DeadFilter filter, Position after) {
+		List<Object> parameters = new ArrayList<>(List.of(after.lane(), after.lane(), after.id()));
+		String sql = "select lane, id from " + this.tables.event() + " where lane >= ? and (lane > ? or id > ?)"
+				+ isBlocked() + matching(this.database.kind(), filter, parameters) + " order by lane, id limit " + BATCH
+				+ " for update skip locked";
+		return Statements.query(connection, sql, parameters, (row, number) -> Position.of(row));
+	}
+
+	/**
+	 * Counts the events outside of the table that relays read, each up to 10,000.
+	 * @return the current state
+	 * @throws InvalidDataAccessResourceUsageException if there are no tables; they are
+	 * not queried again for a minute
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * within 5 seconds
+	 */
+	public OutboxSummary summary() {
+		Missing known = this.missing;
+		if (known != null && System.nanoTime() - known.since() < RECHECK_INTERVAL.toNanos()) {
+			throw new InvalidDataAccessResourceUsageException("The tables of the outbox do not exist", known.failure());
+		}
+		String sql = "select " + count(this.tables.delayed()) + ", " + count(this.tables.dead());
+		try {
+			OutboxSummary summary = this.database.run((connection) -> summary(connection, sql));
+			this.missing = null;
+			return summary;
+		}
+		catch (InvalidDataAccessResourceUsageException ex) {
+			this.missing = new Missing(ex, System.nanoTime());
+			throw ex;
+		}
+	}
+
+	/**
+	 * Counts one row more than the limit, to know whether the count is exact.
+	 */
+	private static String count(String table) {
+		return "(select count(*) from (select id from " + table + " limit " + (MAX_COUNT + 1) + ") counted)";
+	}
+
+	private static OutboxSummary summary(Connection connection, String sql) {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
+			try (ResultSet row = statement.executeQuery()) {
+				row.next();
+				return new OutboxSummary(count(row.getInt(1)), count(row.getInt(2)));
+			}
+		}
+		catch (SQLException ex) {
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	private static EventCount count(int counted) {
+		return new EventCount(Math.min(counted, MAX_COUNT), counted <= MAX_COUNT);
+	}
+
+	/**
+	 * A page of events.
+	 *
+	 * @param events the events that match the filter
+	 * @param next the end of this page, or {@code null} if this is the last one; a page
+	 * that examined its limit of rows can be empty without being the last one
+	 */
+	public record Page(List<ListedEvent> events, @Nullable String next) {
+	}
+
+	/**
+	 * An event, without its payload and its key.
+	 *
+	 * @param position the end of a page that ends with this event
+	 * @param row the row of the event
+	 * @param id the id of the event, as it is stored
+	 * @param type the type of the event
+	 * @param topic the topic of the event
+	 * @param attempts how many attempts have begun
+	 * @param age how long ago it was appended or made due, by the clock of the database
+	 * @param availableIn how long until it is due, or its lease ends; zero if it is due,
+	 * {@code null} if it waits for an operator
+	 * @param leased whether an instance has leased it
+	 * @param lastError why the last attempt failed, or {@code null} if none did
+	 * @param payloadBytes the size of the payload in bytes, as it is stored
+	 */
+	public record ListedEvent(String position, long row, String id, String type, String topic, int attempts,
+			Duration age, @Nullable Duration availableIn, boolean leased, @Nullable String lastError,
+			long payloadBytes) {
+	}
+
+	/**
+	 * A place in the order of lanes and rows. Its text has no sign, as a lane can have.
+	 */
+	private record Position(long lane, long id) {
+
+		static Position of(ResultSet row) throws SQLException {
+			return new Position(row.getLong("lane"), row.getLong("id"));
+		}
+
+		static Position parse(String text) {
+			int separator = text.indexOf('-');
+			if (separator < 0) {
+				throw new IllegalArgumentException("There is no separator");
+			}
+			return new Position(Long.parseUnsignedLong(text, 0, separator, 16),
+					Long.parseLong(text, separator + 1, text.length(), 10));
+		}
+
+		@Override
+		public String toString() {
+			return Long.toHexString(this.lane) + "-" + this.id;
+		}
+
+	}
+
+	/**
+	 * Avoids repeated errors in the log of a database without the tables.
+	 */
+	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
+	}
+
+}

@@ -1,0 +1,456 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+
+import dev.idempotent.work.RootCause;
+import dev.idempotent.outbox.OutboxObserver;
+import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.OutboxPublisher;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.relay.Settlement.Rules;
+import dev.idempotent.outbox.relay.WakeSet.Wake;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers the events of one publisher on threads of its own, so that a slow publisher
+ * does not delay the others. A worker reads the first rows of the woken lanes in one
+ * snapshot, claims them, publishes them outside of a transaction, settles them, and looks
+ * at the same lanes again.
+ * <p>
+ * The order of a lane needs neither lock nor lease: its first row stays the first until
+ * its deletion commits, and it is deleted only after its publication was confirmed.
+ */
+final class PublisherWorkers {
+
+	private static final int REMEMBERED_LANES = 10_000;
+
+	private static final int RUN = 100;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+	private static final long PAUSE_MILLIS = 100;
+
+	private static final Logger logger = LoggerFactory.getLogger(PublisherWorkers.class);
+
+	private final String publisher;
+
+	private final boolean runs;
+
+	private final EventTable table;
+
+	private final Rules rules;
+
+	private final RelaySettings settings;
+
+	private final OutboxObserver observer;
+
+	private final PausedTopics paused;
+
+	private final WakeSet wakes = new WakeSet(REMEMBERED_LANES);
+
+	private final Circuits circuits;
+
+	private final BatchPublisher batches;
+
+	private final Map<Long, LastDelivered> lastDelivered = new LinkedHashMap<>(16, 0.75F, true) {
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<Long, LastDelivered> eldest) {
+			return size() > REMEMBERED_LANES;
+		}
+
+	};
+
+	private volatile boolean draining;
+
+	private volatile boolean abandoned;
+
+	/**
+	 * Creates workers without threads.
+	 * @param onRecovery called when events that were not kept in memory can be sent again
+	 */
+	PublisherWorkers(OutboxPublisher publisher, Rules rules, PausedTopics paused, OutboxObserver observer,
+			Runnable onRecovery) {
+		this.publisher = publisher.prefix();
+		this.runs = publisher.keepsOrder();
+		this.rules = rules;
+		this.table = rules.table();
+		this.settings = rules.settings();
+		this.paused = paused;
+		this.observer = observer;
+		this.circuits = new Circuits(this.publisher, paused, this.wakes, onRecovery);
+		this.batches = new BatchPublisher(publisher, this.circuits);
+	}
+
+	Circuits circuits() {
+		return this.circuits;
+	}
+
+	/**
+	 * Looks at a lane, unless its topic is paused or unavailable, or there are too many
+	 * lanes to look at.
+	 * @return {@code false} if there are too many
+	 */
+	boolean wake(Wake wake) {
+		return this.draining || keepsBack(wake) || this.wakes.add(wake);
+	}
+
+	/**
+	 * Whether the topic is paused or unavailable. If it is unavailable, the lane is kept
+	 * for a probe.
+	 */
+	boolean keepsBack(Wake wake) {
+		return this.paused.contains(wake.topic())
+				|| (!this.circuits.isClosed(wake.topic()) && this.circuits.keep(wake));
+	}
+
+	/**
+	 * Waits until there is room for lanes, while lanes are being taken.
+	 * @return whether there is
+	 */
+	boolean awaitRoom() throws InterruptedException {
+		return this.wakes.awaitRoom(PATIENCE);
+	}
+
+	/**
+	 * Accepts no more lanes. The workers end when those that are woken are delivered.
+	 */
+	void drain() {
+		this.draining = true;
+		this.wakes.wakeUp();
+	}
+
+	/**
+	 * Sends nothing more.
+	 */
+	void abandon() {
+		this.draining = true;
+		this.abandoned = true;
+	}
+
+	/**
+	 * Whether there may be something to deliver.
+	 */
+	boolean isUnfinished() {
+		return !this.draining || (!this.abandoned && !this.wakes.isEmpty());
+	}
+
+	/**
+	 * Delivers the first events of some woken lanes.
+	 * @return whether there were any
+	 */
+	boolean deliverWoken() throws InterruptedException {
+		List<Wake> woken = this.wakes.take(this.settings.batchSize(), this.draining ? Duration.ZERO : PATIENCE);
+		Map<Long, Wake> lanes = new TreeMap<>();
+		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
+		if (lanes.isEmpty() || this.abandoned) {
+			return false;
+		}
+		try {
+			deliver(lanes, this.runs ? Math.max(1, Math.min(RUN, this.settings.batchSize() / lanes.size())) : 1, false);
+			return true;
+		}
+		catch (RuntimeException | Error ex) {
+			lanes.values().forEach((wake) -> this.wakes.add(wake.fromStart()));
+			if (this.draining) {
+				this.abandoned = true;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Sends one event to find out whether its destination is available.
+	 * @return whether there was one
+	 */
+	boolean probe() throws InterruptedException {
+		Wake wake = this.circuits.awaitProbe(PATIENCE);
+		if (wake == null || this.draining) {
+			return false;
+		}
+		try {
+			deliver(Map.of(wake.lane(), wake.fromStart()), 1, true);
+			return true;
+		}
+		catch (RuntimeException | Error ex) {
+			this.circuits.keep(wake);
+			throw ex;
+		}
+	}
+
+	private void deliver(Map<Long, Wake> lanes, int limit, boolean probe) {
+		List<Head> batch = new ArrayList<>();
+		List<Head> suspects = new ArrayList<>();
+		long bytes = 0;
+		for (List<Head> rows : first(lanes, limit)) {
+			Head head = rows.get(0);
+			if (isSuspect(head)) {
+				suspects.add(head);
+				continue;
+			}
+			if (!fits(head, batch, bytes)) {
+				attempt(batch, lanes, probe);
+				batch = new ArrayList<>();
+				bytes = 0;
+			}
+			for (Head row : rows) {
+				if (!row.due() || isSuspect(row) || !fits(row, batch, bytes)) {
+					break;
+				}
+				batch.add(row);
+				bytes += row.bytes();
+			}
+		}
+		attempt(batch, lanes, probe);
+		// Alone, because its last attempt may have killed its process, or kept others
+		// from getting a response.
+		suspects.forEach((suspect) -> attempt(List.of(suspect), lanes, probe));
+	}
+
+	private boolean isSuspect(Head row) {
+		return !row.settled() || this.batches.isSuspect(row.id());
+	}
+
+	private boolean fits(Head row, List<Head> batch, long bytes) {
+		return batch.isEmpty() || (batch.size() < this.settings.batchSize()
+				&& bytes + row.bytes() <= this.settings.batchMemory().toBytes());
+	}
+
+	/**
+	 * The first rows of the lanes whose first row is due.
+	 */
+	private Collection<List<Head>> first(Map<Long, Wake> lanes, int limit) {
+		Map<Long, LastDelivered> behind = behind(lanes);
+		List<Look> looks = new ArrayList<>();
+		lanes.forEach((lane, wake) -> {
+			LastDelivered delivered = behind.get(lane);
+			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.id()) : 0));
+		});
+		Map<Long, List<Head>> first = byLane(this.table.heads(looks, limit));
+		List<Look> again = new ArrayList<>();
+		behind.forEach((lane, delivered) -> {
+			List<Head> rows = first.get(lane);
+			if (rows != null && !delivered.isFollowedBy(rows.get(0))) {
+				again.add(new Look(lane, 0));
+			}
+			else if (rows != null) {
+				rows.removeIf((row) -> !delivered.isFollowedBy(row));
+			}
+		});
+		if (!again.isEmpty()) {
+			again.forEach((look) -> first.remove(look.lane()));
+			first.putAll(byLane(this.table.heads(again, limit)));
+		}
+		first.values().removeIf((rows) -> !rows.get(0).due());
+		return first.values();
+	}
+
+	/**
+	 * The delivered events behind which to look, because a search from the first row
+	 * would read deleted rows that an old snapshot keeps.
+	 */
+	private Map<Long, LastDelivered> behind(Map<Long, Wake> lanes) {
+		Map<Long, LastDelivered> behind = new HashMap<>();
+		synchronized (this.lastDelivered) {
+			lanes.forEach((lane, wake) -> {
+				LastDelivered delivered = this.lastDelivered.get(lane);
+				if (delivered != null && wake.row() > 0) {
+					behind.put(lane, delivered);
+				}
+			});
+		}
+		return behind;
+	}
+
+	private static Map<Long, List<Head>> byLane(List<Head> heads) {
+		Map<Long, List<Head>> lanes = new TreeMap<>();
+		heads.forEach((head) -> lanes.computeIfAbsent(head.lane(), (lane) -> new ArrayList<>()).add(head));
+		return lanes;
+	}
+
+	/**
+	 * Claims rows, publishes and settles them.
+	 * @param probe whether to send to unavailable destinations, too
+	 */
+	private void attempt(List<Head> heads, Map<Long, Wake> lanes, boolean probe) {
+		List<Head> sendable = heads.stream()
+			.filter((head) -> !this.abandoned && (probe ? !this.paused.contains(head.topic())
+					: !keepsBack(new Wake(head.lane(), head.id(), head.topic(), 0))))
+			.toList();
+		if (sendable.isEmpty()) {
+			return;
+		}
+		long begin = System.nanoTime();
+		long lease = this.settings.lease().toNanos();
+		Settlement settlement = new Settlement(this.rules);
+		List<Claim> claims = unbroken(sendable,
+				this.table.claim(sendable, this.settings.lease(), this.settings.attempts()), settlement);
+		BooleanSupplier sending = () -> !this.abandoned && System.nanoTime() - begin < lease / 2;
+		long start = System.nanoTime();
+		List<Outcome> outcomes = claims.isEmpty() ? List.of()
+				: this.batches.publish(claims.stream().map(Claim::event).toList(), sending);
+		long end = System.nanoTime();
+		for (int i = 0; i < claims.size(); i++) {
+			settlement.add(claims.get(i), outcomes.get(i));
+		}
+		BatchResult result = store(settlement, begin + lease);
+		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
+		lookAgain(settlement);
+	}
+
+	/**
+	 * The claims to publish: of each lane those up to the first row that could not be
+	 * claimed, or cannot be published.
+	 */
+	private List<Claim> unbroken(List<Head> heads, List<Claim> claims, Settlement settlement) {
+		Map<Long, Claim> byRow = new HashMap<>();
+		claims.forEach((claim) -> byRow.put(claim.event().sequence(), claim));
+		List<Claim> unbroken = new ArrayList<>();
+		for (Head head : heads) {
+			Claim claim = byRow.get(head.id());
+			if (claim == null) {
+				settlement.stop(head.lane());
+			}
+			else if (settlement.isStopped(head.lane())) {
+				settlement.release(claim);
+			}
+			else if (claim.event().attempts() > this.settings.attempts()) {
+				settlement.addExhausted(claim);
+			}
+			else if (claim.undeliverable() != null) {
+				settlement.add(claim, claim.undeliverable());
+			}
+			else {
+				unbroken.add(claim);
+			}
+		}
+		logUndeliverable(claims);
+		return unbroken;
+	}
+
+	/**
+	 * One line for a batch: with a missing key, no event of a backlog can be delivered.
+	 */
+	private void logUndeliverable(List<Claim> claims) {
+		List<Outcome.Retry> retries = claims.stream()
+			.map(Claim::undeliverable)
+			.filter(Outcome.Retry.class::isInstance)
+			.map(Outcome.Retry.class::cast)
+			.toList();
+		if (!retries.isEmpty()) {
+			logger.warn("{} of {} events for {} cannot be delivered yet; the first one: {}", retries.size(),
+					claims.size(), this.publisher, retries.get(0).reason());
+		}
+	}
+
+	/**
+	 * Stores outcomes. Repeats this during an outage of the database, since the rows are
+	 * leased until then.
+	 */
+	private BatchResult store(Settlement settlement, long end) {
+		while (true) {
+			try {
+				return settlement.store();
+			}
+			catch (RuntimeException ex) {
+				if (this.draining || System.nanoTime() - end >= 0) {
+					logger.warn("The outcomes of a batch for {} could not be stored; it is delivered again, with the "
+							+ "same event ids, once its leases end: {}", this.publisher, RootCause.of(ex));
+					throw ex;
+				}
+				logger.debug("The outcomes of a batch could not be stored; this is repeated", ex);
+				pause();
+			}
+		}
+	}
+
+	private static void pause() {
+		try {
+			Thread.sleep(PAUSE_MILLIS);
+		}
+		catch (InterruptedException ex) {
+			// Only publishers interrupt the threads of a relay.
+		}
+	}
+
+	private void report(Settlement settlement, BatchResult result, Duration took, long confirmed,
+			Map<Long, Wake> lanes) {
+		if (result.size() > 0) {
+			this.observer.published(this.publisher, result, took);
+		}
+		for (Claim claim : settlement.delivered()) {
+			Wake wake = lanes.get(claim.lane());
+			if (wake != null && wake.committed() != 0 && wake.row() == claim.event().sequence()) {
+				this.observer.delivered(this.publisher, Duration.ofNanos(confirmed - wake.committed()));
+			}
+		}
+		if (result.dead() > 0) {
+			logger.error("{} for {} became dead, or block their keys; see the actuator endpoint 'outbox'",
+					(result.dead() == 1) ? "1 event" : result.dead() + " events", this.publisher);
+		}
+	}
+
+	/**
+	 * Looks at the rows behind those that were settled: wakes of these lanes were dropped
+	 * while their first rows were leased. An event without a key has no others behind it.
+	 */
+	private void lookAgain(Settlement settlement) {
+		Map<Long, SerializedEvent> last = new LinkedHashMap<>();
+		for (Claim claim : settlement.delivered()) {
+			if (claim.event().key() != null) {
+				last.put(claim.lane(), claim.event());
+			}
+		}
+		synchronized (this.lastDelivered) {
+			last.forEach((lane, event) -> this.lastDelivered.put(lane,
+					new LastDelivered(event.sequence(), event.topic(), event.key())));
+		}
+		last.forEach((lane, event) -> {
+			if (!settlement.isStopped(lane)) {
+				lookAt(lane, event.sequence() + 1, event.topic());
+			}
+		});
+		settlement.released().forEach((claim) -> lookAt(claim.lane(), claim.event().sequence(), claim.event().topic()));
+		settlement.dead().forEach((claim) -> lookAt(claim.lane(), 0, claim.event().topic()));
+	}
+
+	private void lookAt(long lane, long row, String topic) {
+		Wake wake = new Wake(lane, row, topic, 0);
+		if (!keepsBack(wake)) {
+			this.wakes.add(wake);
+		}
+	}
+
+	/**
+	 * The last delivered row of a lane.
+	 */
+	private record LastDelivered(long id, String topic, @Nullable String key) {
+
+		/**
+		 * Whether no row can be between a row that a search behind this one has found and
+		 * this one. Another key of the lane may have an earlier row that committed later.
+		 */
+		boolean isFollowedBy(Head row) {
+			return row.id() > this.id && row.topic().equals(this.topic) && Objects.equals(row.key(), this.key);
+		}
+
+	}
+
+}

@@ -1,0 +1,274 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import dev.idempotent.outbox.OutboxBacklog;
+import dev.idempotent.outbox.OutboxTopics;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Chunk;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.outbox.relay.WakeSet.Wake;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passes over the table of events in the order of lanes, again and again, and wakes the
+ * workers with the lanes that no commit woke here: those of dead instances, of other
+ * programs, and those whose backoff has ended. Takes 5 % of the time of a thread; up to
+ * 50 % if a pass would take too long otherwise.
+ */
+final class Scan {
+
+	private static final int CHUNK = 5_000;
+
+	private static final int MOVED = 1_000;
+
+	private static final double LEAST = 0.05;
+
+	private static final double MOST = 0.5;
+
+	/**
+	 * In how many intervals a pass should end.
+	 */
+	private static final int TARGET = 5;
+
+	/**
+	 * One of so many passes reads the rows of paused and unavailable topics, too: another
+	 * topic can have the same range of lanes.
+	 */
+	private static final int THOROUGH = 60;
+
+	private final EventTable table;
+
+	private final Map<String, PublisherWorkers> publishers;
+
+	private final PausedTopics paused;
+
+	private final Duration interval;
+
+	private volatile @Nullable Pass lastPass;
+
+	private Pass pass = new Pass(false, false);
+
+	private long passes;
+
+	private double lastBusy = Double.MAX_VALUE;
+
+	private long nextMove = System.nanoTime();
+
+	private boolean requested;
+
+	private boolean closed;
+
+	/**
+	 * Creates a scan.
+	 * @param publishers the workers by their prefix
+	 * @param interval how long to wait between two passes
+	 */
+	Scan(EventTable table, Map<String, PublisherWorkers> publishers, PausedTopics paused, Duration interval) {
+		this.table = table;
+		this.publishers = publishers;
+		this.paused = paused;
+		this.interval = interval;
+	}
+
+	/**
+	 * Begins a pass at once.
+	 */
+	synchronized void request() {
+		this.requested = true;
+		notifyAll();
+	}
+
+	/**
+	 * Ends all waiting.
+	 */
+	synchronized void close() {
+		this.closed = true;
+		notifyAll();
+	}
+
+	/**
+	 * What the last pass found.
+	 * @return empty before the end of the first one
+	 */
+	Optional<OutboxBacklog> lastPass() {
+		Pass last = this.lastPass;
+		return (last != null) ? Optional.of(last.describe()) : Optional.empty();
+	}
+
+	/**
+	 * Reads the next part of the table, and waits.
+	 */
+	void next() throws InterruptedException {
+		this.paused.refresh(this.interval.dividedBy(2));
+		moveDelayed();
+		startIfRequested();
+		long begin = System.nanoTime();
+		Chunk chunk = this.table.scan(this.pass.position, CHUNK);
+		long took = System.nanoTime() - begin;
+		this.pass.add(chunk, took);
+		int woken = wake(chunk);
+		if (chunk.end() || this.pass.position == Long.MAX_VALUE) {
+			endPass();
+		}
+		else if (woken < CHUNK / 50) {
+			pause((long) (took * (1 / share() - 1)), !this.pass.requested);
+		}
+	}
+
+	/**
+	 * A request during a pass that was itself requested is served after it, so that no
+	 * row waits for ever.
+	 */
+	private synchronized void startIfRequested() {
+		if (this.requested && !this.pass.requested) {
+			this.requested = false;
+			this.pass = new Pass(true, this.pass.thorough);
+		}
+	}
+
+	private void moveDelayed() {
+		if (System.nanoTime() - this.nextMove >= 0) {
+			List<Row> moved = this.table.moveDelayed(MOVED);
+			moved.forEach((row) -> {
+				PublisherWorkers workers = this.publishers.get(OutboxTopics.publisher(row.topic()));
+				if (workers != null) {
+					boolean unused = workers.wake(Wake.of(row, 0));
+				}
+			});
+			this.nextMove = System.nanoTime() + ((moved.size() < MOVED) ? this.interval.toNanos() : 0);
+		}
+	}
+
+	/**
+	 * Wakes the workers with the lanes that are due, and passes over the topics whose
+	 * rows cannot be sent. While a publisher does not take its lanes, they are left to
+	 * the next pass.
+	 * @return how many lanes were woken
+	 */
+	private int wake(Chunk chunk) throws InterruptedException {
+		int woken = 0;
+		Set<PublisherWorkers> full = new HashSet<>();
+		for (Row row : chunk.due()) {
+			PublisherWorkers workers = this.publishers.get(OutboxTopics.publisher(row.topic()));
+			Wake wake = Wake.of(row, 0);
+			if (workers == null || workers.keepsBack(wake)) {
+				this.pass.passOver(row);
+			}
+			else if (!full.contains(workers)) {
+				if (workers.wake(wake) || (workers.awaitRoom() && workers.wake(wake))) {
+					woken++;
+				}
+				else {
+					full.add(workers);
+				}
+			}
+		}
+		Row last = chunk.last();
+		if (last != null && isPassedOver(last.topic())) {
+			this.pass.passOver(last);
+		}
+		return woken;
+	}
+
+	private boolean isPassedOver(String topic) {
+		PublisherWorkers workers = this.publishers.get(OutboxTopics.publisher(topic));
+		return workers == null || this.paused.contains(topic) || !workers.circuits().isClosed(topic);
+	}
+
+	/**
+	 * The share of time that lets a pass end in time.
+	 */
+	private double share() {
+		double target = (double) TARGET * this.interval.toNanos();
+		return Math.max(LEAST, Math.min(MOST, Math.max(this.lastBusy, this.pass.busy) / target));
+	}
+
+	private void endPass() throws InterruptedException {
+		this.lastBusy = this.pass.busy;
+		this.pass.ended = System.nanoTime();
+		this.lastPass = this.pass;
+		boolean thorough = ++this.passes % THOROUGH == 0;
+		this.pass = new Pass(false, thorough);
+		pause((long) (this.interval.toNanos() * ThreadLocalRandom.current().nextDouble(0.75, 1.25)), true);
+	}
+
+	/**
+	 * Waits, at most until the relay stops.
+	 * @param interruptible whether a request ends it, too
+	 */
+	private synchronized void pause(long nanos, boolean interruptible) throws InterruptedException {
+		long end = System.nanoTime() + nanos;
+		long left = nanos;
+		while (left > 0 && !this.closed && !(this.requested && interruptible)) {
+			wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+			left = end - System.nanoTime();
+		}
+	}
+
+	/**
+	 * A pass from the first row to the last.
+	 */
+	private static final class Pass {
+
+		private final boolean requested;
+
+		private final boolean thorough;
+
+		private long position = Long.MIN_VALUE;
+
+		private double busy;
+
+		private long events;
+
+		private long waiting;
+
+		private long blocked;
+
+		private boolean complete = true;
+
+		private Duration oldest = Duration.ZERO;
+
+		private long ended;
+
+		Pass(boolean requested, boolean thorough) {
+			this.requested = requested;
+			this.thorough = thorough;
+		}
+
+		void add(Chunk chunk, long took) {
+			this.busy += took;
+			this.events += chunk.rows();
+			this.waiting += chunk.waiting();
+			this.blocked += chunk.blocked();
+			this.oldest = (chunk.oldest().compareTo(this.oldest) > 0) ? chunk.oldest() : this.oldest;
+			this.position = (chunk.last() != null) ? chunk.last().lane() : Long.MAX_VALUE;
+		}
+
+		/**
+		 * Goes on behind all lanes of the topic of a row.
+		 */
+		void passOver(Row row) {
+			long last = Lanes.lastOfTopic(row.lane());
+			if (!this.thorough && last > this.position) {
+				this.position = last;
+				this.complete = false;
+			}
+		}
+
+		OutboxBacklog describe() {
+			return new OutboxBacklog(this.events, this.waiting, this.blocked, this.complete, this.oldest,
+					Duration.ofNanos(System.nanoTime() - this.ended));
+		}
+
+	}
+
+}

@@ -1,0 +1,224 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+
+import dev.idempotent.outbox.DeadLetterPolicy;
+import dev.idempotent.outbox.OutboxObserver.BatchResult;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Failure;
+import dev.idempotent.outbox.jdbc.Lanes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
+
+/**
+ * What happens to the rows of one attempt: decided by the outcomes of their publication,
+ * then stored.
+ */
+final class Settlement {
+
+	private static final Logger logger = LoggerFactory.getLogger(Settlement.class);
+
+	private final Rules rules;
+
+	private final Set<Long> stopped = new HashSet<>();
+
+	private final List<Claim> delivered = new ArrayList<>();
+
+	private final List<Claim> released = new ArrayList<>();
+
+	private final List<Failure> postponed = new ArrayList<>();
+
+	private final List<Failure> blocked = new ArrayList<>();
+
+	private final List<Failure> dead = new ArrayList<>();
+
+	private int stored;
+
+	private int held;
+
+	Settlement(Rules rules) {
+		this.rules = rules;
+	}
+
+	/**
+	 * Whether a row of this lane was not delivered, so that those behind it must not be.
+	 */
+	boolean isStopped(long lane) {
+		return this.stopped.contains(lane);
+	}
+
+	/**
+	 * Sends nothing of a lane from here on.
+	 */
+	void stop(long lane) {
+		this.stopped.add(lane);
+	}
+
+	void release(Claim claim) {
+		stop(claim.lane());
+		this.released.add(claim);
+	}
+
+	/**
+	 * Adds an event whose attempts are exhausted, none of which reported a result.
+	 */
+	void addExhausted(Claim claim) {
+		addDead(claim, "No attempt of " + this.rules.settings().attempts()
+				+ " reported a result: each time the process or the lease ended first");
+	}
+
+	void add(Claim claim, Outcome outcome) {
+		if (outcome instanceof Outcome.Delivered) {
+			this.delivered.add(claim);
+		}
+		else if (outcome instanceof Outcome.Unavailable) {
+			release(claim);
+		}
+		else if (outcome instanceof Outcome.Reject reject) {
+			addRefused(claim, reject.reason());
+		}
+		else if (outcome instanceof Outcome.Retry retry) {
+			addFailed(claim, retry);
+		}
+	}
+
+	private void addFailed(Claim claim, Outcome.Retry retry) {
+		int used = claim.event().attempts();
+		RelaySettings settings = this.rules.settings();
+		if (used >= settings.attempts()) {
+			addRefused(claim, retry.reason());
+		}
+		else {
+			stop(claim.lane());
+			this.postponed.add(new Failure(claim, retry.reason(), Objects.requireNonNullElseGet(retry.after(),
+					() -> delay(settings.backoff(), settings.maxBackoff(), used))));
+		}
+	}
+
+	/**
+	 * The attempt that the policy grants must not exceed the limit of attempts, because
+	 * an event above it is claimed without its payload.
+	 */
+	private void addRefused(Claim claim, String reason) {
+		Optional<Duration> granted = (claim.undeliverable() == null) ? askPolicy(claim.event(), reason)
+				: Optional.empty();
+		if (granted.isPresent()) {
+			stop(claim.lane());
+			boolean counted = claim.event().attempts() < this.rules.settings().attempts();
+			this.postponed.add(new Failure(claim, reason, granted.get(), counted));
+		}
+		else {
+			addDead(claim, reason);
+		}
+	}
+
+	private Optional<Duration> askPolicy(SerializedEvent event, String reason) {
+		try {
+			return Objects.requireNonNull(this.rules.policy().beforeDeadLetter(event, reason));
+		}
+		// An error must not end the worker. A message could contain a part of the event.
+		catch (Throwable ex) {
+			logger.warn("The DeadLetterPolicy failed with {} for an event of type {}, which becomes dead",
+					ex.getClass().getName(), event.type());
+			logger.debug("The stack trace of the failure above", ex);
+			return Optional.empty();
+		}
+	}
+
+	private void addDead(Claim claim, String reason) {
+		stop(claim.lane());
+		List<Failure> list = this.rules.blocks(claim) ? this.blocked : this.dead;
+		list.add(new Failure(claim, reason, Duration.ZERO));
+	}
+
+	/**
+	 * Returns a random delay, so that events that fail together are not retried together.
+	 * Its upper limit is the first delay, doubled for each further failure.
+	 * @param failures at least 1
+	 */
+	static Duration delay(Duration first, Duration longest, int failures) {
+		long half = Math.max(1, first.toMillis() / 2);
+		ExponentialBackOff backoff = new ExponentialBackOff(half, 2);
+		backoff.setJitter(half);
+		backoff.setMaxInterval(longest.toMillis());
+		BackOffExecution execution = backoff.start();
+		for (int i = 1; i < Math.min(failures, Long.SIZE); i++) {
+			execution.nextBackOff();
+		}
+		return Duration.ofMillis(execution.nextBackOff());
+	}
+
+	List<Claim> delivered() {
+		return this.delivered;
+	}
+
+	/**
+	 * The rows that can be claimed again at once.
+	 */
+	List<Claim> released() {
+		return this.released;
+	}
+
+	/**
+	 * The rows that left their lanes without having been delivered.
+	 */
+	List<Claim> dead() {
+		return this.dead.stream().map(Failure::claim).toList();
+	}
+
+	/**
+	 * Stores the outcomes. Can be repeated after a failure.
+	 * @return the numbers of events
+	 */
+	BatchResult store() {
+		EventTable table = this.rules.table();
+		int step = 0;
+		storeOnce(step++, this.delivered, table::delete);
+		storeOnce(step++, this.postponed, table::postpone);
+		storeOnce(step++, this.blocked, table::block);
+		storeOnce(step++, this.dead, table::bury);
+		storeOnce(step++, this.released, table::release);
+		int ended = this.blocked.size() + this.dead.size();
+		int size = this.delivered.size() + this.postponed.size() + ended + this.released.size();
+		return new BatchResult(this.delivered.size(), this.postponed.size(), ended, this.released.size(),
+				size - this.held);
+	}
+
+	private <T> void storeOnce(int step, List<T> rows, ToIntFunction<List<T>> change) {
+		if (this.stored == step) {
+			this.held += rows.isEmpty() ? 0 : change.applyAsInt(rows);
+			this.stored++;
+		}
+	}
+
+	/**
+	 * What is the same for all settlements.
+	 *
+	 * @param blocking the topics whose keys are blocked by an event without a next
+	 * attempt
+	 * @param policy asked before an event becomes dead
+	 */
+	record Rules(EventTable table, Predicate<String> blocking, RelaySettings settings, DeadLetterPolicy policy) {
+
+		boolean blocks(Claim claim) {
+			SerializedEvent event = claim.event();
+			return event.key() != null && this.blocking.test(event.topic())
+					&& claim.lane() == Lanes.of(event.topic(), event.key());
+		}
+
+	}
+
+}

@@ -1,0 +1,152 @@
+package dev.idempotent.outbox.relay;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+
+/**
+ * The lanes that a publisher's workers have to look at. Losing one loses nothing: the
+ * scan finds its rows.
+ */
+final class WakeSet {
+
+	private final Map<Long, Wake> lanes = new LinkedHashMap<>();
+
+	private final int capacity;
+
+	private final Lock lock = new ReentrantLock();
+
+	private final Condition filled = this.lock.newCondition();
+
+	private final Condition emptied = this.lock.newCondition();
+
+	WakeSet(int capacity) {
+		this.capacity = capacity;
+	}
+
+	/**
+	 * Adds a lane, unless the set is full.
+	 * @return whether the set has it
+	 */
+	boolean add(Wake wake) {
+		this.lock.lock();
+		try {
+			Wake present = this.lanes.get(wake.lane());
+			if (present == null && this.lanes.size() >= this.capacity) {
+				return false;
+			}
+			this.lanes.put(wake.lane(), (present != null && present.row() <= wake.row()) ? present : wake);
+			this.filled.signal();
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Takes the lanes that have waited longest.
+	 * @param patience how long to wait for the first one
+	 * @return in the order of lanes, so that all transactions lock rows in one order
+	 */
+	@SuppressWarnings("WaitNotInLoop") // It may return none.
+	List<Wake> take(int limit, Duration patience) throws InterruptedException {
+		List<Wake> oldest = new ArrayList<>();
+		this.lock.lock();
+		try {
+			if (this.lanes.isEmpty()) {
+				boolean unused = this.filled.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+			}
+			Iterator<Wake> waiting = this.lanes.values().iterator();
+			while (oldest.size() < limit && waiting.hasNext()) {
+				oldest.add(waiting.next());
+				waiting.remove();
+			}
+			this.emptied.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		oldest.sort(Comparator.comparingLong(Wake::lane));
+		return oldest;
+	}
+
+	boolean isEmpty() {
+		this.lock.lock();
+		try {
+			return this.lanes.isEmpty();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Waits until at least half of the set is free, while lanes are taken.
+	 * @param patience how long to wait; a tenth of it if nothing is taken
+	 * @return whether half of it is free
+	 */
+	boolean awaitRoom(Duration patience) throws InterruptedException {
+		long end = System.nanoTime() + patience.toNanos();
+		this.lock.lock();
+		try {
+			boolean taking = true;
+			while (this.lanes.size() > this.capacity / 2 && taking) {
+				taking = this.emptied.await(patience.toMillis() / 10, TimeUnit.MILLISECONDS)
+						&& System.nanoTime() - end < 0;
+			}
+			return this.lanes.size() <= this.capacity / 2;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Ends all waiting.
+	 */
+	void wakeUp() {
+		this.lock.lock();
+		try {
+			this.filled.signalAll();
+			this.emptied.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * A lane to look at.
+	 *
+	 * @param row the lowest new row, or 0 if any can be the first
+	 * @param topic of that row
+	 * @param committed the {@link System#nanoTime()} of its commit, or 0 if it is not
+	 * known
+	 */
+	record Wake(long lane, long row, String topic, long committed) {
+
+		static Wake of(Row row, long committed) {
+			return new Wake(row.lane(), row.id(), row.topic(), committed);
+		}
+
+		/**
+		 * The same lane from its first row on.
+		 */
+		Wake fromStart() {
+			return new Wake(this.lane, 0, this.topic, 0);
+		}
+
+	}
+
+}

@@ -1,0 +1,376 @@
+package dev.idempotent.saga.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.jdbc.Statements;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.run.SagaStore;
+import dev.idempotent.saga.run.SagaStore.JournalEntry;
+import dev.idempotent.saga.run.SagaStore.NewSaga;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
+
+/**
+ * Writes the row of a saga and the rows of its steps. The steps are written only if the
+ * saga was inserted, or its row meets a condition: in one statement on PostgreSQL,
+ * elsewhere within the transaction of the caller.
+ */
+final class SagaWrites {
+
+	private static final String COLUMNS = "(id, name, status, epoch, steps, owner, attempts, fingerprint_version, "
+			+ "fingerprint_digest, arguments, created_at, deadline, due_at) ";
+
+	private static final String STEP_COLUMNS = "(saga_id, name, seq, kind, state, result, reason, refused_undos, "
+			+ "begun_at, compensating_at, ended_at) ";
+
+	private static final String ENTRY = "(cast(? as varchar), cast(? as integer), cast(? as varchar), "
+			+ "cast(? as varchar), cast(? as bytea), cast(? as varchar), cast(? as integer))";
+
+	private static final Set<StepState> UNENDED = EnumSet.of(StepState.ACTING, StepState.COMPENSATING);
+
+	private static final int UNKNOWN_SAVEPOINT = 1305;
+
+	private final Connection connection;
+
+	private final Database database;
+
+	private final SagaTables tables;
+
+	SagaWrites(Connection connection, Database database, SagaTables tables) {
+		this.connection = connection;
+		this.database = database;
+		this.tables = tables;
+	}
+
+	/**
+	 * Inserts a saga with its steps unless its id exists, after a limited wait for
+	 * another transaction that inserts it.
+	 * @param number the number of its steps
+	 */
+	boolean insert(NewSaga saga, int number, List<JournalEntry> entries, Duration lockTimeout) {
+		if (this.database == Database.POSTGRESQL) {
+			return insertAtOnce(saga, number, entries, lockTimeout);
+		}
+		boolean inserted = (this.database == Database.MYSQL) ? insertBetween(saga, number, lockTimeout)
+				: insertIfAbsent(saga, number);
+		if (inserted) {
+			writeSteps(saga.id(), entries);
+		}
+		return inserted;
+	}
+
+	/**
+	 * The order is enforced by references: the insert reads the part that limits the
+	 * wait, and the part that restores the limit needs the count of the insert.
+	 */
+	private boolean insertAtOnce(NewSaga saga, int number, List<JournalEntry> entries, Duration lockTimeout) {
+		List<@Nullable Object> parameters = new ArrayList<>();
+		parameters.add(Long.toString(Math.max(1, lockTimeout.toMillis())));
+		parameters.addAll(parameters(saga, number));
+		parameters.addAll(parameters(entries));
+		String sql = "with previous as materialized (select current_setting('lock_timeout') as bound), "
+				+ "limited as materialized (select set_config('lock_timeout', ?, true) from previous), inserted as ("
+				+ into() + "select " + row() + " from limited on conflict (id) do nothing returning id)"
+				+ (entries.isEmpty() ? "" : ", written as (" + writeStepsFrom("inserted", entries.size()) + ")")
+				+ " select changes.n, set_config('lock_timeout', previous.bound, true) "
+				+ "from (select count(*) as n from inserted) changes, previous";
+		return SagaSql.number(this.connection, sql, parameters) == 1;
+	}
+
+	/**
+	 * The lock timeout of MySQL is a setting of the session, in whole seconds.
+	 */
+	private boolean insertBetween(NewSaga saga, int number, Duration lockTimeout) {
+		long seconds = Math.max(1, lockTimeout.plusMillis(999).toSeconds());
+		SagaSql.execute(this.connection, "set @saga_lock_wait = @@session.innodb_lock_wait_timeout, "
+				+ "session innodb_lock_wait_timeout = " + seconds);
+		try {
+			return SagaSql.update(this.connection, into() + "values (" + row() + ")", parameters(saga, number)) == 1;
+		}
+		catch (DuplicateKeyException ex) {
+			return false;
+		}
+		finally {
+			SagaSql.execute(this.connection, "set session innodb_lock_wait_timeout = @saga_lock_wait");
+		}
+	}
+
+	/**
+	 * Fails only in a race: H2 2.4.240 waits in an endless busy loop for a transaction in
+	 * which a statement has failed.
+	 */
+	private boolean insertIfAbsent(NewSaga saga, int number) {
+		List<@Nullable Object> parameters = new ArrayList<>(parameters(saga, number));
+		parameters.add(saga.id().digest());
+		try {
+			return SagaSql.update(this.connection, into() + "select " + row() + " where not exists (select 1 from "
+					+ this.tables.instance() + " where id = ?)", parameters) == 1;
+		}
+		catch (DuplicateKeyException ex) {
+			return false;
+		}
+	}
+
+	private String into() {
+		return "insert into " + this.tables.instance() + " " + COLUMNS;
+	}
+
+	private String row() {
+		String end = this.database.millisFromNow();
+		String values = (this.database == Database.H2)
+				? "cast(? as varchar), cast(? as varchar), cast(? as varchar), cast(? as bigint), cast(? as integer), "
+						+ "cast(? as varchar), 0, cast(? as integer), cast(? as varchar), "
+						+ "cast(? as binary large object), "
+				: "?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ";
+		return values + this.database.now() + ", " + end + ", least(" + end + ", " + end + ")";
+	}
+
+	private static List<@Nullable Object> parameters(NewSaga saga, int number) {
+		long lease = (saga.status() == SagaStatus.STARTED) ? 0 : saga.lease().toMillis();
+		long timeout = saga.timeout().toMillis();
+		return Arrays.<@Nullable Object>asList(saga.id().digest(), saga.name(), saga.status().name(),
+				saga.owner().epoch(), number, saga.process(), saga.fingerprint().version(), saga.fingerprint().digest(),
+				saga.arguments(), timeout, lease, timeout);
+	}
+
+	/**
+	 * Updates the row and writes entries.
+	 * @return {@code false} if the row does not meet the condition
+	 */
+	boolean write(Update update, List<JournalEntry> entries) {
+		return write(update, entries, false);
+	}
+
+	/**
+	 * Updates the row, writes entries without their results and removes all other
+	 * results.
+	 * @return {@code false} if the row does not meet the condition
+	 */
+	boolean end(Update update, List<JournalEntry> entries) {
+		List<JournalEntry> empty = entries.stream().map(JournalEntry::withoutResult).toList();
+		return write(update, empty, true);
+	}
+
+	private boolean write(Update update, List<JournalEntry> entries, boolean end) {
+		String instance = "update " + this.tables.instance() + " set " + update.assignments() + update.where();
+		if (this.database == Database.POSTGRESQL) {
+			return writeAtOnce(instance, update, entries, end);
+		}
+		// With useAffectedRows, MySQL does not count a row that was equal before.
+		boolean fenced = SagaSql.update(this.connection, instance, update.parameters()) > 0
+				|| (this.database == Database.MYSQL && meetsStill(update));
+		if (fenced && end) {
+			SagaSql.update(this.connection, "update " + this.tables.step() + " set result = null where saga_id = ?",
+					update.id().digest());
+		}
+		if (fenced) {
+			writeSteps(update.id(), entries);
+		}
+		return fenced;
+	}
+
+	private boolean meetsStill(Update update) {
+		return !SagaSql
+			.query(this.connection, "select 1 from " + this.tables.instance() + update.where() + " for update",
+					update.conditionParameters(), (row, number) -> row.getInt(1))
+			.isEmpty();
+	}
+
+	private boolean writeAtOnce(String instance, Update update, List<JournalEntry> entries, boolean end) {
+		StringBuilder sql = new StringBuilder("with fenced as (" + instance + " returning id)");
+		List<@Nullable Object> parameters = new ArrayList<>(update.parameters());
+		if (!entries.isEmpty()) {
+			sql.append(", written as (").append(writeStepsFrom("fenced", entries.size())).append(')');
+			parameters.addAll(parameters(entries));
+		}
+		if (end) {
+			sql.append(", emptied as (update ").append(this.tables.step());
+			sql.append(" set result = null from fenced where saga_id = fenced.id and result is not null");
+			for (JournalEntry entry : entries) {
+				sql.append(" and seq <> ?");
+				parameters.add(entry.number());
+			}
+			sql.append(')');
+		}
+		sql.append(" select count(*) from fenced");
+		return SagaSql.number(this.connection, sql.toString(), parameters) == 1;
+	}
+
+	/**
+	 * A statement of PostgreSQL that inserts or replaces entries.
+	 * @param source a table expression with the id of the saga; without rows, nothing is
+	 * written
+	 */
+	private String writeStepsFrom(String source, int entries) {
+		String now = this.database.now();
+		return "insert into " + this.tables.step() + " as recorded " + STEP_COLUMNS + "select " + source
+				+ ".id, entry.name, entry.seq, entry.kind, entry.state, entry.result, entry.reason, entry.refused_undos, "
+				+ now + ", case when entry.state = 'COMPENSATING' then " + now
+				+ " end, case when entry.state not in ('ACTING', 'COMPENSATING') then " + now + " end from " + source
+				+ ", (values " + String.join(", ", Collections.nCopies(entries, ENTRY))
+				+ ") as entry (name, seq, kind, state, result, reason, refused_undos) "
+				+ "on conflict (saga_id, seq) do update set state = excluded.state, result = excluded.result, "
+				+ "reason = excluded.reason, compensating_at = case when excluded.refused_undos = "
+				+ "recorded.refused_undos then coalesce(recorded.compensating_at, excluded.compensating_at) end, "
+				+ "refused_undos = excluded.refused_undos, ended_at = excluded.ended_at";
+	}
+
+	/**
+	 * The parameters of the entries in {@link #writeStepsFrom}.
+	 */
+	private static List<@Nullable Object> parameters(List<JournalEntry> entries) {
+		List<@Nullable Object> parameters = new ArrayList<>();
+		for (JournalEntry entry : entries) {
+			parameters.addAll(parameters(entry));
+		}
+		return parameters;
+	}
+
+	/**
+	 * Inserts or replaces entries on other databases.
+	 */
+	private void writeSteps(IdempotencyKey saga, List<JournalEntry> entries) {
+		for (JournalEntry entry : entries) {
+			if (this.database == Database.MYSQL) {
+				insertStep(saga, entry,
+						" on duplicate key update state = values(state), "
+								+ "result = values(result), reason = values(reason), compensating_at = "
+								+ "case when refused_undos = values(refused_undos) then "
+								+ "coalesce(compensating_at, values(compensating_at)) end, "
+								+ "refused_undos = values(refused_undos), ended_at = values(ended_at)");
+			}
+			else if (replaceStep(saga, entry) == 0) {
+				insertStep(saga, entry, "");
+			}
+		}
+	}
+
+	private void insertStep(IdempotencyKey saga, JournalEntry entry, String otherwise) {
+		List<@Nullable Object> parameters = new ArrayList<>();
+		parameters.add(saga.digest());
+		parameters.addAll(parameters(entry));
+		SagaSql.update(this.connection,
+				"insert into " + this.tables.step() + " " + STEP_COLUMNS + "values (?, ?, ?, ?, ?, ?, ?, ?, "
+						+ this.database.now() + ", " + compensatingAt(entry) + ", " + endedAt(entry) + ")" + otherwise,
+				parameters);
+	}
+
+	private int replaceStep(IdempotencyKey saga, JournalEntry entry) {
+		return SagaSql.update(this.connection,
+				"update " + this.tables.step() + " set state = ?, result = ?, reason = ?, compensating_at = "
+						+ "case when refused_undos = ? then coalesce(compensating_at, " + compensatingAt(entry)
+						+ ") end, refused_undos = ?, ended_at = " + endedAt(entry) + " where saga_id = ? and seq = ?",
+				entry.state().name(), entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos(),
+				entry.refusedUndos(), saga.digest(), entry.number());
+	}
+
+	private static List<@Nullable Object> parameters(JournalEntry entry) {
+		return Arrays.<@Nullable Object>asList(entry.name(), entry.number(), entry.kind().name(), entry.state().name(),
+				entry.result(), SagaStore.text(entry.reason()), entry.refusedUndos());
+	}
+
+	/**
+	 * The time at which the undo of a step in this state begins.
+	 */
+	private String compensatingAt(JournalEntry entry) {
+		return (entry.state() == StepState.COMPENSATING) ? this.database.now() : "null";
+	}
+
+	/**
+	 * The time at which the action or undo of a step in this state has ended.
+	 */
+	private String endedAt(JournalEntry entry) {
+		return UNENDED.contains(entry.state()) ? "null" : this.database.now();
+	}
+
+	/**
+	 * Marks the transaction that has locked a saga. MySQL and H2 may commit or roll back
+	 * implicitly, after a deadlock or for a statement such as {@code create table}, which
+	 * PostgreSQL does not.
+	 */
+	void mark(IdempotencyKey saga) {
+		switch (this.database) {
+			case POSTGRESQL -> {
+			}
+			case MYSQL -> SagaSql.execute(this.connection, "savepoint " + markOf(saga));
+			case H2 -> SagaSql.execute(this.connection, "set @" + markOf(saga) + " = transaction_id()");
+		}
+	}
+
+	/**
+	 * Removes the mark of the transaction.
+	 * @return {@code false} if it has ended since it was marked
+	 */
+	boolean unmark(IdempotencyKey saga) {
+		return switch (this.database) {
+			case POSTGRESQL -> true;
+			case MYSQL -> releaseSavepoint(markOf(saga));
+			case H2 -> SagaSql.exists(this.connection, "select 1 where transaction_id() = @" + markOf(saga));
+		};
+	}
+
+	/**
+	 * A savepoint ends with its transaction.
+	 */
+	private boolean releaseSavepoint(String name) {
+		String sql = "release savepoint " + name;
+		try (Statement statement = this.connection.createStatement()) {
+			statement.execute(sql);
+			return true;
+		}
+		catch (SQLException ex) {
+			if (ex.getErrorCode() == UNKNOWN_SAVEPOINT) {
+				return false;
+			}
+			throw Statements.translate(sql, ex);
+		}
+	}
+
+	private static String markOf(IdempotencyKey saga) {
+		return "saga_" + saga.digest();
+	}
+
+	/**
+	 * An update of the row of a saga.
+	 *
+	 * @param id the id
+	 * @param assignments what it sets
+	 * @param values the parameters of the assignments
+	 * @param condition the condition besides the id
+	 * @param operands the parameters of the condition
+	 */
+	record Update(IdempotencyKey id, String assignments, List<? extends @Nullable Object> values, String condition,
+			List<?> operands) {
+
+		String where() {
+			return " where id = ? and " + this.condition;
+		}
+
+		List<@Nullable Object> parameters() {
+			List<@Nullable Object> parameters = new ArrayList<>(this.values);
+			parameters.addAll(conditionParameters());
+			return parameters;
+		}
+
+		List<Object> conditionParameters() {
+			List<Object> parameters = new ArrayList<>();
+			parameters.add(this.id.digest());
+			parameters.addAll(this.operands);
+			return parameters;
+		}
+
+	}
+
+}

@@ -1,0 +1,145 @@
+package dev.idempotent.outbox.crash;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import javax.sql.DataSource;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.outbox.NewEvent;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable;
+import dev.idempotent.outbox.jdbc.OutboxTables;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * What an implementation could do wrong on PostgreSQL, to show what the crash run finds.
+ */
+enum PlantedFault {
+
+	NONE,
+
+	/** Each session takes ids from a cache of its own. */
+	CACHED_SEQUENCE,
+
+	/** Events are inserted before the lock that orders them is taken. */
+	APPEND_BEFORE_LOCK,
+
+	/** The rest of a run is read by a later statement than its first row. */
+	RUN_BEHIND_HEAD,
+
+	/** All keys share a lane, which alone breaks nothing. */
+	COLLIDING_LANES,
+
+	/** A search begins behind a delivered row, whatever the key of the row found. */
+	LOOK_BEHIND_ANY_KEY,
+
+	/** A settlement does not compare the attempts. */
+	SETTLE_WITHOUT_TOKEN,
+
+	/** Rows are published without being claimed. */
+	PUBLISH_UNCLAIMED;
+
+	/**
+	 * The lanes of a topic but for some bits.
+	 */
+	private static final long FEW_LANES = ~0xFF_FFFF_FFFEL;
+
+	EventTable plant(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
+		JdbcClient database = JdbcClient.create(dataSource);
+		return new EventTable(dataSource, tables, encryption) {
+
+			private final Map<Long, SerializedEvent> delivered = new ConcurrentHashMap<>();
+
+			@Override
+			public List<Row> append(List<NewEvent> events) {
+				return switch (PlantedFault.this) {
+					case CACHED_SEQUENCE -> super.append(events).stream()
+						.map((row) -> new Row(row.lane(), renumber(row), row.topic()))
+						.toList();
+					case COLLIDING_LANES, LOOK_BEHIND_ANY_KEY ->
+						super.append(events).stream().map(this::collide).toList();
+					default -> super.append(events);
+				};
+			}
+
+			private long renumber(Row row) {
+				return database
+					.sql("update outbox_event set id = nextval('crash_ids') where lane = ? and id = ? "
+							+ "returning id")
+					.params(row.lane(), row.id())
+					.query(Long.class)
+					.single();
+			}
+
+			private Row collide(Row row) {
+				database.sql("update outbox_event set lane = lane & ? where lane = ? and id = ?")
+					.params(FEW_LANES, row.lane(), row.id())
+					.update();
+				return new Row(row.lane() & FEW_LANES, row.id(), row.topic());
+			}
+
+			@Override
+			public List<Head> heads(List<Look> looks, int limit) {
+				if (PlantedFault.this == LOOK_BEHIND_ANY_KEY) {
+					return super.heads(looks, limit).stream().map((head) -> disguised(head, looks)).toList();
+				}
+				if (PlantedFault.this != RUN_BEHIND_HEAD || limit == 1) {
+					return super.heads(looks, limit);
+				}
+				List<Head> heads = new ArrayList<>(super.heads(looks, 1));
+				widen();
+				heads.addAll(super.heads(heads.stream().map((head) -> new Look(head.lane(), head.id())).toList(),
+						limit - 1));
+				return heads;
+			}
+
+			/**
+			 * The row as if it had the key of the last delivered one.
+			 */
+			private Head disguised(Head head, List<Look> looks) {
+				SerializedEvent last = this.delivered.get(head.lane());
+				boolean behind = looks.stream().anyMatch((look) -> look.lane() == head.lane() && look.above() > 0);
+				return (last == null || !behind) ? head : new Head(head.lane(), head.id(), head.attempts(),
+						head.topic(), last.key(), head.bytes(), head.due(), head.settled());
+			}
+
+			@Override
+			public List<Claim> claim(List<Head> heads, Duration lease, int attempts) {
+				return super.claim(heads, (PlantedFault.this == PUBLISH_UNCLAIMED) ? Duration.ofSeconds(-1) : lease,
+						attempts);
+			}
+
+			@Override
+			public int delete(List<Claim> claims) {
+				int deleted = super.delete(claims);
+				claims.stream()
+					.filter((claim) -> claim.event().key() != null)
+					.forEach((claim) -> this.delivered.put(claim.lane(), claim.event()));
+				if (PlantedFault.this == SETTLE_WITHOUT_TOKEN || PlantedFault.this == PUBLISH_UNCLAIMED) {
+					claims.forEach((claim) -> database.sql("delete from outbox_event where lane = ? and id = ?")
+						.params(claim.lane(), claim.event().sequence())
+						.update());
+				}
+				return deleted;
+			}
+
+		};
+	}
+
+	/**
+	 * Makes a window wider that is there anyway.
+	 */
+	private static void widen() {
+		try {
+			Thread.sleep(60);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

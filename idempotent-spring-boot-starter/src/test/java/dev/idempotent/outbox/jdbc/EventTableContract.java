@@ -1,0 +1,571 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.jdbc.Database;
+import dev.idempotent.outbox.EventFacts;
+import dev.idempotent.outbox.NewEvent;
+import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.Outcome;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.jdbc.EventTable.Chunk;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Failure;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Look;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What {@link EventTable} promises on each database.
+ */
+abstract class EventTableContract extends EventTableSteps {
+
+	@Test
+	void appendsEventsOfAKeyToOneLaneInTheirOrder() {
+		List<Row> rows = append(ordered("one", "1"), ordered("two", "2"), ordered("one", "3"));
+		assertThat(rows).extracting(Row::lane)
+			.containsExactly(Lanes.of(TOPIC, "one"), Lanes.of(TOPIC, "two"), Lanes.of(TOPIC, "one"));
+		assertThat(rows).extracting(Row::id).isSorted().doesNotHaveDuplicates();
+		assertThat(rows).extracting(Row::topic).containsOnly(TOPIC);
+		assertThat(table().heads(List.of(new Look(Lanes.of(TOPIC, "one"), 0)), 10)).extracting(Head::id)
+			.containsExactly(rows.get(0).id(), rows.get(2).id());
+	}
+
+	@Test
+	void appendsEventsWithoutAnOrderToLanesOfTheirOwn() {
+		List<Row> rows = append("one", "two", "three");
+		assertThat(rows).extracting(Row::lane).doesNotHaveDuplicates().doesNotContain(Lanes.of(TOPIC, "key of one"));
+		assertThat(types(claim())).containsExactlyInAnyOrder("one", "two", "three");
+	}
+
+	@Test
+	void appendsMoreEventsThanFitIntoOneStatementInTheirOrder() {
+		NewEvent[] events = IntStream.range(0, 1200)
+			.mapToObj((i) -> ordered("key", "event " + i))
+			.toArray(NewEvent[]::new);
+		List<Row> rows = append(events);
+		List<Claim> claims = claim(heads(5000));
+		assertThat(claims).extracting((claim) -> claim.event().id())
+			.containsExactly(List.of(events).stream().map((event) -> event.event().id()).toArray(UUID[]::new));
+		assertThat(claims).extracting(Claim::id).containsExactlyElementsOf(rows.stream().map(Row::id).toList());
+		assertThat(table().delete(claims)).isEqualTo(1200);
+		assertThat(heads()).isEmpty();
+	}
+
+	@Test
+	void hidesAnEventUntilItsTransactionCommits() {
+		Row row = inTransaction(() -> {
+			Row open = table().append(List.of(ordered("key", "one"))).get(0);
+			assertThat(table().heads(List.of(new Look(open.lane(), 0)), 1)).isEmpty();
+			assertThat(table().scan(Long.MIN_VALUE, 100).due()).isEmpty();
+			return open;
+		});
+		assertThat(table().scan(Long.MIN_VALUE, 100).due()).containsExactly(row);
+	}
+
+	@Test
+	void commitsIndependentlyBehindAProxyThatJoinsTransactions() {
+		EventTable proxied = new EventTable(new TransactionAwareDataSourceProxy(fixture().dataSource()),
+				fixture().tables(), PayloadEncryption.NONE);
+		assertThat(proxied.transactionResource()).isSameAs(fixture().dataSource());
+		inTransaction(() -> {
+			proxied.append(List.of(unordered("one")));
+			assertThat(proxied.scan(Long.MIN_VALUE, 100).due()).isEmpty();
+			return true;
+		});
+		assertThat(types(claim())).containsExactly("one");
+	}
+
+	@Test
+	void readsTheFirstRowsOfLanes() {
+		List<Row> rows = append(ordered("one", "1"), ordered("one", "2"), ordered("one", "3"), ordered("two", "4"));
+		assertThat(heads(2)).extracting(Head::id)
+			.containsExactlyInAnyOrder(rows.get(0).id(), rows.get(1).id(), rows.get(3).id());
+		assertThat(heads(2)).isSortedAccordingTo(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
+		Look behind = new Look(rows.get(0).lane(), rows.get(0).id());
+		assertThat(table().heads(List.of(behind), 1))
+			.containsExactly(new Head(rows.get(0).lane(), rows.get(1).id(), 0, TOPIC, "one", 1, true, true));
+	}
+
+	@Test
+	void readsManyLanes() {
+		append(IntStream.range(0, 130).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		List<Claim> claims = claim();
+		assertThat(claims).hasSize(130);
+		assertThat(table().delete(claims)).isEqualTo(130);
+	}
+
+	@Test
+	void claimsARowUntilItsLeaseEnds() {
+		append("one");
+		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(1);
+		assertThat(heads()).extracting(Head::due, Head::attempts, Head::settled)
+			.containsExactly(tuple(false, 1, false));
+		assertThat(claim()).isEmpty();
+		endLeases();
+		assertThat(heads()).extracting(Head::due, Head::attempts, Head::settled).containsExactly(tuple(true, 1, false));
+		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2);
+	}
+
+	@Test
+	void claimsNothingThatAnotherHasClaimedSinceItWasRead() {
+		append("one", "two");
+		List<Head> read = heads();
+		claim(read.subList(0, 1));
+		assertThat(claim(read)).extracting(Claim::id).containsExactly(read.get(1).id());
+		endLeases();
+		assertThat(claim(read)).isEmpty();
+	}
+
+	@Test
+	void claimsAnEventWithAllItsAttributes() {
+		SerializedEvent event = OutboxSamples.event(TOPIC, "k\u00E4\uD83D\uDE00 '\"\\%_?;--\t", "type of\u2028 it",
+				new byte[] { 0, 39, 34, 92, -1 }, Map.of("a", "b\u0000", "", "x".repeat(100_000)));
+		Row row = append(new NewEvent(event, true, null)).get(0);
+		Claim claim = claim().get(0);
+		assertThat(EventFacts.of(claim.event())).isEqualTo(EventFacts.of(event, 1));
+		assertThat(claim.event().sequence()).isEqualTo(row.id());
+		assertThat(claim.lane()).isEqualTo(row.lane());
+		assertThat(claim.undeliverable()).isNull();
+	}
+
+	@Test
+	void claimsLargePayloads() {
+		byte[] payload = new byte[3_000_000];
+		payload[1] = 7;
+		append(new NewEvent(OutboxSamples.event(TOPIC, "large", "large", payload, Map.of()), true, null),
+				unordered("small"));
+		assertThat(heads()).extracting(Head::bytes).containsExactlyInAnyOrder(3_000_000L, 5L);
+		assertThat(claim()).filteredOn((claim) -> claim.event().type().equals("large"))
+			.singleElement()
+			.satisfies((claim) -> assertThat(claim.event().payload()).isEqualTo(payload));
+	}
+
+	@Test
+	void omitsThePayloadOfAnEventWhoseAttemptsAreUsedUp() {
+		append("huge");
+		for (int attempt = 1; attempt <= 2; attempt++) {
+			Claim claim = table().claim(heads(), LEASE, 1).get(0);
+			assertThat(claim.event().attempts()).isEqualTo(attempt);
+			assertThat(claim.event().payload()).asString().isEqualTo((attempt == 1) ? "huge" : "");
+			endLeases();
+		}
+		assertThat(template().queryForObject("select payload from " + events(), byte[].class)).asString()
+			.isEqualTo("huge");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "delete", "release", "postpone", "block", "bury" })
+	void settlesNothingThatWasClaimedAgain(String verb) {
+		append("lost", "held");
+		List<Claim> first = claimOver();
+		List<Head> heads = heads();
+		List<Claim> again = claim(
+				heads.stream().filter((head) -> head.id() == byType(first, "lost").event().sequence()).toList());
+		assertThat(settle(verb).applyAsInt(first)).isOne();
+		assertThat(heads()).filteredOn((head) -> head.id() == again.get(0).event().sequence())
+			.extracting(Head::attempts, Head::due)
+			.containsExactly(tuple(2, false));
+		assertThat(settle(verb).applyAsInt(again)).isOne();
+	}
+
+	private static Claim byType(List<Claim> claims, String type) {
+		return claims.stream().filter((claim) -> claim.event().type().equals(type)).findFirst().orElseThrow();
+	}
+
+	final ToIntFunction<List<Claim>> settle(String verb) {
+		return switch (verb) {
+			case "delete" -> table()::delete;
+			case "release" -> table()::release;
+			case "postpone" -> (claims) -> table().postpone(failures(claims, "broken"));
+			case "block" -> (claims) -> table().block(failures(claims, "broken"));
+			case "bury" -> (claims) -> table().bury(failures(claims, "broken"));
+			default -> throw new IllegalArgumentException(verb);
+		};
+	}
+
+	/**
+	 * A release makes a number free. Only a confirmed publication deletes a row.
+	 */
+	@Test
+	void deletesWhatAnEarlierClaimOfTheSameNumberHasDelivered() {
+		append("one");
+		List<Claim> slow = claimOver();
+		List<Claim> other = claim();
+		assertThat(table().release(other)).isOne();
+		assertThat(table().delete(slow)).isOne();
+		assertThat(heads()).isEmpty();
+	}
+
+	@Test
+	void settlesALeaseThatHasEndedIfNobodyElseHasClaimedIt() {
+		append("one");
+		assertThat(table().delete(claimOver())).isOne();
+	}
+
+	@Test
+	void settlesNothing() {
+		assertThat(table().delete(List.of())).isZero();
+		assertThat(table().release(List.of())).isZero();
+		assertThat(table().postpone(List.of())).isZero();
+		assertThat(table().block(List.of())).isZero();
+		assertThat(table().bury(List.of())).isZero();
+		assertThat(table().claim(List.of(), LEASE, 1)).isEmpty();
+		assertThat(table().heads(List.of(), 1)).isEmpty();
+		assertThat(inTransaction(() -> table().append(List.of()))).isEmpty();
+	}
+
+	@Test
+	void givesTheAttemptOfAReleasedEventBack() {
+		append("one");
+		assertThat(table().release(claim())).isOne();
+		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(0, true, true));
+		table().postpone(failures(claim(), "broken"));
+		endLeases();
+		assertThat(table().release(claim())).isOne();
+		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(1, true, true));
+	}
+
+	@Test
+	void postponesAFailedEvent() {
+		append("one", "two");
+		assertThat(table().postpone(List.of(new Failure(claim().get(0), "broken", LEASE)))).isOne();
+		assertThat(heads()).extracting(Head::due).containsExactlyInAnyOrder(false, false);
+		assertThat(heads()).extracting(Head::settled).containsExactlyInAnyOrder(true, false);
+		assertThat(template().queryForList("select last_error from " + events() + " where last_error is not null",
+				String.class))
+			.containsExactly("broken");
+		endLeases();
+		assertThat(claim()).extracting((claim) -> claim.event().attempts()).containsExactly(2, 2);
+		assertThat(heads()).extracting(Head::settled).containsOnly(false);
+	}
+
+	@Test
+	void limitsWhatAPublisherGivesToWhatADatabaseCanStore() {
+		append("one", "two");
+		List<Claim> claims = claim();
+		assertThat(table()
+			.postpone(List.of(new Failure(claims.get(0), "a\0" + "x".repeat(5000), Duration.ofDays(Integer.MAX_VALUE)),
+					new Failure(claims.get(1), "late", Duration.ofDays(-1)))))
+			.isEqualTo(2);
+		assertThat(heads()).extracting(Head::due).containsExactlyInAnyOrder(true, false);
+	}
+
+	@Test
+	void blocksALane() {
+		append(ordered("key", "one"), ordered("key", "two"));
+		assertThat(table().block(failures(claim(), "broken"))).isOne();
+		assertThat(claim()).isEmpty();
+		Chunk chunk = table().scan(Long.MIN_VALUE, 100);
+		assertThat(chunk.due()).isEmpty();
+		assertThat(chunk.blocked()).isOne();
+		assertThat(chunk.waiting()).isZero();
+	}
+
+	@Test
+	void buriesARowWithItsReason() {
+		Row row = append(ordered("key", "one"), ordered("key", "two")).get(0);
+		assertThat(table().bury(failures(claim(), "broken"))).isOne();
+		assertThat(typesIn(events())).containsExactly("two");
+		assertThat(template()
+			.queryForMap("select lane, sequence, type, attempts, last_error from " + fixture().tables().dead()))
+			.containsAllEntriesOf(Map.of("lane", row.lane(), "sequence", row.id(), "type", "one", "attempts", 1,
+					"last_error", "broken"));
+	}
+
+	@Test
+	void movesDelayedEventsWhenTheyAreDue() {
+		assertThat(append(delayed("late", LEASE), delayed("soon", Duration.ofMillis(500)), unordered("now")))
+			.hasSize(1);
+		assertThat(typesIn(events())).containsExactly("now");
+		table().delete(claim());
+		List<Row> moved = List.of();
+		while (moved.isEmpty()) {
+			moved = table().moveDelayed(10);
+		}
+		assertThat(table().moveDelayed(10)).isEmpty();
+		assertThat(moved).extracting(Row::topic).containsExactly(TOPIC);
+		assertThat(heads()).extracting(Head::lane, Head::id, Head::due, Head::settled)
+			.containsExactly(tuple(moved.get(0).lane(), moved.get(0).id(), true, true));
+		assertThat(types(claim())).containsExactly("soon");
+		assertThat(typesIn(fixture().tables().delayed())).containsExactly("late");
+	}
+
+	@Test
+	void scansForLanesWhoseFirstRowIsDue() {
+		List<Row> rows = append(ordered("one", "1"), ordered("one", "2"), ordered("two", "3"), ordered("three", "4"));
+		Claim leased = claim(heads().stream().filter((head) -> head.id() == rows.get(2).id()).toList()).get(0);
+		Chunk chunk = table().scan(Long.MIN_VALUE, 100);
+		assertThat(chunk.due()).containsExactlyInAnyOrder(rows.get(0), rows.get(3));
+		assertThat(chunk.rows()).isEqualTo(4);
+		assertThat(chunk.waiting()).isOne();
+		assertThat(chunk.blocked()).isZero();
+		assertThat(chunk.end()).isTrue();
+		assertThat(chunk.oldest()).isPositive().isLessThan(Duration.ofMinutes(2));
+		table().delete(List.of(leased));
+		assertThat(table().scan(Long.MIN_VALUE, 100).waiting()).isZero();
+	}
+
+	@Test
+	void scansInParts() {
+		List<Row> rows = append(IntStream.range(0, 25).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		Chunk first = table().scan(Long.MIN_VALUE, 10);
+		Chunk second = table().scan(last(first).lane(), 10);
+		Chunk third = table().scan(last(second).lane(), 10);
+		assertThat(List.of(first.end(), second.end(), third.end())).containsExactly(false, false, true);
+		assertThat(IntStream.range(0, 3)
+			.mapToObj((i) -> List.of(first, second, third).get(i))
+			.flatMap((chunk) -> chunk.due().stream()))
+			.containsExactlyElementsOf(rows.stream().sorted(Comparator.comparingLong(Row::lane)).toList());
+		assertThat(table().scan(last(third).lane(), 10))
+			.isEqualTo(new Chunk(List.of(), 0, 0, 0, Duration.ZERO, null, true));
+	}
+
+	private static Row last(Chunk chunk) {
+		return Objects.requireNonNull(chunk.last());
+	}
+
+	/**
+	 * Neither failed events nor those of paused topics are late.
+	 */
+	@Test
+	void knowsTheAgeOfTheOldestEventThatCouldBeDelivered() {
+		append("failed", "fresh");
+		template().update("update " + events() + " set created_at = " + hourAgo());
+		assertThat(table().scan(Long.MIN_VALUE, 10).oldest()).isBetween(Duration.ofMinutes(50), Duration.ofHours(2));
+		table().postpone(failures(claim(), "broken"));
+		assertThat(table().scan(Long.MIN_VALUE, 10).oldest()).isZero();
+		append("leased");
+		template().update("update " + events() + " set created_at = " + hourAgo() + " where type = 'leased'");
+		claim();
+		assertThat(table().scan(Long.MIN_VALUE, 10).oldest()).isGreaterThan(Duration.ofMinutes(50));
+		template().update("insert into " + fixture().tables().control() + " (topic) values (?)", TOPIC);
+		assertThat(table().scan(Long.MIN_VALUE, 10).oldest()).isZero();
+	}
+
+	private String hourAgo() {
+		return switch (fixture().database()) {
+			case POSTGRESQL -> "clock_timestamp() - interval '1 hour'";
+			case MYSQL -> "utc_timestamp(6) - interval 1 hour";
+			case H2 -> "dateadd(hour, -1, current_timestamp(6))";
+		};
+	}
+
+	@Test
+	void deliversRowsOfOtherPrograms() {
+		UUID id = UUID.randomUUID();
+		template().update("insert into " + events() + " (event_id, topic, type, payload) values (?, ?, 'foreign', ?)",
+				fixture().database().parameter(id), TOPIC, new byte[] { 1 });
+		Row row = table().scan(Long.MIN_VALUE, 10).due().get(0);
+		assertThat(row.lane()).isBetween(0L, (1L << 40) - 1);
+		SerializedEvent event = claim().get(0).event();
+		assertThat(event.id()).isEqualTo(id);
+		assertThat(event.storedHeaders()).containsExactly(Map.entry("content-type", "application/json"));
+		assertThat(table().delete(claimOverdue())).isOne();
+	}
+
+	private List<Claim> claimOverdue() {
+		endLeases();
+		return claim();
+	}
+
+	@Test
+	void doesNotClaimRowsOfOtherProgramsBeforeTheyAreDue() {
+		template().update(
+				"insert into " + events() + " (event_id, topic, type, payload, due_at) values (?, ?, 'foreign', ?, "
+						+ fixture().database().millisFromNow() + ")",
+				fixture().database().parameter(UUID.randomUUID()), TOPIC, new byte[] { 1 }, 600_000);
+		assertThat(table().scan(Long.MIN_VALUE, 10)).extracting(Chunk::due, Chunk::waiting, Chunk::oldest)
+			.containsExactly(List.of(), 1, Duration.ZERO);
+		assertThat(claim()).isEmpty();
+		endLeases();
+		assertThat(heads()).extracting(Head::settled).containsExactly(true);
+		assertThat(claim()).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "no JSON", "null", "[]", "\"text\"", "{\"a\": {\"b\": 1}}", "{\"a\": null}", "{} {}" })
+	void claimsAnEventWithUnreadableHeadersAsUndeliverable(String headers) {
+		append("before", "behind");
+		template().update(
+				"insert into " + events() + " (event_id, topic, type, payload, headers) values (?, ?, 'foreign', ?, ?)",
+				fixture().database().parameter(UUID.randomUUID()), TOPIC, new byte[] { 1 }, headers);
+		List<Claim> claims = claim();
+		Claim foreign = byType(claims, "foreign");
+		assertThat(claims).hasSize(3).filteredOn((claim) -> claim.undeliverable() != null).containsExactly(foreign);
+		assertThat(foreign.undeliverable())
+			.isEqualTo(new Outcome.Reject("Its headers are not a JSON object of strings"));
+		assertThat(table().bury(failures(List.of(foreign), "unreadable"))).isOne();
+		assertThat(template().queryForObject("select headers from " + fixture().tables().dead(), String.class))
+			.isEqualTo(headers);
+	}
+
+	@Test
+	void saysWhichTablesAreMissing() {
+		EventTable without = new EventTable(fixture().dataSource(), new OutboxTables("missing_"),
+				PayloadEncryption.NONE);
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
+			.isThrownBy(() -> inTransaction(() -> without.append(List.of(unordered("one")))))
+			.withMessageContaining("missing_event")
+			.withMessageContaining("idempotent.outbox.initialize-schema");
+	}
+
+	@Test
+	void losesItsMarkWithTheWorkOfATransaction() {
+		UUID mark = inTransaction(() -> table().mark());
+		assertThat(mark == null).isEqualTo(fixture().database() == Database.POSTGRESQL);
+		if (mark != null) {
+			assertThat(inTransaction(() -> table().unmark(mark))).isTrue();
+			assertThat(inTransaction(() -> table().unmark(mark))).isFalse();
+		}
+	}
+
+	/**
+	 * With a pool of one connection whose defaults are not suitable.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "TRANSACTION_SERIALIZABLE, true", "TRANSACTION_SERIALIZABLE, false",
+			"TRANSACTION_READ_UNCOMMITTED, true", "TRANSACTION_REPEATABLE_READ, false" })
+	void worksWithOneConnectionOfAnyIsolation(String isolation, boolean autoCommit) {
+		HikariConfig config = oneConnection();
+		config.setTransactionIsolation(isolation);
+		config.setAutoCommit(autoCommit);
+		try (HikariDataSource pool = new HikariDataSource(config)) {
+			EventTable table = fixture().through(pool).table();
+			inTransaction(() -> {
+				Row open = table().append(List.of(ordered("key", "one"), delayed("late", Duration.ofMillis(50))))
+					.get(0);
+				assertThat(table.heads(List.of(new Look(open.lane(), 0)), 1)).isEmpty();
+				assertThat(table.scan(Long.MIN_VALUE, 10).rows()).isZero();
+				return true;
+			});
+			List<Claim> claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			assertThat(table.release(claims)).isOne();
+			claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			assertThat(table.postpone(failures(claims, "broken"))).isOne();
+			assertThat(table.block(failures(claims, "broken"))).isOne();
+			assertThat(table.bury(failures(claims, "broken"))).isOne();
+			await().until(() -> !table.moveDelayed(10).isEmpty());
+			claims = table.claim(table.heads(looks(table), 1), LEASE, 10);
+			assertThat(table.delete(claims)).isOne();
+			assertThat(typesIn(fixture().tables().dead())).containsExactly("one");
+			assertThat(typesIn(events())).isEmpty();
+		}
+	}
+
+	private static List<Look> looks(EventTable table) {
+		return table.scan(Long.MIN_VALUE, 100).due().stream().map((row) -> new Look(row.lane(), 0)).toList();
+	}
+
+	/**
+	 * Attempts are a token: no two claims of a row that was not released have the same.
+	 */
+	@Test
+	void claimsEachRowForOneOfManyRelays() throws InterruptedException {
+		append(IntStream.range(0, 400).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		List<Head> heads = heads();
+		List<List<Claim>> shares = Race.of(4, (relay) -> {
+			List<Claim> share = new ArrayList<>();
+			for (int from = 0; from < heads.size(); from += 40) {
+				share.addAll(claim(heads.subList(from, from + 40)));
+			}
+			return share;
+		});
+		assertThat(shares.stream().flatMap(List::stream).map(Claim::id)).hasSize(400).doesNotHaveDuplicates();
+		assertThat(shares.stream().flatMap(List::stream)).allSatisfy((claim) -> assertThat(claim.attempts()).isOne());
+	}
+
+	@Test
+	void settlesEachRowOnce() throws InterruptedException {
+		for (int i = 0; i < 20; i++) {
+			append("one", "two");
+			List<Claim> claims = claim();
+			List<Integer> settled = Race.of(4,
+					(relay) -> settle((relay % 2 == 0) ? "delete" : "bury").applyAsInt(claims));
+			assertThat(settled.stream().mapToInt(Integer::intValue).sum()).isEqualTo(2);
+		}
+	}
+
+	/**
+	 * Relays whose leases may end at once claim and settle the same lanes while events
+	 * are appended to them. No step fails.
+	 */
+	@Test
+	void keepsEachEventUntilItIsSettledOnce() throws InterruptedException {
+		List<Look> lanes = IntStream.range(0, 30).mapToObj((i) -> new Look(Lanes.of(TOPIC, "key " + i), 0)).toList();
+		AtomicInteger appenders = new AtomicInteger(2);
+		Queue<UUID> ended = new ConcurrentLinkedQueue<>();
+		Race.of(6, (runner) -> {
+			if (runner < 2) {
+				for (int i = 0; i < 15; i++) {
+					append(IntStream.range(0, 10)
+						.mapToObj((each) -> ordered("key " + each * 3, "event"))
+						.toArray(NewEvent[]::new));
+				}
+				return appenders.decrementAndGet();
+			}
+			Random random = new Random(runner);
+			boolean open;
+			List<Head> heads;
+			do {
+				open = appenders.get() > 0;
+				heads = table().heads(lanes, 3);
+				Duration lease = random.nextBoolean() ? LEASE : Duration.ofMillis(-1);
+				table().claim(heads, lease, 1000).forEach((claim) -> settle(claim, random, ended));
+			}
+			while (open || !heads.isEmpty());
+			return runner;
+		});
+		assertThat(ended).hasSize(300).doesNotHaveDuplicates();
+		assertThat(heads()).isEmpty();
+	}
+
+	private void settle(Claim claim, Random random, Queue<UUID> ended) {
+		String verb = List.of("delete", "release", "postpone", "bury").get(random.nextInt(4));
+		if (verb.equals("postpone")) {
+			table().postpone(List.of(new Failure(claim, "broken", Duration.ZERO)));
+		}
+		else if (settle(verb).applyAsInt(List.of(claim)) == 1 && !verb.equals("release")) {
+			ended.add(claim.event().id());
+		}
+	}
+
+	@Nested
+	class EncryptionTests extends EventEncryptionContract {
+
+		@Override
+		Fixture plain() {
+			return EventTableContract.this.fixture();
+		}
+
+	}
+
+}

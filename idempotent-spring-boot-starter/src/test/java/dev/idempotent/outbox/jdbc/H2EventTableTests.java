@@ -1,0 +1,15 @@
+package dev.idempotent.outbox.jdbc;
+
+/**
+ * Tests for {@link EventTable} on H2.
+ */
+class H2EventTableTests extends EventTableContract {
+
+	private static final Fixture fixture = Fixture.inMemory();
+
+	@Override
+	Fixture fixture() {
+		return fixture;
+	}
+
+}

@@ -1,0 +1,499 @@
+package dev.idempotent.outbox.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import dev.idempotent.idempotency.Race;
+import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.outbox.DeadEvents.DeadEvent;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.EventCount;
+import dev.idempotent.outbox.OutboxSummary;
+import dev.idempotent.outbox.EventFacts;
+import dev.idempotent.outbox.NewEvent;
+import dev.idempotent.outbox.OutboxSamples;
+import dev.idempotent.outbox.SerializedEvent;
+import dev.idempotent.outbox.TopicControl.PausedTopic;
+import dev.idempotent.outbox.TopicControl;
+import dev.idempotent.outbox.jdbc.EventTable.Claim;
+import dev.idempotent.outbox.jdbc.EventTable.Head;
+import dev.idempotent.outbox.jdbc.EventTable.Row;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
+import dev.idempotent.outbox.jdbc.OutboxOperations.Page;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What operators are promised on each database.
+ */
+abstract class OutboxOperationsContract extends EventTableSteps {
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final DeadFilter ALL = DeadFilter.ALL;
+
+	@Test
+	void listsEachPendingEventOncePageByPage() {
+		append("a", "b", "c", "d", "e");
+		append(ordered("key", "f"), ordered("key", "g"));
+		List<ListedEvent> listed = new ArrayList<>();
+		Page page = operations().pending(ALL, null, 2);
+		listed.addAll(page.events());
+		while (page.next() != null) {
+			page = operations().pending(ALL, page.next(), 2);
+			listed.addAll(page.events());
+		}
+		assertThat(listed).extracting(ListedEvent::type).containsExactlyInAnyOrder("a", "b", "c", "d", "e", "f", "g");
+		assertThat(listed).extracting(ListedEvent::type).containsSubsequence("f", "g");
+	}
+
+	@Test
+	void listsTheStateOfAnEvent() {
+		NewEvent one = unordered("one");
+		Row row = append(one).get(0);
+		ListedEvent due = pendingOne();
+		assertThat(due).isEqualTo(new ListedEvent(due.position(), row.id(), one.event().id().toString(), "one", TOPIC,
+				0, due.age(), Duration.ZERO, false, null, "one".length()));
+		assertThat(due.age()).isBetween(Duration.ZERO, Duration.ofMinutes(2));
+		List<Claim> claims = claim();
+		assertThat(pendingOne().leased()).isTrue();
+		assertThat(pendingOne().availableIn()).isBetween(LEASE.minusMinutes(2), LEASE);
+		table().postpone(failures(claims, "broken"));
+		ListedEvent waiting = pendingOne();
+		assertThat(waiting.lastError()).isEqualTo("broken");
+		assertThat(waiting.leased()).isFalse();
+		assertThat(waiting.attempts()).isOne();
+		assertThat(waiting.availableIn()).isBetween(LEASE.minusMinutes(2), LEASE);
+		assertThat(operations().blocked(ALL, null, 5).events()).isEmpty();
+		endLeases();
+		table().block(failures(claim(), "refused"));
+		assertThat(operations().blocked(ALL, null, 5).events()).extracting(ListedEvent::row).containsExactly(row.id());
+		assertThat(pendingOne().availableIn()).isNull();
+	}
+
+	private ListedEvent pendingOne() {
+		return operations().pending(ALL, null, 5).events().get(0);
+	}
+
+	@Test
+	void listsDelayedEventsPageByPage() {
+		append(delayed("one", HOUR), delayed("two", HOUR), delayed("three", HOUR));
+		Page first = operations().delayed(ALL, null, 2);
+		assertThat(first.events()).extracting(ListedEvent::type).containsExactly("one", "two");
+		assertThat(first.events().get(0).availableIn()).isBetween(HOUR.minusMinutes(2), HOUR.plusMillis(1));
+		assertThat(first.events().get(0).leased()).isFalse();
+		Page second = operations().delayed(ALL, first.next(), 2);
+		assertThat(second.events()).extracting(ListedEvent::type).containsExactly("three");
+		assertThat(second.next()).isNull();
+	}
+
+	@Test
+	void listsOnlyEventsThatMatchAFilter() {
+		NewEvent one = unordered("one");
+		append(one, unordered("two"));
+		assertThat(pending(new DeadFilter(one.event().id(), null, null))).containsExactly("one");
+		assertThat(pending(new DeadFilter(null, "two", TOPIC))).containsExactly("two");
+		assertThat(pending(new DeadFilter(null, "two", "other:x"))).isEmpty();
+	}
+
+	private List<String> pending(DeadFilter filter) {
+		return operations().pending(filter, null, 5).events().stream().map(ListedEvent::type).toList();
+	}
+
+	@Test
+	void examinesALimitedNumberOfRowsForAPage() {
+		append("one");
+		for (int i = 0; i < 14; i++) {
+			doubleEvents();
+		}
+		// Behind all others.
+		template().update(
+				"insert into " + events() + " (lane, event_id, topic, type, payload) values (?, ?, ?, 'last', ?)",
+				Long.MAX_VALUE, parameter(UUID.randomUUID()), TOPIC, new byte[1]);
+		DeadFilter rare = new DeadFilter(null, "last", null);
+		Page first = operations().pending(rare, null, 5);
+		assertThat(first.events()).isEmpty();
+		assertThat(first.next()).isNotNull();
+		Page second = operations().pending(rare, first.next(), 5);
+		assertThat(second.events()).extracting(ListedEvent::type).containsExactly("last");
+		assertThat(second.next()).isNull();
+	}
+
+	private void doubleEvents() {
+		template().update("insert into " + events() + " (event_id, topic, type, payload) select event_id, topic, type, "
+				+ "payload from " + events());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "1", "x-1", "1-", "-", "1-2-3", "-1-1" })
+	void rejectsWhatIsNotTheEndOfAPage(String after) {
+		assertThatIllegalArgumentException().isThrownBy(() -> operations().pending(ALL, after, 5));
+	}
+
+	@Test
+	void retriesABlockedEventFirst() {
+		append(ordered("a", "a1"), ordered("a", "a2"));
+		table().block(failures(claim(), "refused"));
+		assertThat(operations().retryBlocked(ALL)).isOne();
+		assertThat(heads()).extracting(Head::attempts, Head::due, Head::settled).containsExactly(tuple(0, true, true));
+		assertThat(pendingOne().lastError()).isNull();
+		assertThat(types(claim())).containsExactly("a1");
+	}
+
+	@Test
+	void skipsABlockedEvent() {
+		Row row = append(ordered("a", "a1"), ordered("a", "a2")).get(0);
+		table().block(failures(claim(), "refused"));
+		assertThat(operations().skipBlocked(ALL)).isOne();
+		assertThat(types(claim())).containsExactly("a2");
+		assertThat(template().queryForMap("select lane, sequence, type, last_error from " + dead()))
+			.containsAllEntriesOf(
+					Map.of("lane", row.lane(), "sequence", row.id(), "type", "a1", "last_error", "refused"));
+	}
+
+	@Test
+	void discardsABlockedEvent() {
+		append(ordered("a", "a1"), ordered("a", "a2"));
+		table().block(failures(claim(), "refused"));
+		assertThat(operations().discardBlocked(ALL)).isOne();
+		assertThat(typesIn(events())).containsExactly("a2");
+		assertThat(typesIn(dead())).isEmpty();
+	}
+
+	@Test
+	void changesOnlyBlockedEventsThatMatchAFilter() {
+		NewEvent first = ordered("a", "a1");
+		append(first, ordered("b", "b1"));
+		table().block(failures(claim(), "refused"));
+		append(ordered("c", "c1"));
+		table().postpone(failures(claim(), "broken"));
+		DeadFilter other = new DeadFilter(null, null, TOPIC + "2");
+		assertThat(
+				operations().retryBlocked(other) + operations().skipBlocked(other) + operations().discardBlocked(other))
+			.isZero();
+		assertThat(operations().discardBlocked(new DeadFilter(first.event().id(), null, null))).isOne();
+		assertThat(operations().skipBlocked(new DeadFilter(null, "b1", TOPIC))).isOne();
+		assertThat(operations().discardBlocked(ALL)).isZero();
+		assertThat(typesIn(events())).containsExactly("c1");
+	}
+
+	@Test
+	void changesManyBlockedEventsOnceForManyOperators() throws InterruptedException {
+		append(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		table().block(failures(claim(), "refused"));
+		List<Integer> changed = Race.of(3, (operator) -> switch (operator) {
+			case 0 -> operations().retryBlocked(ALL);
+			case 1 -> operations().skipBlocked(ALL);
+			default -> operations().discardBlocked(ALL);
+		});
+		int rest = operations().skipBlocked(ALL);
+		assertThat(changed.stream().mapToInt(Integer::intValue).sum() + rest).isEqualTo(1100);
+		assertThat(heads()).hasSize(changed.get(0));
+		assertThat(typesIn(dead())).hasSize(changed.get(1) + rest);
+	}
+
+	@Test
+	void listsDeadEventsPageByPage() {
+		bury("one", "two", "three");
+		List<DeadEvent> page = deadEvents().list(ALL, 0, 2);
+		assertThat(page).hasSize(2);
+		assertThat(deadEvents().list(ALL, page.get(1).row(), 2)).hasSize(1);
+	}
+
+	@Test
+	void listsTheReasonAndAgeOfADeadEventWithoutItsPayload() {
+		NewEvent secret = new NewEvent(
+				OutboxSamples.event(TOPIC, "secret key", "one", "secret".getBytes(StandardCharsets.UTF_8), Map.of()),
+				true, null);
+		append(secret);
+		table().bury(failures(claim(), "refused"));
+		age(HOUR);
+		DeadEvent event = deadEvents().list(ALL, 0, 1).get(0);
+		assertThat(event.deadFor()).isBetween(HOUR, HOUR.plusMinutes(2));
+		assertThat(event).isEqualTo(new DeadEvent(secret.event().id(), event.row(), "one", TOPIC, 1, event.deadFor(),
+				"refused", "secret".length()));
+		assertThat(event.toString()).doesNotContain("secret");
+	}
+
+	@Test
+	void changesOnlyDeadEventsThatMatchAFilter() {
+		List<UUID> ids = bury("one", "two", "three", "two");
+		assertThat(deadEvents().retry(new DeadFilter(null, "two", "other:x"))).isZero();
+		assertThat(deadEvents().retry(new DeadFilter(ids.get(0), "two", null))).isZero();
+		assertThat(deadEvents().retry(new DeadFilter(ids.get(0), null, null))).isOne();
+		assertThat(deadEvents().discard(new DeadFilter(null, "two", TOPIC))).isEqualTo(2);
+		assertThat(typesIn(dead())).containsExactly("three");
+		assertThat(typesIn(events())).containsExactly("one");
+	}
+
+	@Test
+	void retriesAnOrderedEventInItsRowWithAllItsAttempts() {
+		SerializedEvent event = event("a", "a1");
+		List<Row> rows = append(new NewEvent(event, true, null), ordered("a", "a2"));
+		table().bury(failures(claim(), "refused"));
+		assertThat(deadEvents().retry(ALL)).isOne();
+		assertThat(typesIn(dead())).isEmpty();
+		Claim claim = claim().get(0);
+		assertThat(EventFacts.of(claim.event())).isEqualTo(EventFacts.of(event, 1));
+		assertThat(claim.event().sequence()).isEqualTo(rows.get(0).id());
+		assertThat(claim.lane()).isEqualTo(Lanes.of(TOPIC, "a"));
+		assertThat(table().scan(Long.MIN_VALUE, 10).oldest()).isLessThan(Duration.ofMinutes(2));
+	}
+
+	@Test
+	void retriesADeadEventWhoseRowIsTaken() {
+		Row first = append(ordered("a", "first")).get(0);
+		table().bury(failures(claim(), "refused"));
+		Row second = append(ordered("a", "second")).get(0);
+		template().update("update " + events() + " set id = ? where id = ?", first.id(), second.id());
+		assertThat(deadEvents().retry(ALL)).isOne();
+		assertThat(typesIn(dead())).isEmpty();
+		assertThat(typesIn(events())).containsExactly("second", "first");
+	}
+
+	@Test
+	void movesAndDeletesEachDeadEventOnceForManyOperators() throws InterruptedException {
+		bury(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		List<int[]> done = Race.of(4, (operator) -> (operator % 2 == 0) ? new int[] { deadEvents().retry(ALL), 0 }
+				: new int[] { 0, deadEvents().discard(ALL) });
+		int retried = done.stream().mapToInt((counts) -> counts[0]).sum() + deadEvents().retry(ALL);
+		int discarded = done.stream().mapToInt((counts) -> counts[1]).sum();
+		assertThat(retried + discarded).isEqualTo(1100);
+		assertThat(typesIn(events())).hasSize(retried);
+		assertThat(typesIn(dead())).isEmpty();
+	}
+
+	@Test
+	void skipsALockedDeadEvent() throws SQLException {
+		bury("one", "two");
+		long locked = deadEvents().list(ALL, 0, 1).get(0).row();
+		try (Connection other = fixture().dataSource().getConnection()) {
+			other.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			other.setAutoCommit(false);
+			try (PreparedStatement lock = other
+				.prepareStatement("select id from " + dead() + " where id = ? for update")) {
+				lock.setLong(1, locked);
+				lock.executeQuery();
+			}
+			assertThat(deadEvents().discard(ALL)).isOne();
+			other.rollback();
+		}
+		assertThat(deadEvents().list(ALL, 0, 5)).extracting(DeadEvent::row).containsExactly(locked);
+	}
+
+	@Test
+	void retriesAnEventOnceEvenIfItDiesAgain() {
+		bury(IntStream.range(0, 600).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		JdbcDeadEvents fruitless = new JdbcDeadEvents(new DelegatingDataSource(fixture().dataSource()) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				List<Claim> retried = claim();
+				table().bury(failures(retried, "refused"));
+				return super.getConnection();
+			}
+
+		}, fixture().tables());
+		assertThat(fruitless.retry(ALL)).isEqualTo(600);
+	}
+
+	@Test
+	void sweepsOnlyEventsThatHaveBeenDeadForTooLong() {
+		bury("one", "two");
+		age(HOUR);
+		bury("three");
+		try (TableSweeper sweeper = deadEvents().sweeper(HOUR.minusMinutes(1))) {
+			assertThat(sweeper.sweep()).isEqualTo(2);
+			assertThat(sweeper.sweep()).isZero();
+		}
+		assertThat(typesIn(dead())).containsExactly("three");
+	}
+
+	@Test
+	void sweepsEachEventOnceOnManyInstances() throws InterruptedException {
+		bury(IntStream.range(0, 1100).mapToObj((i) -> "event " + i).toArray(String[]::new));
+		age(HOUR);
+		List<Integer> swept = Race.of(4, (instance) -> sweep());
+		assertThat(swept.stream().mapToInt(Integer::intValue).sum() + sweep()).isEqualTo(1100);
+		assertThat(typesIn(dead())).isEmpty();
+	}
+
+	private int sweep() {
+		try (TableSweeper sweeper = deadEvents().sweeper(Duration.ofMinutes(1))) {
+			return sweeper.sweep();
+		}
+	}
+
+	@Test
+	void sweepsAtAnIntervalUntilClosed() {
+		bury("one");
+		try (TableSweeper sweeper = deadEvents().sweeper(Duration.ofMillis(20))) {
+			sweeper.start();
+			await().until(() -> typesIn(dead()).isEmpty());
+		}
+		bury("two");
+		await().during(Duration.ofMillis(200)).until(() -> typesIn(dead()).size() == 1);
+	}
+
+	@Test
+	void countsDelayedAndDeadEventsUpToALimit() {
+		append(delayed("one", HOUR), delayed("two", HOUR));
+		bury("dead");
+		assertThat(operations().summary())
+			.isEqualTo(new OutboxSummary(new EventCount(2, true), new EventCount(1, true)));
+		for (int i = 0; i < 13; i++) {
+			template().update("insert into " + fixture().tables().delayed() + " (lane, due_at, " + EventColumns.NAMES
+					+ ") select lane, due_at, " + EventColumns.NAMES + " from " + fixture().tables().delayed());
+		}
+		assertThat(operations().summary().delayed()).isEqualTo(new EventCount(10_000, false));
+	}
+
+	@Test
+	void doesNotQueryMissingTablesAgain() {
+		OutboxOperations lost = new OutboxOperations(fixture().dataSource(), new OutboxTables("late_"));
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary);
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(lost::summary)
+			.withMessage("The tables of the outbox do not exist");
+	}
+
+	@Test
+	void pausesATopicUntilItIsResumed() {
+		assertThat(control().pause("test:b")).isTrue();
+		assertThat(control().pause("test:b")).isFalse();
+		assertThat(control().pause("test:a")).isTrue();
+		assertThat(control().paused()).extracting(PausedTopic::topic).containsExactly("test:a", "test:b");
+		assertThat(control().paused()).extracting(PausedTopic::pausedFor)
+			.allMatch((age) -> age.compareTo(Duration.ofMinutes(2)) < 0);
+		assertThat(control().resume("test:b")).isTrue();
+		assertThat(control().resume("test:b")).isFalse();
+		assertThat(control().paused()).extracting(PausedTopic::topic).containsExactly("test:a");
+	}
+
+	@Test
+	void letsOneOfManyOperatorsPauseATopic() throws InterruptedException {
+		List<Boolean> changed = Race.of(4, (operator) -> control().pause("test:contended"));
+		assertThat(changed).containsOnlyOnce(true);
+	}
+
+	@Test
+	void limitsTheNumberOfPausedTopics() {
+		List<Object[]> most = IntStream.range(0, TopicControl.MAX_TOPICS)
+			.mapToObj((i) -> new Object[] { "test:" + i })
+			.toList();
+		template().batchUpdate("insert into " + fixture().tables().control() + " (topic) values (?)", most);
+		assertThat(control().pause("test:0")).isFalse();
+		assertThatIllegalStateException().isThrownBy(() -> control().pause("test:more"))
+			.withMessage("1000 topics are paused");
+		control().resume("test:0");
+		assertThat(control().pause("test:more")).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "orders", "test:", ":orders", "te st:orders", "test:or\0ders", "test:or\nders" })
+	void refusesWhatIsNotATopic(String topic) {
+		assertThatIllegalArgumentException().isThrownBy(() -> control().pause(topic))
+			.withMessageStartingWith("A topic consists of");
+		assertThat(control().paused()).isEmpty();
+	}
+
+	@Test
+	void refusesATopicThatIsTooLong() {
+		String longest = "test:" + "x".repeat(250);
+		assertThat(control().pause(longest)).isTrue();
+		assertThatIllegalArgumentException().isThrownBy(() -> control().pause(longest + "x"));
+	}
+
+	@Test
+	void treatsATopicAsText() {
+		String topic = "test:'; drop table x; -- " + UUID.randomUUID();
+		assertThat(control().pause(topic)).isTrue();
+		assertThat(control().paused()).extracting(PausedTopic::topic).containsExactly(topic);
+		assertThat(control().resume(topic)).isTrue();
+	}
+
+	@Test
+	void knowsWhetherTheTablesExist() {
+		assertThat(check("").hasTables()).isTrue();
+		assertThat(check("").hasEventTable()).isTrue();
+		assertThat(check("missing_").hasTables()).isFalse();
+		assertThat(check("missing_").hasEventTable()).isFalse();
+		assertThat(check("missing_").missingTables()).contains("missing_event", "missing_delayed", "missing_dead",
+				"missing_control");
+	}
+
+	@Test
+	void doesNotTakeTablesOfAnotherShapeForItsOwn() {
+		template().execute("create table if not exists shape_event (id bigint, event_id char(36), topic varchar(255))");
+		assertThat(check("shape_").hasTables()).isFalse();
+		assertThat(check("shape_").hasEventTable()).isTrue();
+		assertThat(check("shape_").missingTables()).endsWith("or they have other columns");
+	}
+
+	@Test
+	void acceptsTheIdsOfTheScript() {
+		assertThatCode(() -> check("").requireIncreasingRows()).doesNotThrowAnyException();
+	}
+
+	private OutboxTableCheck check(String prefix) {
+		return new OutboxTableCheck(fixture().dataSource(),
+				prefix.isEmpty() ? fixture().tables() : new OutboxTables(prefix));
+	}
+
+	private OutboxOperations operations() {
+		return new OutboxOperations(fixture().dataSource(), fixture().tables());
+	}
+
+	private JdbcDeadEvents deadEvents() {
+		return new JdbcDeadEvents(fixture().dataSource(), fixture().tables());
+	}
+
+	private TopicControl control() {
+		return new JdbcTopicControl(fixture().dataSource(), fixture().tables());
+	}
+
+	private String dead() {
+		return fixture().tables().dead();
+	}
+
+	/**
+	 * Appends events that become dead.
+	 */
+	private List<UUID> bury(String... types) {
+		NewEvent[] events = List.of(types).stream().map(EventTableSteps::unordered).toArray(NewEvent[]::new);
+		append(events);
+		table().bury(failures(claim(), "refused"));
+		return List.of(events).stream().map((event) -> event.event().id()).toList();
+	}
+
+	/**
+	 * Makes all dead events older.
+	 */
+	private void age(Duration by) {
+		template().update("update " + dead() + " set died_at = " + fixture().database().millisFromNow(),
+				-by.toMillis());
+	}
+
+	private Object parameter(UUID id) {
+		return fixture().database().parameter(id);
+	}
+
+}

@@ -1,0 +1,32 @@
+package dev.idempotent.work;
+
+import java.time.Duration;
+import java.util.Collections;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Backoff}.
+ */
+class BackoffTests {
+
+	private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
+
+	@ParameterizedTest
+	@CsvSource({ "1, 100", "2, 200", "6, 3200", "7, 5000", "1000000000000, 5000" })
+	void doublesEachWaitUpToTheLongest(long failures, long limit) {
+		for (int i = 0; i < 100; i++) {
+			assertThat(this.backoff.after(failures)).isBetween(Duration.ofMillis(limit / 2), Duration.ofMillis(limit));
+		}
+	}
+
+	@Test
+	void spreadsThoseThatFailTogether() {
+		assertThat(Collections.nCopies(100, 5L).stream().map(this.backoff::after).distinct()).hasSizeGreaterThan(10);
+	}
+
+}
