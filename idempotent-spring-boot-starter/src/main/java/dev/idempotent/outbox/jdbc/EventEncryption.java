@@ -13,7 +13,6 @@ import dev.idempotent.encryption.PayloadCipherException.Reason;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,35 +66,30 @@ final class EventEncryption {
 	/**
 	 * Returns an event as it is delivered, or with the reason why it cannot be.
 	 */
-	Claim decrypt(Claim claim) {
-		SerializedEvent event = claim.event();
-		if (claim.undeliverable() != null) {
-			return claim;
+	EventRow decrypt(EventRow row) {
+		SerializedEvent event = row.event();
+		if (row.unreadable() != null) {
+			return row;
 		}
 		if (!isMarked(event)) {
-			return this.readPlaintext ? claim : because(claim, new Outcome.Reject(
+			return this.readPlaintext ? row : new EventRow(event, new Outcome.Reject(
 					"The payload is not encrypted, and idempotent.encryption.read-plaintext is false"));
 		}
 		Map<String, String> headers = unmarked(event);
 		try {
-			return new Claim(claim.lane(), with(event, decrypt(event.payload(), context(event, headers)), headers),
-					null);
+			return new EventRow(with(event, decrypt(event.payload(), context(event, headers)), headers), null);
 		}
 		catch (PayloadCipherException ex) {
 			String reason = CANNOT + ex.getMessage();
-			return because(claim, (ex.reason() == Reason.KEY_UNAVAILABLE) ? new Outcome.Retry(reason, null)
+			return new EventRow(event, (ex.reason() == Reason.KEY_UNAVAILABLE) ? new Outcome.Retry(reason, null)
 					: new Outcome.Reject(reason));
 		}
 		catch (RuntimeException ex) {
 			// Its message could contain data.
 			logger.debug("A payload could not be decrypted", ex);
-			return because(claim,
+			return new EventRow(event,
 					new Outcome.Retry(CANNOT + "the cipher failed with " + ex.getClass().getName(), null));
 		}
-	}
-
-	private static Claim because(Claim claim, Outcome reason) {
-		return new Claim(claim.lane(), claim.event(), reason);
 	}
 
 	private byte[] decrypt(byte[] encrypted, byte[] context) {

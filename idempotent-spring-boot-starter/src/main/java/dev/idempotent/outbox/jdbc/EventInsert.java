@@ -50,9 +50,8 @@ final class EventInsert {
 	 */
 	EventInsert(Database database, String table, boolean delayed) {
 		this.database = database;
-		this.into = "insert into " + table + " (lane, " + EventColumns.NAMES + (delayed ? ", due_at" : "")
-				+ ") values ";
-		this.row = "(?, " + EventColumns.PARAMETERS + (delayed ? ", " + database.millisFromNow() : "") + ")";
+		this.into = "insert into " + table + " (lane, " + EventRow.COLUMNS + (delayed ? ", due_at" : "") + ") values ";
+		this.row = "(?, " + EventRow.PARAMETERS + (delayed ? ", " + database.millisFromNow() : "") + ")";
 		this.select = "select id, event_id from " + table + " where id >= ? and event_id in (";
 	}
 
@@ -139,7 +138,7 @@ final class EventInsert {
 			List<@Nullable Object> parameters = new ArrayList<>();
 			for (NewRow each : rows) {
 				parameters.add(each.lane());
-				EventColumns.addTo(parameters, each.event(), this.database);
+				EventRow.addTo(parameters, each.event(), this.database);
 				if (each.delayMillis() > 0) {
 					parameters.add(each.delayMillis());
 				}

@@ -201,7 +201,7 @@ public class EventTable {
 		if (heads.isEmpty()) {
 			return List.of();
 		}
-		String columns = "lane, id, attempts, " + EventColumns.NAMES.replace("payload",
+		String columns = "lane, id, attempts, " + EventRow.COLUMNS.replace("payload",
 				"case when attempts > %d then null else payload end as payload".formatted(attempts));
 		List<Claim> claims;
 		if (this.database.kind() == Database.POSTGRESQL) {
@@ -213,9 +213,17 @@ public class EventTable {
 		}
 		// Without a connection: a cipher may need time, or one of its own.
 		return claims.stream()
-			.map((claim) -> (claim.attempts() <= attempts) ? this.encryption.decrypt(claim) : claim)
+			.map((claim) -> (claim.attempts() <= attempts) ? decrypt(claim) : claim)
 			.sorted(ORDER)
 			.toList();
+	}
+
+	private Claim decrypt(Claim claim) {
+		return Claim.of(claim.lane(), this.encryption.decrypt(new EventRow(claim.event(), claim.undeliverable())));
+	}
+
+	private static Claim claim(ResultSet row, int number) throws SQLException {
+		return Claim.of(row.getLong("lane"), EventRow.of(row));
 	}
 
 	private List<Claim> claimAtOnce(List<Head> heads, Duration lease, String columns) {
@@ -225,7 +233,7 @@ public class EventTable {
 				+ (reads ? columns : "id");
 		List<Long[]> rows = List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts));
 		if (reads) {
-			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventColumns::read));
+			return this.database.runAtOnce(sql, rows, (statement) -> read(statement, EventTable::claim));
 		}
 		Set<Long> claimed = new HashSet<>(
 				this.database.runAtOnce(sql, rows, (statement) -> read(statement, (row, number) -> row.getLong("id"))));
@@ -279,13 +287,13 @@ public class EventTable {
 				+ " e where e.lane = %s and e.id = %s and e.attempts = %s";
 		if (this.database.kind() != Database.POSTGRESQL) {
 			return union(heads, sql.formatted("?", "?", "?"),
-					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventColumns::read);
+					(head) -> List.of(head.lane(), head.id(), head.attempts() + 1), EventTable::claim);
 		}
 		return this.database.runAtOnce(
 				"select r.* from unnest(?::bigint[], ?::bigint[], ?::bigint[]) c(lane, id, attempts) cross join lateral ("
 						+ sql.formatted("c.lane", "c.id", "c.attempts + 1") + " limit 1) r",
 				List.of(longs(heads, Head::lane), longs(heads, Head::id), longs(heads, Head::attempts)),
-				(statement) -> read(statement, EventColumns::read));
+				(statement) -> read(statement, EventTable::claim));
 	}
 
 	/**
@@ -404,8 +412,8 @@ public class EventTable {
 	static void toDead(Connection connection, OutboxTables tables, long lane, long id) {
 		Statements.update(connection,
 				"insert into " + tables.dead() + " (lane, sequence, attempts, created_at, last_error, "
-						+ EventColumns.NAMES + ") select lane, id, attempts, created_at, last_error, "
-						+ EventColumns.NAMES + " from " + tables.event() + " where lane = ? and id = ?",
+						+ EventRow.COLUMNS + ") select lane, id, attempts, created_at, last_error, " + EventRow.COLUMNS
+						+ " from " + tables.event() + " where lane = ? and id = ?",
 				lane, id);
 		Statements.update(connection, "delete from " + tables.event() + " where lane = ? and id = ?", lane, id);
 	}
@@ -431,8 +439,8 @@ public class EventTable {
 	private List<Row> moveDelayed(Connection connection, List<Row> delayed) {
 		String ids = " where id" + OutboxTables.in(delayed.stream().map(Row::id).toList());
 		Statements.update(connection,
-				"insert into " + this.tables.event() + " (lane, created_at, " + EventColumns.NAMES
-						+ ") select lane, due_at, " + EventColumns.NAMES + " from " + this.tables.delayed() + ids
+				"insert into " + this.tables.event() + " (lane, created_at, " + EventRow.COLUMNS
+						+ ") select lane, due_at, " + EventRow.COLUMNS + " from " + this.tables.delayed() + ids
 						+ " order by due_at, id");
 		Statements.update(connection, "delete from " + this.tables.delayed() + ids);
 		return Statements.query(connection,
@@ -584,6 +592,10 @@ public class EventTable {
 	 * stored, or {@code null} if it can
 	 */
 	public record Claim(long lane, SerializedEvent event, @Nullable Outcome undeliverable) {
+
+		static Claim of(long lane, EventRow row) {
+			return new Claim(lane, row.event(), row.unreadable());
+		}
 
 		long id() {
 			return this.event.sequence();

@@ -79,8 +79,8 @@ public final class JdbcDeadEvents implements DeadEvents {
 
 	private void toEvents(Connection connection, String id, String sequence, List<Long> rows) {
 		Statements.update(connection,
-				"insert into " + this.tables.event() + " (" + id + "lane, " + EventColumns.NAMES + ") select "
-						+ sequence + "lane, " + EventColumns.NAMES + " from " + this.tables.dead() + " where id"
+				"insert into " + this.tables.event() + " (" + id + "lane, " + EventRow.COLUMNS + ") select " + sequence
+						+ "lane, " + EventRow.COLUMNS + " from " + this.tables.dead() + " where id"
 						+ OutboxTables.in(rows) + " order by id");
 		delete(connection, rows);
 	}

@@ -153,7 +153,7 @@ public final class OutboxTableCheck {
 	 * Selects no rows from each table.
 	 */
 	private boolean hasTables(Connection connection) {
-		String event = "lane, id, created_at, " + EventColumns.NAMES;
+		String event = "lane, id, created_at, " + EventRow.COLUMNS;
 		Map<String, String> all = new HashMap<>(Map.of(this.tables.event(), event + ", attempts, due_at, last_error",
 				this.tables.delayed(), event + ", due_at", this.tables.dead(),
 				event + ", sequence, attempts, last_error, died_at", this.tables.control(), "topic, paused_at"));

@@ -361,8 +361,8 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		assertThat(operations().summary())
 			.isEqualTo(new OutboxSummary(new EventCount(2, true), new EventCount(1, true)));
 		for (int i = 0; i < 13; i++) {
-			template().update("insert into " + fixture().tables().delayed() + " (lane, due_at, " + EventColumns.NAMES
-					+ ") select lane, due_at, " + EventColumns.NAMES + " from " + fixture().tables().delayed());
+			template().update("insert into " + fixture().tables().delayed() + " (lane, due_at, " + EventRow.COLUMNS
+					+ ") select lane, due_at, " + EventRow.COLUMNS + " from " + fixture().tables().delayed());
 		}
 		assertThat(operations().summary().delayed()).isEqualTo(new EventCount(10_000, false));
 	}

@@ -10,22 +10,25 @@ import java.util.UUID;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.outbox.Outcome;
 import dev.idempotent.outbox.SerializedEvent;
-import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The columns that an event has in each table, in one list for inserts, reads and moves.
- * The state of a delivery is not among them.
+ * An event as it is read from a row, and the columns that an event has in each table, in
+ * one list for inserts, reads and moves. The state of a delivery is not among them.
+ *
+ * @param event the event, without its unreadable parts
+ * @param unreadable the outcome of an event that cannot be delivered, or {@code null} if
+ * it can
  */
-final class EventColumns {
+record EventRow(SerializedEvent event, @Nullable Outcome unreadable) {
 
-	static final String NAMES = "event_id, topic, event_key, type, content_type, payload, headers";
+	static final String COLUMNS = "event_id, topic, event_key, type, content_type, payload, headers";
 
 	/**
-	 * As many parameters as {@link #NAMES}.
+	 * As many parameters as {@link #COLUMNS}.
 	 */
 	static final String PARAMETERS = "?, ?, ?, ?, ?, ?, ?";
 
@@ -36,11 +39,8 @@ final class EventColumns {
 	private static final TypeReference<LinkedHashMap<String, String>> STRINGS = new TypeReference<>() {
 	};
 
-	private EventColumns() {
-	}
-
 	/**
-	 * Adds the values of {@link #NAMES}.
+	 * Adds the values of {@link #COLUMNS}.
 	 */
 	static void addTo(List<@Nullable Object> parameters, SerializedEvent event, Database database) {
 		Map<String, String> headers = new LinkedHashMap<>(event.storedHeaders());
@@ -55,10 +55,9 @@ final class EventColumns {
 	}
 
 	/**
-	 * Reads a claimed row, without the parts of its event that are unreadable.
-	 * @param number of the row in the result
+	 * Reads {@link #COLUMNS}, the id and the attempts.
 	 */
-	static Claim read(ResultSet row, int number) throws SQLException {
+	static EventRow of(ResultSet row) throws SQLException {
 		UUID id = id(row.getString("event_id"));
 		byte[] payload = row.getBytes("payload");
 		Map<String, String> headers = headers(row.getString("headers"));
@@ -67,7 +66,7 @@ final class EventColumns {
 		SerializedEvent event = new SerializedEvent((id != null) ? id : NO_ID, row.getLong("id"),
 				row.getString("topic"), row.getString("event_key"), row.getString("type"),
 				(payload != null) ? payload : new byte[0], all, row.getInt("attempts"));
-		return new Claim(row.getLong("lane"), event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
+		return new EventRow(event, (id == null) ? new Outcome.Reject("Its event_id is not a UUID")
 				: (headers == null) ? new Outcome.Reject("Its headers are not a JSON object of strings") : null);
 	}
 
