@@ -1,5 +1,6 @@
 package dev.idempotent.encryption;
 
+import dev.idempotent.encryption.PayloadCipherException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,5 +16,31 @@ public record PayloadEncryption(@Nullable PayloadCipher cipher, boolean readPlai
 	 * Nothing is encrypted.
 	 */
 	public static final PayloadEncryption NONE = new PayloadEncryption(null, true);
+
+	/**
+	 * Decrypts what was stored encrypted.
+	 * @param encrypted what the cipher of an instance has returned
+	 * @param context the context that was given to the cipher
+	 * @return the data
+	 * @throws PayloadCipherException if it cannot be decrypted, also if there is no
+	 * cipher or it fails otherwise: another instance may succeed
+	 */
+	public byte[] decrypt(byte[] encrypted, byte[] context) {
+		if (this.cipher == null) {
+			throw new PayloadCipherException(Reason.KEY_UNAVAILABLE,
+					"this application has no key. Set idempotent.encryption.keys", null);
+		}
+		try {
+			return this.cipher.decrypt(encrypted, context);
+		}
+		catch (PayloadCipherException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			// Its message could contain data.
+			throw new PayloadCipherException(Reason.KEY_UNAVAILABLE,
+					"the cipher has failed with " + ex.getClass().getName(), ex);
+		}
+	}
 
 }

@@ -1,6 +1,9 @@
 package dev.idempotent.jdbc;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -10,12 +13,22 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The connection of the calling thread: whether it is in a transaction, and statements on
  * it. Begins no transactions.
  */
 public final class TransactionInspector extends DataSourceTransactionManager {
+
+	/**
+	 * The interface of the driver, without a dependency on the driver.
+	 */
+	private static final @Nullable Class<?> POSTGRESQL = find("org.postgresql.core.BaseConnection");
+
+	private static final @Nullable Method POSTGRESQL_STATE = (POSTGRESQL != null)
+			? ReflectionUtils.findMethod(POSTGRESQL, "getTransactionState") : null;
 
 	private final DataSource target;
 
@@ -65,6 +78,33 @@ public final class TransactionInspector extends DataSourceTransactionManager {
 		finally {
 			DataSourceUtils.releaseConnection(connection, target);
 		}
+	}
+
+	/**
+	 * Returns whether PostgreSQL will commit: it answers the commit of a transaction in
+	 * which a statement has failed with a rollback, which its driver does not report. The
+	 * driver knows; behind a proxy that hides it, a statement finds out.
+	 * @param connection a connection to PostgreSQL
+	 * @return {@code false} if the transaction has failed, or the connection
+	 */
+	public static boolean canCommit(Connection connection) {
+		try {
+			if (POSTGRESQL != null && POSTGRESQL_STATE != null && connection.isWrapperFor(POSTGRESQL)) {
+				Object state = ReflectionUtils.invokeMethod(POSTGRESQL_STATE, connection.unwrap(POSTGRESQL));
+				return state != null && !"FAILED".equals(state.toString());
+			}
+			try (Statement statement = connection.createStatement()) {
+				return statement.execute("select 1");
+			}
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	private static @Nullable Class<?> find(String name) {
+		return ClassUtils.isPresent(name, TransactionInspector.class.getClassLoader())
+				? ClassUtils.resolveClassName(name, TransactionInspector.class.getClassLoader()) : null;
 	}
 
 }

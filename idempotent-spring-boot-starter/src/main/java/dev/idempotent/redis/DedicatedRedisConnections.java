@@ -124,13 +124,7 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 		return connect(this.timeout);
 	}
 
-	/**
-	 * Connects.
-	 * @param wait the longest wait
-	 * @return a connection to be closed after use
-	 * @throws RedisException if connecting fails or times out
-	 */
-	public DedicatedRedisConnection connect(Duration wait) {
+	private DedicatedRedisConnection connect(Duration wait) {
 		CompletableFuture<DedicatedRedisConnection> opening = open();
 		boolean opened = false;
 		try {
@@ -173,12 +167,22 @@ public final class DedicatedRedisConnections implements AutoCloseable {
 	 * @throws RedisException if connecting fails or times out
 	 */
 	public DedicatedRedisConnection borrow() {
+		return borrow(this.timeout);
+	}
+
+	/**
+	 * Returns an idle connection that another caller has used, or connects.
+	 * @param wait the longest wait
+	 * @return a connection for {@link #giveBack}
+	 * @throws RedisException if connecting fails or times out
+	 */
+	public DedicatedRedisConnection borrow(Duration wait) {
 		DedicatedRedisConnection kept = this.idle.poll();
 		while (kept != null && !kept.isOpen()) {
 			kept.close();
 			kept = this.idle.poll();
 		}
-		return (kept != null) ? kept : connect();
+		return (kept != null) ? kept : connect(wait);
 	}
 
 	/**

@@ -170,9 +170,6 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	@Override
 	public void close() {
-		if (this.inspector != null) {
-			this.inspector.close();
-		}
 		if (this.connections != null) {
 			this.connections.close();
 		}

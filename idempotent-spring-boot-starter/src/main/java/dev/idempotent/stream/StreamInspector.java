@@ -7,15 +7,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.redis.ErrorReply;
 import dev.idempotent.stream.StreamInspector.GroupMember;
-import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -42,10 +44,6 @@ public final class StreamInspector {
 
 	private final DedicatedRedisConnections connections;
 
-	private @Nullable DedicatedRedisConnection connection;
-
-	private boolean closed;
-
 	StreamInspector(List<Subscription> subscriptions, DedicatedRedisConnections connections) {
 		this.subscriptions = subscriptions;
 		this.connections = connections;
@@ -55,25 +53,19 @@ public final class StreamInspector {
 	 * Reads the backlogs with one command per stream; waits for up to two seconds.
 	 * @return without the groups whose backlog is not known
 	 */
-	public synchronized Map<ConsumerGroup, GroupBacklog> backlogs() {
-		if (this.closed) {
-			return Map.of();
-		}
+	public Map<ConsumerGroup, GroupBacklog> backlogs() {
 		try {
-			if (this.connection == null || !this.connection.isOpen()) {
-				disconnect();
-				this.connection = this.connections.connect(QUICK);
+			DedicatedRedisConnection connection = this.connections.borrow(QUICK);
+			Inquiry inquiry = new Inquiry(connection, QUICK);
+			try {
+				return backlogs(inquiry);
 			}
-			Inquiry inquiry = new Inquiry(this.connection, QUICK);
-			Map<ConsumerGroup, GroupBacklog> backlogs = backlogs(inquiry);
-			if (inquiry.isConnectionBroken()) {
-				disconnect();
+			finally {
+				this.connections.giveBack(connection, !inquiry.isConnectionBroken());
 			}
-			return backlogs;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The backlogs of the streams could not be read", ex);
-			disconnect();
 			return Map.of();
 		}
 	}
@@ -85,9 +77,10 @@ public final class StreamInspector {
 	 */
 	public List<GroupDetails> details() {
 		Duration timeout = this.connections.timeout();
-		try (DedicatedRedisConnection own = this.connections.connect(timeout)) {
-			Inquiry inquiry = new Inquiry(own, timeout);
-			List<Inquired> inquired = this.subscriptions.stream().map((each) -> new Inquired(inquiry, each)).toList();
+		try (DedicatedRedisConnection own = this.connections.connect()) {
+			List<Inquired> inquired = this.subscriptions.stream()
+				.map((each) -> new Inquired(new Inquiry(own, timeout), each))
+				.toList();
 			return inquired.stream().map(Inquired::details).toList();
 		}
 		catch (RuntimeException ex) {
@@ -96,28 +89,13 @@ public final class StreamInspector {
 		}
 	}
 
-	/**
-	 * Forgets the connection, which the container closes with all others.
-	 */
-	synchronized void close() {
-		this.closed = true;
-		this.connection = null;
-	}
-
-	private void disconnect() {
-		if (this.connection != null) {
-			this.connections.discard(this.connection);
-			this.connection = null;
-		}
-	}
-
 	private Map<ConsumerGroup, GroupBacklog> backlogs(Inquiry inquiry) {
-		Map<String, Inquiry.Reply<List<Object>>> replies = new LinkedHashMap<>();
+		Map<String, Future<List<Object>>> replies = new LinkedHashMap<>();
 		this.subscriptions.forEach((each) -> replies.computeIfAbsent(each.stream(),
 				(stream) -> inquiry.send((redis) -> redis.xinfoGroups(Entry.bytes(stream)))));
 		Map<ConsumerGroup, GroupBacklog> backlogs = new HashMap<>();
 		for (Subscription each : this.subscriptions) {
-			List<Object> groups = Objects.requireNonNull(replies.get(each.stream())).await();
+			List<Object> groups = inquiry.await(Objects.requireNonNull(replies.get(each.stream())));
 			GroupBacklog backlog = (groups != null) ? GroupBacklog.of(groups, each.group()) : null;
 			if (backlog != null) {
 				backlogs.put(each.consumerGroup(), backlog);
@@ -138,17 +116,20 @@ public final class StreamInspector {
 
 		private final Subscription subscription;
 
-		private final Inquiry.Reply<List<Object>> groups;
+		private final Inquiry inquiry;
 
-		private final Inquiry.Reply<List<Object>> consumers;
+		private final Future<List<Object>> groups;
 
-		private final Inquiry.Reply<Long> length;
+		private final Future<List<Object>> consumers;
 
-		private final Inquiry.Reply<Long> deadLength;
+		private final Future<Long> length;
+
+		private final Future<Long> deadLength;
 
 		Inquired(Inquiry inquiry, Subscription subscription) {
 			byte[] stream = Entry.bytes(subscription.stream());
 			this.subscription = subscription;
+			this.inquiry = inquiry;
 			this.groups = inquiry.send((redis) -> redis.xinfoGroups(stream));
 			this.consumers = inquiry.send((redis) -> redis.xinfoConsumers(stream, Entry.bytes(subscription.group())));
 			this.length = inquiry.send((redis) -> redis.xlen(stream));
@@ -156,19 +137,13 @@ public final class StreamInspector {
 		}
 
 		GroupDetails details() {
-			List<Object> found = this.groups.await();
+			List<Object> found = this.inquiry.await(this.groups);
 			GroupBacklog backlog = (found != null) ? GroupBacklog.of(found, this.subscription.group()) : null;
-			return new GroupDetails(this.subscription.consumerGroup(), this.subscription.concurrency(),
-					this.length.await(), backlog, members(this.consumers.await()), this.subscription.deadStream(),
-					this.deadLength.await(), problem());
-		}
-
-		private @Nullable String problem() {
-			return Stream.of(this.groups, this.consumers, this.length, this.deadLength)
-				.map(Inquiry.Reply::problem)
-				.filter(Objects::nonNull)
-				.findFirst()
-				.orElse(null);
+			List<GroupMember> members = members(this.inquiry.await(this.consumers));
+			Long entries = this.inquiry.await(this.length);
+			Long deadEntries = this.inquiry.await(this.deadLength);
+			return new GroupDetails(this.subscription.consumerGroup(), this.subscription.concurrency(), entries,
+					backlog, members, this.subscription.deadStream(), deadEntries, this.inquiry.problem());
 		}
 
 		private static List<GroupMember> members(@Nullable List<Object> reply) {
@@ -191,11 +166,11 @@ public final class StreamInspector {
 
 		static final String NO_REPLY = "Redis did not respond";
 
-		private static final Logger logger = LoggerFactory.getLogger(Inquiry.class);
-
 		private final DedicatedRedisConnection connection;
 
 		private final long deadline;
+
+		private @Nullable String problem;
 
 		private boolean broken;
 
@@ -204,13 +179,51 @@ public final class StreamInspector {
 			this.deadline = System.nanoTime() + timeout.toNanos();
 		}
 
-		<T> Reply<T> send(Function<RedisClusterAsyncCommands<byte[], byte[]>, RedisFuture<T>> command) {
+		<T> Future<T> send(Function<RedisClusterAsyncCommands<byte[], byte[]>, RedisFuture<T>> command) {
 			try {
-				return new Reply<>(command.apply(this.connection.commands()));
+				return command.apply(this.connection.commands());
 			}
 			catch (RuntimeException ex) {
-				return new Reply<>(problemOf(ex));
+				return CompletableFuture.failedFuture(ex);
 			}
+		}
+
+		/**
+		 * Waits for a reply until the deadline.
+		 * @return {@code null} if there is a {@linkplain #problem problem}
+		 */
+		<T> @Nullable T await(Future<T> reply) {
+			try {
+				return reply.get(Math.max(1, this.deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+			}
+			catch (ExecutionException ex) {
+				failed((ex.getCause() != null) ? ex.getCause() : ex);
+			}
+			catch (TimeoutException ex) {
+				failed(ex);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				failed(ex);
+			}
+			return null;
+		}
+
+		private void failed(Throwable failure) {
+			logger.debug("The state of a stream could not be read", failure);
+			boolean rejected = failure instanceof RedisCommandExecutionException;
+			this.broken |= !rejected || ErrorReply.requiresReconnect(failure);
+			if (this.problem == null) {
+				this.problem = rejected ? String.valueOf(failure.getMessage()) : NO_REPLY;
+			}
+		}
+
+		/**
+		 * Why the first of the missing replies is missing.
+		 * @return {@code null} if there are all
+		 */
+		@Nullable String problem() {
+			return this.problem;
 		}
 
 		/**
@@ -218,59 +231,6 @@ public final class StreamInspector {
 		 */
 		boolean isConnectionBroken() {
 			return this.broken;
-		}
-
-		private String problemOf(RuntimeException failure) {
-			logger.debug("The state of a stream could not be read", failure);
-			boolean rejected = failure instanceof RedisCommandExecutionException;
-			this.broken |= !rejected || ErrorReply.requiresReconnect(failure);
-			return rejected ? String.valueOf(failure.getMessage()) : NO_REPLY;
-		}
-
-		/**
-		 * The reply to one command.
-		 */
-		final class Reply<T> {
-
-			private final @Nullable RedisFuture<T> future;
-
-			private @Nullable String problem;
-
-			private Reply(RedisFuture<T> future) {
-				this.future = future;
-			}
-
-			private Reply(String problem) {
-				this.future = null;
-				this.problem = problem;
-			}
-
-			/**
-			 * Waits until the deadline.
-			 * @return {@code null} if there is a {@linkplain #problem problem}
-			 */
-			@Nullable T await() {
-				if (this.future == null || this.problem != null) {
-					return null;
-				}
-				try {
-					long left = Math.max(1, Inquiry.this.deadline - System.nanoTime());
-					return LettuceFutures.awaitOrCancel(this.future, left, TimeUnit.NANOSECONDS);
-				}
-				catch (RuntimeException ex) {
-					this.problem = problemOf(ex);
-					return null;
-				}
-			}
-
-			/**
-			 * Why there is no reply.
-			 * @return {@code null} if there is one
-			 */
-			@Nullable String problem() {
-				return this.problem;
-			}
-
 		}
 
 	}

@@ -6,7 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import dev.idempotent.redis.DedicatedRedisConnection;
 import dev.idempotent.redis.DedicatedRedisConnections;
 import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
@@ -29,27 +28,28 @@ final class WorkerGroup {
 
 	private final Workers renewals = new Workers(true);
 
-	private final PendingEntryRenewal renewal;
+	private final List<Worker> all = new ArrayList<>();
+
+	private final DedicatedRedisConnections connections;
 
 	private final StreamOutages outages = new StreamOutages();
 
 	WorkerGroup(DedicatedRedisConnections connections, List<Subscription> subscriptions, Duration minIdleTime,
 			int maxDeliveries, RedeliveryPolicy redelivery, EntryObservers observers) {
-		List<Worker> all = new ArrayList<>();
+		this.connections = connections;
 		for (Subscription subscription : subscriptions) {
 			for (int i = 0; i < subscription.concurrency(); i++) {
 				Worker worker = new Worker(subscription, connections,
 						new EntryDelivery(subscription, minIdleTime, maxDeliveries, redelivery, observers), minIdleTime,
 						this.outages, this.workers);
-				all.add(worker);
+				this.all.add(worker);
 				this.workers.start("stream-" + subscription.stream() + "-" + (i + 1), worker::run, worker::recover);
 			}
 		}
-		this.renewal = new PendingEntryRenewal(all, connections);
 		Duration period = minIdleTime.dividedBy(3);
 		this.renewals.start("stream-renewal", () -> {
 			this.renewals.pause(period);
-			this.renewal.run();
+			renew();
 		}, (failure) -> logger.error("The entries in progress could not be renewed", failure));
 	}
 
@@ -63,63 +63,35 @@ final class WorkerGroup {
 	void stop() {
 		boolean unusedWorkers = this.workers.stop(MAX_STOP);
 		boolean unusedRenewals = this.renewals.stop(MAX_STOP);
-		this.renewal.discard();
 	}
 
 	/**
 	 * Resets the idle time of entries that are being processed, so that no other consumer
-	 * claims them, however long processing takes.
+	 * claims them, however long processing takes. A stream whose group is missing or
+	 * whose shard is unavailable is skipped after its first failure, so that it does not
+	 * delay the other streams.
 	 */
-	private static final class PendingEntryRenewal {
-
-		private final List<Worker> workers;
-
-		private final DedicatedRedisConnections connections;
-
-		private @Nullable DedicatedRedisConnection connection;
-
-		PendingEntryRenewal(List<Worker> workers, DedicatedRedisConnections connections) {
-			this.workers = workers;
-			this.connections = connections;
-		}
-
-		/**
-		 * Renews the current entry of every worker. A stream whose group is missing or
-		 * whose shard is unavailable is skipped after its first failure, so that it does
-		 * not delay the other streams.
-		 */
-		void run() {
-			Set<String> failed = new HashSet<>();
-			for (Worker worker : this.workers) {
-				if (!failed.contains(worker.stream()) && !isRenewed(worker)) {
-					failed.add(worker.stream());
-				}
+	private void renew() {
+		Set<String> failed = new HashSet<>();
+		for (Worker worker : this.all) {
+			if (!failed.contains(worker.stream()) && !isRenewed(worker)) {
+				failed.add(worker.stream());
 			}
 		}
+	}
 
-		private boolean isRenewed(Worker worker) {
-			try {
-				if (this.connection == null || !this.connection.isOpen()) {
-					this.connection = this.connections.connect();
-				}
-				worker.renew(this.connection);
+	private boolean isRenewed(Worker worker) {
+		try {
+			return this.connections.use((connection) -> {
+				worker.renew(connection);
 				return true;
-			}
-			catch (RuntimeException | Error ex) {
-				// The worker itself reports the outage.
-				logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
-				discard();
-				return false;
-			}
+			});
 		}
-
-		void discard() {
-			if (this.connection != null) {
-				this.connections.discard(this.connection);
-				this.connection = null;
-			}
+		catch (RuntimeException | Error ex) {
+			// The worker itself reports the outage.
+			logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
+			return false;
 		}
-
 	}
 
 }

@@ -8,6 +8,7 @@ import dev.idempotent.idempotency.KeySource;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;
 import dev.idempotent.test.InMemoryIdempotencyStore;
 import dev.idempotent.testing.ClassPathWithout;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,6 +70,7 @@ class OptionalLibrariesTests {
 		});
 	}
 
+	@Tag("long")
 	@Test
 	void worksWithoutOAuth() {
 		start("org.springframework.security.oauth2").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
@@ -124,11 +126,13 @@ class OptionalLibrariesTests {
 		start(library).run((context) -> assertThat(context).hasBean("idempotencyFilter").doesNotHaveBean(absent));
 	}
 
+	@Tag("long")
 	@Test
 	void worksWithoutContextPropagation() {
 		start("io.micrometer.context").run((context) -> assertThat(context).hasBean("idempotencyFilter"));
 	}
 
+	@Tag("long")
 	@ParameterizedTest
 	@ValueSource(strings = { "org.springdoc.core.customizers", "io.swagger" })
 	void worksWithoutSpringdoc(String library) {
@@ -143,6 +147,7 @@ class OptionalLibrariesTests {
 				.doesNotHaveBean("idempotencyOpenApiCustomizer"));
 	}
 
+	@Tag("long")
 	@Test
 	void worksWithoutSpringKafka() {
 		start("org.springframework.kafka").run((context) -> assertThat(context).hasNotFailed()

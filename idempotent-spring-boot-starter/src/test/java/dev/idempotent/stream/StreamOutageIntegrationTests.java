@@ -8,6 +8,7 @@ import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.StallingProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -60,6 +61,7 @@ class StreamOutageIntegrationTests {
 		this.instance.close();
 	}
 
+	@Tag("long")
 	@Test
 	void createsTheGroupAgainWhenRedisRestartsEmptyAndLogsItOnce(CapturedOutput output) {
 		redis.stop();

@@ -3,10 +3,12 @@ package dev.idempotent.token;
 import java.util.List;
 
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Tokens under {@code Guarantee.TRANSACTION} on H2, without Redis.
  */
+@Tag("long")
 class H2TokensIntegrationTests extends TokenRules {
 
 	@Override

@@ -13,6 +13,7 @@ import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.rush.RushPlan.Behaviour;
 import dev.idempotent.sample.rush.RushTally.Promise;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -60,6 +61,7 @@ class RushIntegrationTests {
 		assertThat(JsonPath.<Object>read(done, "$.verdict")).isNull();
 	}
 
+	@Tag("long")
 	@Test
 	void runsFromTheCommandLine(@Autowired Rushes rushes, @Autowired LoggingSystem logging) {
 		ByteArrayOutputStream out = new ByteArrayOutputStream();

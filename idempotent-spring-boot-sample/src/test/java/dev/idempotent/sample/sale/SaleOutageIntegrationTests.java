@@ -8,6 +8,7 @@ import dev.idempotent.sample.ShopClient;
 import dev.idempotent.sample.ShopTest;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
@@ -32,6 +33,7 @@ class SaleOutageIntegrationTests {
 		chaos("restore");
 	}
 
+	@Tag("long")
 	@Test
 	void ordersAndCancelsWithoutRedisButReservesNothing() {
 		this.sale.open(4, 4);

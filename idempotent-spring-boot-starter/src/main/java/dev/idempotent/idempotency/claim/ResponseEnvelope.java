@@ -187,37 +187,26 @@ final class ResponseEnvelope {
 	}
 
 	private byte[] decrypt(IdempotencyKey key, String origin, byte[] encrypted) {
-		PayloadCipher cipher = this.encryption.cipher();
-		if (cipher == null) {
-			throw unavailable(key, "this application has no key. Set idempotent.encryption.keys", null);
-		}
 		try {
-			return cipher.decrypt(encrypted, context(key, origin));
+			return this.encryption.decrypt(encrypted, context(key, origin));
 		}
 		catch (PayloadCipherException ex) {
 			if (ex.reason() == PayloadCipherException.Reason.NOT_AUTHENTIC) {
 				throw new IdempotencyStoreException(
 						"The stored response of key " + key + " cannot be decrypted: " + ex.getMessage(), ex);
 			}
-			throw unavailable(key, ex.getMessage(), ex);
-		}
-		catch (RuntimeException ex) {
-			// Its message could contain data.
-			throw unavailable(key, "the cipher has failed with " + ex.getClass().getName(), ex);
+			throw unavailable(key, ex);
 		}
 	}
 
 	/**
 	 * Another instance may have the key, such as while the encryption is switched on.
 	 */
-	private static IdempotencyStoreUnavailableException unavailable(IdempotencyKey key, @Nullable String reason,
-			@Nullable RuntimeException cause) {
-		String message = "The stored response of key " + key + " cannot be decrypted: " + reason;
+	private static IdempotencyStoreUnavailableException unavailable(IdempotencyKey key, PayloadCipherException cause) {
+		String message = "The stored response of key " + key + " cannot be decrypted: " + cause.getMessage();
 		logger.error(message);
-		if (cause != null) {
-			logger.debug("The stack trace of the failure above", cause);
-		}
-		return new IdempotencyStoreUnavailableException(message, cause);
+		logger.debug("The stack trace of the failure above", cause);
+		return new IdempotencyStoreUnavailableException(message, (cause.getCause() != null) ? cause.getCause() : cause);
 	}
 
 	private static byte[] context(IdempotencyKey key, String origin) {

@@ -1,20 +1,27 @@
 package dev.idempotent.idempotency.jdbc;
 
 import java.lang.reflect.Method;
+import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyClaimLostException;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions;
 import dev.idempotent.idempotency.claim.IdempotencyTransactions.Transaction;
+import dev.idempotent.idempotency.jdbc.IdempotencyRecords.RecordStatements;
+import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.TransactionInspector;
 import dev.idempotent.work.RootCause;
 import org.jspecify.annotations.Nullable;
@@ -97,18 +104,15 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 
 	@Override
 	public boolean isCurrent(@Nullable String epoch) {
-		return epoch != null && this.store.records().isCurrent(epoch);
+		return epoch != null && records().isCurrent(epoch);
 	}
 
 	@Override
 	public Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
 			Duration retention) {
-		if (!TransactionInspector.isBound(this.dataSource)) {
-			throw unbound(this.manager);
-		}
 		try {
-			return TransactionInspector.join(this.dataSource, (connection) -> this.store.records()
-				.claim(connection, key, fingerprint, token, response, retention, this.queue.lockTimeout()));
+			return joined((connection) -> records().claim(connection, key, fingerprint, token, response, retention,
+					this.queue.lockTimeout()));
 		}
 		catch (PessimisticLockingFailureException ex) {
 			return new Claim.Pending(Duration.ZERO);
@@ -154,13 +158,20 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		this.store.verify();
 	}
 
+	private IdempotencyRecords records() {
+		return this.store.records();
+	}
+
 	/**
-	 * The failure of a manager that has begun a transaction on another resource than the
-	 * data source.
+	 * Runs statements on the connection of the transaction. On another one, the record
+	 * would not commit with the work.
 	 */
-	static IllegalTransactionStateException unbound(PlatformTransactionManager manager) {
-		return new IllegalTransactionStateException(manager.getClass().getName()
-				+ " does not open its transactions on the DataSource of the idempotency records");
+	private <T extends @Nullable Object> T joined(Function<Connection, T> verb) {
+		if (!TransactionInspector.isBound(this.dataSource)) {
+			throw new IllegalTransactionStateException(this.manager.getClass().getName()
+					+ " does not open its transactions on the DataSource of the idempotency records");
+		}
+		return TransactionInspector.join(this.dataSource, verb);
 	}
 
 	private boolean joins() {
@@ -211,8 +222,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		if (joined) {
 			requireRecording(key);
 		}
-		JdbcIdempotencyTransaction transaction = new JdbcIdempotencyTransaction(this.manager, open(key, inTest),
-				this.dataSource, this.store.records(), key, fingerprint, token, inTest);
+		RecordTransaction transaction = new RecordTransaction(open(key, inTest), key, fingerprint, token, inTest);
 		boolean claimed = false;
 		try {
 			Transaction claimedTransaction = claim(transaction, key, fingerprint, lease, joined);
@@ -238,7 +248,7 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		}
 	}
 
-	private Transaction claim(JdbcIdempotencyTransaction transaction, IdempotencyKey key, Fingerprint fingerprint,
+	private Transaction claim(RecordTransaction transaction, IdempotencyKey key, Fingerprint fingerprint,
 			Duration lease, boolean joined) {
 		Claim claim;
 		try {
@@ -291,6 +301,221 @@ final class JdbcIdempotencyTransactions implements IdempotencyTransactions {
 		catch (ReflectiveOperationException | LinkageError ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * A transaction of the application's transaction manager that contains the record of
+	 * a key. The record is completed by its last statement: a database may roll back the
+	 * victim of a deadlock while the work continues unaware; a record that is completed
+	 * earlier would not prove that the statements after it were committed. Directly
+	 * before the commit, it looks once more: PostgreSQL rolls back what a later
+	 * synchronization has made fail, and its driver reports a commit.
+	 */
+	private final class RecordTransaction implements Transaction, TransactionSynchronization {
+
+		private final TransactionStatus status;
+
+		private final IdempotencyKey key;
+
+		private final Fingerprint fingerprint;
+
+		private final String token;
+
+		private final boolean provisional;
+
+		private Claim outcome = new Claim.Acquired();
+
+		private @Nullable String epoch;
+
+		/**
+		 * The savepoints since the commit was begun.
+		 */
+		private final List<Object> savepoints = new ArrayList<>();
+
+		/**
+		 * Completes the record; set when the commit begins.
+		 */
+		private Runnable completion = () -> {
+		};
+
+		private boolean undone;
+
+		private boolean confirmed;
+
+		RecordTransaction(TransactionStatus status, IdempotencyKey key, Fingerprint fingerprint, String token,
+				boolean provisional) {
+			this.status = status;
+			this.key = key;
+			this.fingerprint = fingerprint;
+			this.token = token;
+			this.provisional = provisional;
+		}
+
+		/**
+		 * Claims the key on the connection of the transaction.
+		 */
+		Claim claim(Duration lease, Duration lockTimeout) {
+			return joined((connection) -> {
+				RecordStatements statements = records().statements(connection);
+				Claim claim = records().claim(statements, this.key, this.fingerprint, this.token, null, lease,
+						lockTimeout);
+				this.epoch = statements.epoch();
+				return claim;
+			});
+		}
+
+		/**
+		 * Ends with a claim that was not acquired. A transaction of the caller continues.
+		 */
+		RecordTransaction endWith(Claim claim) {
+			this.outcome = claim;
+			if (this.status.isNewTransaction()) {
+				rollback();
+			}
+			else if (!this.status.isCompleted()) {
+				JdbcIdempotencyTransactions.this.manager.commit(this.status);
+			}
+			return this;
+		}
+
+		@Override
+		public Claim outcome() {
+			return this.outcome;
+		}
+
+		@Override
+		public @Nullable String epoch() {
+			return this.epoch;
+		}
+
+		@Override
+		public boolean isProvisional() {
+			return this.provisional;
+		}
+
+		@Override
+		public boolean isRollbackOnly() {
+			return this.status.isRollbackOnly();
+		}
+
+		@Override
+		public void commit(StoredResponse response, Duration retention) {
+			boolean prepared = false;
+			try {
+				this.status.flush();
+				if (this.provisional) {
+					complete(response, retention);
+				}
+				else {
+					completeLast(() -> complete(response, retention));
+				}
+				prepared = true;
+			}
+			finally {
+				if (!prepared) {
+					rollback();
+				}
+			}
+			JdbcIdempotencyTransactions.this.manager.commit(this.status);
+			if (this.status.isNewTransaction() && !isConfirmed()) {
+				throw new IdempotencyClaimLostException(this.key);
+			}
+		}
+
+		@Override
+		public boolean isConfirmed() {
+			return this.provisional || this.confirmed;
+		}
+
+		@Override
+		public void rollback() {
+			if (this.status.isCompleted()) {
+				return;
+			}
+			try {
+				if (this.provisional && !this.status.hasSavepoint() && !this.status.isRollbackOnly()) {
+					leaveToTest();
+				}
+				else {
+					JdbcIdempotencyTransactions.this.manager.rollback(this.status);
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The transaction of key {} could not be rolled back; the database rolls it back when the "
+						+ "connection ends", this.key, ex);
+			}
+		}
+
+		/**
+		 * Without a savepoint, a rollback would mark the transaction of the test as
+		 * rollback-only, so that it could not serve another request.
+		 */
+		private void leaveToTest() {
+			boolean unused = joined((connection) -> records().release(connection, this.key, this.token));
+			JdbcIdempotencyTransactions.this.manager.commit(this.status);
+		}
+
+		/**
+		 * Completes the record before the transaction of this thread commits, or
+		 * immediately if synchronization is not active.
+		 */
+		private void completeLast(Runnable step) {
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				this.completion = step;
+				TransactionSynchronizationManager.registerSynchronization(this);
+			}
+			else {
+				step.run();
+				look();
+			}
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.savepoints.add(savepoint);
+		}
+
+		/**
+		 * Takes note if the transaction was rolled back to a savepoint that is older than
+		 * the record.
+		 */
+		@Override
+		public void savepointRollback(Object savepoint) {
+			this.undone |= this.savepoints.stream().noneMatch((younger) -> younger == savepoint);
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (!this.undone) {
+				this.completion.run();
+				// Behind those that the others have registered until now.
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void beforeCompletion() {
+						look();
+					}
+
+				});
+			}
+		}
+
+		private void look() {
+			this.confirmed = joined(this::canCommit);
+		}
+
+		private boolean canCommit(Connection connection) {
+			return records().statements(connection).sql().database() != Database.POSTGRESQL
+					|| TransactionInspector.canCommit(connection);
+		}
+
+		private void complete(StoredResponse response, Duration retention) {
+			if (!joined((connection) -> records().completeOwn(connection, this.key, this.fingerprint, this.token,
+					response, retention))) {
+				throw new IdempotencyClaimLostException(this.key);
+			}
+		}
+
 	}
 
 }

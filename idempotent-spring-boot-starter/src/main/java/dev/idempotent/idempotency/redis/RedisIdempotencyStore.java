@@ -52,7 +52,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	@Override
 	public Claim claim(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease) {
 		List<?> reply = (List<?>) run(CLAIM, true, key, RedisValue.pending(token, fingerprint), millis(lease));
-		String outcome = outcome(reply);
+		String outcome = IdempotencyRedisConnection.outcome(reply);
 		return switch (outcome) {
 			case "ACQUIRED" -> new Claim.Acquired();
 			case "PENDING" -> new Claim.Pending(remaining(reply));
@@ -81,7 +81,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	@Override
 	public @Nullable StoredKey find(IdempotencyKey key) {
 		List<?> reply = (List<?>) run(FIND, true, key);
-		String outcome = outcome(reply);
+		String outcome = IdempotencyRedisConnection.outcome(reply);
 		return switch (outcome) {
 			case "ABSENT" -> null;
 			case "FOUND" -> found(value(key, reply), remaining(reply));
@@ -110,16 +110,11 @@ public final class RedisIdempotencyStore implements IdempotencyStore {
 	}
 
 	private boolean accepted(LuaScript script, String yes, IdempotencyKey key, byte[]... arguments) {
-		String outcome = outcome(run(script, false, key, arguments));
+		String outcome = IdempotencyRedisConnection.outcome(run(script, false, key, arguments));
 		if (!outcome.equals(yes) && !outcome.equals("REFUSED")) {
 			throw unexpected(key, outcome);
 		}
 		return outcome.equals(yes);
-	}
-
-	static String outcome(Object reply) {
-		byte[] outcome = (byte[]) ((reply instanceof List<?> details) ? details.get(0) : reply);
-		return new String(outcome, StandardCharsets.US_ASCII);
 	}
 
 	private static StoredKey found(RedisValue value, Duration remaining) {

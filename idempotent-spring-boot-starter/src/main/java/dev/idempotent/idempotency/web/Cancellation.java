@@ -99,7 +99,7 @@ record Cancellation(IdempotencyKey key, boolean done, OperationSettings action, 
 	Verdict decide(IdempotencyEngine engine, ProblemTypes problems) {
 		Claim onRecord = engine.completeIfFree(this.action.observed(Kind.HTTP), this.key, ANY,
 				problems.respond(Problem.CANCELLED).encode(), this.action.retention(), this.transactions);
-		if (onRecord instanceof Claim.Pending) {
+		if (onRecord.isPending()) {
 			return Verdict.WAIT;
 		}
 		if (onRecord instanceof Claim.Completed completed) {

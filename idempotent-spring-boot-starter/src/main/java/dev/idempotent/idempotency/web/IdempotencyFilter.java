@@ -183,7 +183,7 @@ public final class IdempotencyFilter implements Filter {
 		if (claim instanceof Claim.Completed completed) {
 			writer.replay(completed.response());
 		}
-		else if (claim instanceof Claim.Pending) {
+		else if (claim.isPending()) {
 			writer.refuse(Problem.IN_PROGRESS);
 		}
 		else if (claim instanceof Claim.Mismatched) {

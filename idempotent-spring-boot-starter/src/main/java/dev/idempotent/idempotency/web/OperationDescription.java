@@ -82,9 +82,22 @@ public record OperationDescription(List<Header> headers, @Nullable String formFi
 
 	private static Set<Problem> problems(Target target, boolean callerRequired) {
 		IdempotentOperation operation = target.operation();
+		boolean derived = operation.keyExpression() != null;
+		boolean sent = !derived && operation.keySource() != KeySource.FINGERPRINT;
 		Set<Problem> problems = EnumSet.of(Problem.REQUEST_MALFORMED, Problem.REQUEST_TOO_LARGE, Problem.IN_PROGRESS,
 				Problem.RESPONSE_NOT_KEPT, Problem.OVERLOADED, Problem.STORE_UNREACHABLE);
-		problems.addAll(keyProblems(target));
+		if (sent) {
+			problems.add(Problem.KEY_MALFORMED);
+		}
+		if (sent || derived) {
+			problems.add(Problem.KEY_MISSING);
+			if (!operation.fingerprinter().ignoresEverything() || target.cancelled() != null) {
+				problems.add(Problem.KEY_REUSED);
+			}
+		}
+		if (sent && operation.keySource() == KeySource.TOKEN) {
+			problems.addAll(Set.of(Problem.TOKEN_REFUSED, Problem.TOKEN_EXPIRED));
+		}
 		if (callerRequired) {
 			problems.add(Problem.CALLER_REQUIRED);
 		}
@@ -93,25 +106,6 @@ public record OperationDescription(List<Header> headers, @Nullable String formFi
 		}
 		if (operation.transactions() != null) {
 			problems.add(Problem.OUTCOME_UNKNOWN);
-		}
-		return problems;
-	}
-
-	private static Set<Problem> keyProblems(Target target) {
-		IdempotentOperation operation = target.operation();
-		boolean derived = operation.keyExpression() != null;
-		Set<Problem> problems = EnumSet.noneOf(Problem.class);
-		if (derived || operation.keySource() != KeySource.FINGERPRINT) {
-			problems.add(Problem.KEY_MISSING);
-			if (!operation.fingerprinter().ignoresEverything() || target.cancelled() != null) {
-				problems.add(Problem.KEY_REUSED);
-			}
-		}
-		if (!derived && operation.keySource() != KeySource.FINGERPRINT) {
-			problems.add(Problem.KEY_MALFORMED);
-		}
-		if (!derived && operation.keySource() == KeySource.TOKEN) {
-			problems.addAll(Set.of(Problem.TOKEN_REFUSED, Problem.TOKEN_EXPIRED));
 		}
 		return problems;
 	}

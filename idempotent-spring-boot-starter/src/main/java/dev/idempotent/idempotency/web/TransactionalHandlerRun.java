@@ -302,7 +302,7 @@ final class TransactionalHandlerRun extends HandlerRun {
 			else if (claim instanceof Claim.Completed completed) {
 				respondInstead(request, buffered).replay(completed.response());
 			}
-			else if (claim instanceof Claim.Pending) {
+			else if (claim.isPending()) {
 				respondInstead(request, buffered).refuse(Problem.IN_PROGRESS);
 			}
 			else if (claim instanceof Claim.Mismatched) {

@@ -55,22 +55,16 @@ class IdempotencyHealthIntegrationTests {
 	}
 
 	@Test
-	void isUpWhileTheStoreResponds() {
+	void isUpWhileTheStoreRespondsAndDownWithoutItAndRevealsNoAddress() {
 		try (WebApplication application = start(LeaseApplication.class)) {
-			Health health = health(application);
-			assertThat(health.getStatus()).isEqualTo(Status.UP);
-			assertThat(health.getDetails()).containsEntry("store", "Redis").doesNotContainKeys("warning", "problem");
-		}
-	}
-
-	@Test
-	void isDownWithoutTheStoreAndRevealsNoAddress() {
-		try (WebApplication application = start(LeaseApplication.class)) {
+			Health up = health(application);
+			assertThat(up.getStatus()).isEqualTo(Status.UP);
+			assertThat(up.getDetails()).containsEntry("store", "Redis").doesNotContainKeys("warning", "problem");
 			stopRedis();
-			Health health = health(application);
-			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat(detail(health, "effect")).contains("get 503");
-			assertThat(health.toString()).doesNotContain(String.valueOf(redis.port()));
+			Health down = health(application);
+			assertThat(down.getStatus()).isEqualTo(Status.DOWN);
+			assertThat(detail(down, "effect")).contains("get 503");
+			assertThat(down.toString()).doesNotContain(String.valueOf(redis.port()));
 		}
 	}
 
@@ -85,9 +79,16 @@ class IdempotencyHealthIntegrationTests {
 	}
 
 	@Test
-	void isUpWithoutTheStoreIfTheDatabaseDecides() {
+	void isDownWithoutTheDatabaseThatDecidesAndUpWithoutTheStore() {
 		try (WebApplication application = start(TransactionApplication.class, WebApplication.WITH_DATABASE,
 				"idempotent.jdbc.initialize-schema=always")) {
+			AwayDatabase database = application.bean(AwayDatabase.class);
+			database.away = true;
+			Health down = health(application);
+			assertThat(down.getStatus()).isEqualTo(Status.DOWN);
+			assertThat(down.getDetails()).containsKey("database");
+			assertThat(down.toString()).doesNotContain("s3cret");
+			database.away = false;
 			stopRedis();
 			Health health = health(application);
 			assertThat(health.getStatus()).isEqualTo(Status.UP);
@@ -109,18 +110,6 @@ class IdempotencyHealthIntegrationTests {
 			IdempotencyEngine engine = application.bean(IdempotencyEngine.class);
 			await().until(() -> engine.running() == 0 && engine.oldestUnsettled().toMillis() > 1);
 			assertThat(health(application).getStatus()).isEqualTo(Status.UP);
-		}
-	}
-
-	@Test
-	void isDownWithoutTheDatabaseThatDecides() {
-		try (WebApplication application = start(TransactionApplication.class, WebApplication.WITH_DATABASE,
-				"idempotent.jdbc.initialize-schema=always")) {
-			application.bean(AwayDatabase.class).away = true;
-			Health health = health(application);
-			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat(health.getDetails()).containsKey("database");
-			assertThat(health.toString()).doesNotContain("s3cret");
 		}
 	}
 

@@ -5,12 +5,14 @@ import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Tests for {@link JdbcIdempotencyStore} with a pool whose connections are neither in
  * auto-commit mode nor READ COMMITTED.
  */
+@Tag("long")
 class SerializableStoreIntegrationTests extends IdempotencyStoreContract {
 
 	@RegisterExtension

@@ -15,6 +15,7 @@ import dev.idempotent.testing.RealRedis;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -57,6 +58,7 @@ class KafkaListenersIntegrationTests {
 		}
 	}
 
+	@Tag("long")
 	@Test
 	void runDuplicatesOnceThoughTwoGroupsTakeThemFromAllPartitions() {
 		for (int i = 0; i < 6; i++) {

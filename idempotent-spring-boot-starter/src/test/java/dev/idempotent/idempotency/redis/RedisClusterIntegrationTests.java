@@ -17,6 +17,7 @@ import dev.idempotent.test.IdempotencyStoreContract;
 import dev.idempotent.testing.RealRedisCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link RedisIdempotencyStore} on a Cluster.
  */
+@Tag("long")
 class RedisClusterIntegrationTests extends IdempotencyStoreContract {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);

@@ -6,18 +6,20 @@ import java.util.stream.Stream;
 
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs the tests of a subclass on Tomcat and on Jetty. The subclass starts its
- * application before each of the two.
+ * Runs the tests of a subclass on Tomcat, and on Jetty with {@code -Plong}. The subclass
+ * starts its application before.
  */
+@Tag("containers")
 @ParameterizedClass
-@ValueSource(strings = { "tomcat", "jetty" })
+@MethodSource("dev.idempotent.idempotency.web.OnTomcatAndJetty#containers")
 public abstract class OnTomcatAndJetty {
 
 	@RegisterExtension
@@ -31,6 +33,10 @@ public abstract class OnTomcatAndJetty {
 	protected String container;
 
 	protected final String key = UUID.randomUUID().toString();
+
+	static Stream<String> containers() {
+		return Stream.of(System.getProperty("test.containers", "tomcat"));
+	}
 
 	/**
 	 * Starts an application with an H2 database of its own.

@@ -14,6 +14,7 @@ import dev.idempotent.testing.StallingProxy;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -61,6 +62,7 @@ class StoreFaultsIntegrationTests {
 		application.bean(Operations.class).reset();
 	}
 
+	@Tag("long")
 	@Test
 	void refusesWithinTheTimeoutWhileRedisIsSilentAndServesTheRetry() {
 		proxy.hold();

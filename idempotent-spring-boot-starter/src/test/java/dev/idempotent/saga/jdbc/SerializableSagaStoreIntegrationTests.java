@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.awaitility.Awaitility.await;
@@ -12,6 +13,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link JdbcSagaStore} on pools of PostgreSQL whose connections have a higher
  * isolation than READ COMMITTED.
  */
+@Tag("long")
 class SerializableSagaStoreIntegrationTests {
 
 	@RegisterExtension

@@ -1,6 +1,7 @@
 package dev.idempotent.idempotency.web.transaction;
 
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -12,6 +13,8 @@ import java.util.stream.Stream;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,29 +33,54 @@ abstract class ConcurrentCancelRules {
 	@RegisterExtension
 	static final RealRedis redis = RealRedis.shared();
 
+	private static final List<WebApplication> instances = new ArrayList<>();
+
+	@SuppressWarnings("NullAway.Init")
+	private WebApplication one;
+
+	@SuppressWarnings("NullAway.Init")
+	private WebApplication other;
+
 	private final String name = "hold-" + UUID.randomUUID();
 
 	private final String key = UUID.randomUUID().toString();
 
 	private final Gate gate = new Gate();
 
+	/**
+	 * Both wait long for a lock.
+	 */
+	@BeforeEach
+	void startOnce() {
+		if (instances.isEmpty()) {
+			instances.add(start("60s"));
+			instances.add(start("60s"));
+		}
+		this.one = instances.get(0);
+		this.other = instances.get(1);
+	}
+
+	@AfterAll
+	static void stop() {
+		instances.forEach(WebApplication::close);
+		instances.clear();
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "gate, 201, 1, 201, 1", "refused-gate, 204, 0, 410, 0" })
 	void waitsForAnActionThatIsNotCommitted(String ending, int status, int releases, int late, int holds)
 			throws Exception {
-		try (WebApplication one = start("60s"); WebApplication other = start("60s")) {
-			one.bean(HoldController.class).holdUpAt(this.gate);
-			CompletableFuture<HttpResponse<byte[]>> acting = act(one, ending);
-			this.gate.awaitEntry();
-			CompletableFuture<HttpResponse<byte[]>> cancelling = cancel(other, "created", "unknown");
-			awaitAWaitingLock(one);
-			this.gate.open();
-			acting.join();
-			assertThat(cancelling.join().statusCode()).isEqualTo(status);
-			assertThat(count(one, HoldController.RELEASED + this.name)).isEqualTo(releases);
-			assertThat(act(other, ending).join().statusCode()).isEqualTo(late);
-			assertThat(count(one, this.name)).isEqualTo(holds);
-		}
+		this.one.bean(HoldController.class).holdUpAt(this.gate);
+		CompletableFuture<HttpResponse<byte[]>> acting = act(this.one, ending);
+		this.gate.awaitEntry();
+		CompletableFuture<HttpResponse<byte[]>> cancelling = cancel(this.other, "created", "unknown");
+		awaitAWaitingLock(this.one);
+		this.gate.open();
+		acting.join();
+		assertThat(cancelling.join().statusCode()).isEqualTo(status);
+		assertThat(count(this.one, HoldController.RELEASED + this.name)).isEqualTo(releases);
+		assertThat(act(this.other, ending).join().statusCode()).isEqualTo(late);
+		assertThat(count(this.one, this.name)).isEqualTo(holds);
 	}
 
 	@Test
@@ -76,17 +104,15 @@ abstract class ConcurrentCancelRules {
 
 	@Test
 	void letsALateActionWaitForItsTombstone() throws Exception {
-		try (WebApplication one = start("60s"); WebApplication other = start("60s")) {
-			one.bean(HoldController.class).holdUpAt(this.gate);
-			CompletableFuture<HttpResponse<byte[]>> cancelling = cancel(one, "gate", "done");
-			this.gate.awaitEntry();
-			CompletableFuture<HttpResponse<byte[]>> acting = act(other, "created");
-			awaitAWaitingLock(one);
-			this.gate.open();
-			assertThat(cancelling.join().statusCode()).isEqualTo(201);
-			assertThat(acting.join().statusCode()).isEqualTo(410);
-			assertThat(count(one, this.name)).isZero();
-		}
+		this.one.bean(HoldController.class).holdUpAt(this.gate);
+		CompletableFuture<HttpResponse<byte[]>> cancelling = cancel(this.one, "gate", "done");
+		this.gate.awaitEntry();
+		CompletableFuture<HttpResponse<byte[]>> acting = act(this.other, "created");
+		awaitAWaitingLock(this.one);
+		this.gate.open();
+		assertThat(cancelling.join().statusCode()).isEqualTo(201);
+		assertThat(acting.join().statusCode()).isEqualTo(410);
+		assertThat(count(this.one, this.name)).isZero();
 	}
 
 	/**
@@ -94,26 +120,24 @@ abstract class ConcurrentCancelRules {
 	 */
 	@Test
 	void leavesNoEffectWhenBothArriveAtOnce() {
-		try (WebApplication one = start("60s"); WebApplication other = start("60s")) {
-			for (int i = 0; i < 30; i++) {
-				String held = this.name + i;
-				List<CompletableFuture<HttpResponse<byte[]>>> calls = IntStream.range(0, 6)
-					.mapToObj((n) -> (n % 2 == 0)
-							? one.postAsync("/holds/created?name=" + held, "{}", "Idempotency-Key", this.key + held)
-							: other.postAsync("/releases/created?name=" + held, "{}", "Idempotency-Key", "undo-" + held,
-									"Idempotency-Cancels", this.key + held))
-					.toList();
-				Map<Integer, Long> statuses = calls.stream()
-					.map(CompletableFuture::join)
-					.collect(Collectors.groupingBy(HttpResponse::statusCode, Collectors.counting()));
-				assertThat(statuses.keySet()).isSubsetOf(201, 204, 409, 410);
-				assertThat(other
-					.post("/releases/created?name=" + held, "{}", "Idempotency-Key", "undo-" + held,
-							"Idempotency-Cancels", this.key + held)
-					.statusCode()).isIn(201, 204);
-				one.post("/holds/created?name=" + held, "{}", "Idempotency-Key", this.key + held);
-				assertThat(count(one, held)).isEqualTo(count(one, HoldController.RELEASED + held));
-			}
+		for (int i = 0; i < 30; i++) {
+			String held = this.name + i;
+			List<CompletableFuture<HttpResponse<byte[]>>> calls = IntStream.range(0, 6)
+				.mapToObj((n) -> (n % 2 == 0)
+						? this.one.postAsync("/holds/created?name=" + held, "{}", "Idempotency-Key", this.key + held)
+						: this.other.postAsync("/releases/created?name=" + held, "{}", "Idempotency-Key",
+								"undo-" + held, "Idempotency-Cancels", this.key + held))
+				.toList();
+			Map<Integer, Long> statuses = calls.stream()
+				.map(CompletableFuture::join)
+				.collect(Collectors.groupingBy(HttpResponse::statusCode, Collectors.counting()));
+			assertThat(statuses.keySet()).isSubsetOf(201, 204, 409, 410);
+			assertThat(this.other
+				.post("/releases/created?name=" + held, "{}", "Idempotency-Key", "undo-" + held, "Idempotency-Cancels",
+						this.key + held)
+				.statusCode()).isIn(201, 204);
+			this.one.post("/holds/created?name=" + held, "{}", "Idempotency-Key", this.key + held);
+			assertThat(count(this.one, held)).isEqualTo(count(this.one, HoldController.RELEASED + held));
 		}
 	}
 

@@ -17,6 +17,7 @@ import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -70,6 +71,7 @@ class DatabaseFaultsIntegrationTests {
 		application.bean(WorkController.class).holdUpAt(null);
 	}
 
+	@Tag("long")
 	@Test
 	void answersWhatWasCommittedThoughTheReplyToTheCommitIsLost() throws Exception {
 		HttpResponse<byte[]> first = atTheCommit(proxy::dropNextReply);

@@ -16,6 +16,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,6 +34,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Handlers that use all connections of the pool of their keys for longer than the lease.
  */
+@Tag("long")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EmptyPoolIntegrationTests {
 

@@ -13,6 +13,7 @@ import dev.idempotent.testing.CopiedPostgres;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -32,6 +33,9 @@ class ReplacedDatabaseIntegrationTests {
 
 	private final String lost = "lost-" + UUID.randomUUID();
 
+	@Tag("long")
+	@Tag("long")
+	@Tag("long")
 	@Test
 	void runsAgainWhatAFailoverHasLost() throws SQLException {
 		try (CopiedPostgres primary = CopiedPostgres.start();

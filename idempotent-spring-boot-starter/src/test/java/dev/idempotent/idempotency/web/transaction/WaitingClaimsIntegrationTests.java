@@ -8,6 +8,8 @@ import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,23 +30,39 @@ class WaitingClaimsIntegrationTests {
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
 
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication first;
+
+	@SuppressWarnings("NullAway.Init")
+	private static WebApplication second;
+
+	@BeforeAll
+	static void startBoth() {
+		first = start();
+		second = start();
+	}
+
+	@AfterAll
+	static void stop() {
+		first.close();
+		second.close();
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "/jobs/gate", "/serializable" })
 	void areAnsweredWithTheCommittedResponse(String handler) throws Exception {
 		String path = handler + "?name=work-" + UUID.randomUUID();
 		String key = UUID.randomUUID().toString();
-		try (WebApplication first = start(); WebApplication second = start()) {
-			Gate gate = new Gate();
-			first.bean(WorkController.class).holdUpAt(gate);
-			CompletableFuture<HttpResponse<byte[]>> running = first.postAsync(path, "{}", "Idempotency-Key", key);
-			gate.awaitEntry();
-			CompletableFuture<HttpResponse<byte[]>> waiting = second.postAsync(path, "{}", "Idempotency-Key", key);
-			awaitAWaitingLock();
-			gate.open();
-			assertThat(waiting.join().statusCode()).isEqualTo(201);
-			assertThat(waiting.join().body()).isEqualTo(running.join().body());
-			assertThat(waiting.join().headers().firstValue("Idempotent-Replayed")).hasValue("true");
-		}
+		Gate gate = new Gate();
+		first.bean(WorkController.class).holdUpAt(gate);
+		CompletableFuture<HttpResponse<byte[]>> running = first.postAsync(path, "{}", "Idempotency-Key", key);
+		gate.awaitEntry();
+		CompletableFuture<HttpResponse<byte[]>> waiting = second.postAsync(path, "{}", "Idempotency-Key", key);
+		awaitAWaitingLock();
+		gate.open();
+		assertThat(waiting.join().statusCode()).isEqualTo(201);
+		assertThat(waiting.join().body()).isEqualTo(running.join().body());
+		assertThat(waiting.join().headers().firstValue("Idempotent-Replayed")).hasValue("true");
 	}
 
 	private static void awaitAWaitingLock() {

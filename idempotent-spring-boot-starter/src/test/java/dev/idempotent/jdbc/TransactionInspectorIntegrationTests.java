@@ -1,4 +1,4 @@
-package dev.idempotent.idempotency.jdbc;
+package dev.idempotent.jdbc;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -14,9 +14,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link PostgresTransactions}.
+ * Tests for {@link TransactionInspector}.
  */
-class PostgresTransactionsIntegrationTests {
+class TransactionInspectorIntegrationTests {
 
 	@RegisterExtension
 	static final RealPostgres postgres = RealPostgres.shared();
@@ -27,12 +27,12 @@ class PostgresTransactionsIntegrationTests {
 		try (Connection connection = postgres.connect().getConnection()) {
 			connection.setAutoCommit(false);
 			Connection seen = hidden ? hidden(connection) : connection;
-			assertThat(PostgresTransactions.canCommit(seen)).isTrue();
+			assertThat(TransactionInspector.canCommit(seen)).isTrue();
 			connection.createStatement().execute("select 1");
-			assertThat(PostgresTransactions.canCommit(seen)).isTrue();
+			assertThat(TransactionInspector.canCommit(seen)).isTrue();
 			assertThatExceptionOfType(SQLException.class)
 				.isThrownBy(() -> connection.createStatement().execute("select 1 / 0"));
-			assertThat(PostgresTransactions.canCommit(seen)).isFalse();
+			assertThat(TransactionInspector.canCommit(seen)).isFalse();
 			connection.commit();
 		}
 	}
