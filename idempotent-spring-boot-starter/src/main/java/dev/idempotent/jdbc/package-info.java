@@ -1,5 +1,5 @@
 /**
- * Shared JDBC infrastructure of idempotency and outbox: connections, statements and the
+ * Shared JDBC infrastructure of idempotency, outbox, sagas and transitions: connections, statements and the
  * differences between databases.
  */
 @NullMarked
