@@ -57,7 +57,8 @@ final class SagaDatabase {
 	 * Runs one statement, which commits by itself.
 	 */
 	<T extends @Nullable Object> T runStatement(BiFunction<Connection, Database, T> work) {
-		return NonTransactionalConnections.repeat(() -> this.connections.run((connection) -> work.apply(connection, kind(connection))));
+		return NonTransactionalConnections
+			.repeat(() -> this.connections.run((connection) -> work.apply(connection, kind(connection))));
 	}
 
 	/**
@@ -73,8 +74,8 @@ final class SagaDatabase {
 	 * table has just filled.
 	 */
 	<T extends @Nullable Object> T runInTransaction(BiFunction<Connection, Database, T> work) {
-		return NonTransactionalConnections.repeat(
-				() -> this.connections.runInTransaction((connection) -> work.apply(connection, kind(connection))));
+		return NonTransactionalConnections
+			.repeat(() -> this.connections.runInTransaction((connection) -> work.apply(connection, kind(connection))));
 	}
 
 	/**

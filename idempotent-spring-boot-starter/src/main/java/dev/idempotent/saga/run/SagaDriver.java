@@ -202,7 +202,8 @@ final class SagaDriver {
 			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return stored.isLate() ? compensate(SagaRun.DEADLINE) : releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
+			return stored.isLate() ? compensate(SagaRun.DEADLINE)
+					: releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
 		}
 		this.run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return releaseAfter(Duration.ZERO, null);
