@@ -14,12 +14,8 @@ import org.springframework.web.method.HandlerMethod;
 
 /**
  * What the clients of an operation need to know.
- *
- * @param headers the headers that it takes
- * @param formField the form field that can carry its key instead, or {@code null}
- * @param problems the problems that it may respond with, except those with status 500
  */
-public record OperationDescription(List<Header> headers, @Nullable String formField, List<KnownProblem> problems) {
+public final class OperationDescription {
 
 	/**
 	 * The response header of a replay.
@@ -27,6 +23,18 @@ public record OperationDescription(List<Header> headers, @Nullable String formFi
 	public static final String REPLAYED_HEADER = CapturedResponse.REPLAYED;
 
 	private static final int SERVER_ERROR = 500;
+
+	private final List<Header> headers;
+
+	private final @Nullable String formField;
+
+	private final List<KnownProblem> problems;
+
+	private OperationDescription(List<Header> headers, @Nullable String formField, List<KnownProblem> problems) {
+		this.headers = headers;
+		this.formField = formField;
+		this.problems = problems;
+	}
 
 	/**
 	 * Describes the operation of a mapping.
@@ -54,6 +62,30 @@ public record OperationDescription(List<Header> headers, @Nullable String formFi
 					.map((problem) -> new KnownProblem(problem.slug(), problem.status(), problem.title(),
 							types.of(problem), problem.isRetryable()))
 					.toList());
+	}
+
+	/**
+	 * The headers that it takes.
+	 * @return request headers
+	 */
+	public List<Header> headers() {
+		return this.headers;
+	}
+
+	/**
+	 * The form field that can carry its key instead.
+	 * @return {@code null} if there is none
+	 */
+	public @Nullable String formField() {
+		return this.formField;
+	}
+
+	/**
+	 * The problems that it may respond with, except those with status 500.
+	 * @return problems
+	 */
+	public List<KnownProblem> problems() {
+		return this.problems;
 	}
 
 	private static List<Header> headers(Target target, String header) {
