@@ -480,7 +480,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 				prefix.isEmpty() ? fixture().tables() : new OutboxTables(prefix));
 	}
 
-	private OutboxOperations operations() {
+	final OutboxOperations operations() {
 		return new OutboxOperations(fixture().dataSource(), fixture().tables());
 	}
 
