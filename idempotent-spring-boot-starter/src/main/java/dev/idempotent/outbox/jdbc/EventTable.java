@@ -64,7 +64,8 @@ public class EventTable {
 	private final EventEncryption encryption;
 
 	/**
-	 * Creates access to tables that one of the scripts beside this class has created.
+	 * Creates access to tables that a script in {@code dev/idempotent/schema} has
+	 * created.
 	 * @param dataSource the data source of the application's transactions
 	 * @param tables the tables
 	 * @param encryption how payloads are protected
