@@ -17,11 +17,13 @@ public enum Database {
 
 	/**
 	 * PostgreSQL. Its {@code now()} is the start of the transaction, which may be long
-	 * ago.
+	 * ago. Other programs can store a time that is infinite: such an age is not known,
+	 * and such a time is far away.
 	 */
 	POSTGRESQL("clock_timestamp()", "statement_timestamp()", "clock_timestamp() + ? * interval '1 millisecond'",
-			"cast(extract(epoch from clock_timestamp() - %s) * 1000 as bigint)",
-			"cast(extract(epoch from %s - clock_timestamp()) * 1000000 as bigint)",
+			"case when isfinite(%1$s) then cast(extract(epoch from clock_timestamp() - %1$s) * 1000 as bigint) end",
+			"case when isfinite(%1$s) then cast(extract(epoch from %1$s - clock_timestamp()) * 1000000 as bigint) "
+					+ "when %1$s = 'infinity' then 9223372036854775807 when %1$s = '-infinity' then 0 end",
 			"concat(cast(extract(epoch from pg_postmaster_start_time()) * 1000000 as bigint), ' ', "
 					+ "pg_relation_filepath('%s'))"),
 

@@ -173,20 +173,21 @@ public class EventTable {
 				+ "order by e.lane, e.id limit " + limit;
 		List<Head> heads = (this.database.kind() == Database.POSTGRESQL)
 				? this.database.runAtOnce(
-						"select h.* from unnest(?::bigint[], ?::bigint[]) w(lane, above) cross join lateral ("
+						"select h.*, (select " + Database.POSTGRESQL.epoch(this.tables.event())
+								+ ") as epoch from unnest(?::bigint[], ?::bigint[]) w(lane, above) cross join lateral ("
 								+ columns.formatted("w.lane", "w.above") + ") h",
 						List.of(longs(looks, Look::lane), longs(looks, Look::above)),
-						(statement) -> read(statement, EventTable::head))
+						(statement) -> read(statement, (row, number) -> head(row, row.getString("epoch"))))
 				: union(looks, columns.formatted("?", "?"), (look) -> List.of(look.lane(), look.above()),
-						EventTable::head);
+						(row, number) -> head(row, null));
 		heads.sort(Comparator.comparingLong(Head::lane).thenComparingLong(Head::id));
 		return heads;
 	}
 
-	private static Head head(ResultSet row, int number) throws SQLException {
+	private static Head head(ResultSet row, @Nullable String epoch) throws SQLException {
 		return new Head(row.getLong("lane"), row.getLong("id"), row.getInt("attempts"), row.getString("topic"),
-				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1,
-				row.getInt("settled") == 1);
+				row.getString("event_key"), row.getLong("bytes"), row.getInt("is_due") == 1, row.getInt("settled") == 1,
+				epoch);
 	}
 
 	/**
@@ -582,9 +583,11 @@ public class EventTable {
 	 * @param due whether it can be claimed: neither leased, waiting nor blocked
 	 * @param settled whether its last attempt ended: a row with an attempt that did not
 	 * end may have been the reason, and is sent alone
+	 * @param epoch of the table: ids that start again do so in another one; {@code null}
+	 * if the database cannot tell
 	 */
 	public record Head(long lane, long id, int attempts, String topic, @Nullable String key, long bytes, boolean due,
-			boolean settled) {
+			boolean settled, @Nullable String epoch) {
 	}
 
 	/**

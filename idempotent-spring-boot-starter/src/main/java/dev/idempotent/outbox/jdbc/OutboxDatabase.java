@@ -163,7 +163,11 @@ final class OutboxDatabase {
 	 * Runs work once, in one transaction.
 	 */
 	<T> T runOnce(Function<Connection, T> work) {
-		return this.connections.runInTransaction(work);
+		return this.connections.runInTransaction((connection) -> {
+			// With this connection, because work that asks for it may hold the only one.
+			kind(connection);
+			return work.apply(connection);
+		});
 	}
 
 	/**

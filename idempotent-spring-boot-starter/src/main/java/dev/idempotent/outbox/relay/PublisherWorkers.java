@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
@@ -16,7 +18,6 @@ import dev.idempotent.outbox.OutboxObserver;
 import dev.idempotent.outbox.OutboxObserver.BatchResult;
 import dev.idempotent.outbox.OutboxPublisher;
 import dev.idempotent.outbox.Outcome;
-import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Head;
@@ -24,7 +25,6 @@ import dev.idempotent.outbox.jdbc.EventTable.Look;
 import dev.idempotent.outbox.jdbc.EventTable.Row;
 import dev.idempotent.outbox.relay.Settlement.Rules;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -241,7 +241,7 @@ final class PublisherWorkers {
 		List<Look> looks = new ArrayList<>();
 		lanes.forEach((lane, wake) -> {
 			LastDelivered delivered = behind.get(lane);
-			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.id()) : 0));
+			looks.add(new Look(lane, (delivered != null) ? Math.min(wake.row() - 1, delivered.row().id()) : 0));
 		});
 		Map<Long, List<Head>> first = byLane(this.table.heads(looks, limit));
 		List<Look> again = new ArrayList<>();
@@ -312,7 +312,7 @@ final class PublisherWorkers {
 		}
 		BatchResult result = store(settlement, begin + lease);
 		report(settlement, result, Duration.ofNanos(end - start), end, lanes);
-		lookAgain(settlement);
+		lookAgain(settlement, sendable);
 	}
 
 	/**
@@ -411,20 +411,21 @@ final class PublisherWorkers {
 	 * Looks at the rows behind those that were settled: wakes of these lanes were dropped
 	 * while their first rows were leased. An event without a key has no others behind it.
 	 */
-	private void lookAgain(Settlement settlement) {
-		Map<Long, SerializedEvent> last = new LinkedHashMap<>();
-		for (Claim claim : settlement.delivered()) {
-			if (claim.event().key() != null) {
-				last.put(claim.lane(), claim.event());
+	private void lookAgain(Settlement settlement, List<Head> heads) {
+		Set<Long> delivered = new HashSet<>();
+		settlement.delivered().forEach((claim) -> delivered.add(claim.event().sequence()));
+		Map<Long, Head> last = new LinkedHashMap<>();
+		for (Head head : heads) {
+			if (head.key() != null && delivered.contains(head.id())) {
+				last.put(head.lane(), head);
 			}
 		}
 		synchronized (this.lastDelivered) {
-			last.forEach((lane, event) -> this.lastDelivered.put(lane,
-					new LastDelivered(event.sequence(), event.topic(), event.key())));
+			last.forEach((lane, head) -> this.lastDelivered.put(lane, new LastDelivered(head)));
 		}
-		last.forEach((lane, event) -> {
+		last.forEach((lane, head) -> {
 			if (!settlement.isStopped(lane)) {
-				lookAt(lane, event.sequence() + 1, event.topic());
+				lookAt(lane, head.id() + 1, head.topic());
 			}
 		});
 		settlement.released().forEach((claim) -> lookAt(claim.lane(), claim.event().sequence(), claim.event().topic()));
@@ -439,16 +440,18 @@ final class PublisherWorkers {
 	}
 
 	/**
-	 * The last delivered row of a lane.
+	 * The last delivered row of a lane, as it was read.
 	 */
-	private record LastDelivered(long id, String topic, @Nullable String key) {
+	private record LastDelivered(Head row) {
 
 		/**
 		 * Whether no row can be between a row that a search behind this one has found and
 		 * this one. Another key of the lane may have an earlier row that committed later.
+		 * In another epoch of the table, ids may have started again.
 		 */
-		boolean isFollowedBy(Head row) {
-			return row.id() > this.id && row.topic().equals(this.topic) && Objects.equals(row.key(), this.key);
+		boolean isFollowedBy(Head next) {
+			return next.id() > this.row.id() && next.topic().equals(this.row.topic())
+					&& Objects.equals(next.key(), this.row.key()) && Objects.equals(next.epoch(), this.row.epoch());
 		}
 
 	}

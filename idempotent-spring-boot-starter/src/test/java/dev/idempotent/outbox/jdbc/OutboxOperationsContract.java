@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.jdbc.TableSweeper;
 import dev.idempotent.outbox.DeadEvents.DeadEvent;
@@ -88,6 +89,27 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 		table().block(failures(claim(), "refused"));
 		assertThat(operations().blocked(ALL, null, 5).events()).extracting(ListedEvent::row).containsExactly(row.id());
 		assertThat(pendingOne().availableIn()).isNull();
+	}
+
+	/**
+	 * The first operation of a process also detects the kind of its database.
+	 */
+	@Test
+	void worksWithOneConnection() {
+		append(ordered("key", "one"));
+		table().block(failures(claim(), "refused"));
+		try (HikariDataSource pool = new HikariDataSource(oneConnection())) {
+			assertThat(fresh(pool).pending(ALL, null, 5).events()).hasSize(1);
+			assertThat(fresh(pool).blocked(ALL, null, 5).events()).hasSize(1);
+			assertThat(fresh(pool).delayed(ALL, null, 5).events()).isEmpty();
+			assertThat(fresh(pool).skipBlocked(ALL)).isOne();
+			assertThat(fresh(pool).discardBlocked(ALL)).isZero();
+			assertThat(fresh(pool).retryBlocked(ALL)).isZero();
+		}
+	}
+
+	private OutboxOperations fresh(HikariDataSource pool) {
+		return new OutboxOperations(pool, fixture().tables());
 	}
 
 	private ListedEvent pendingOne() {
@@ -458,7 +480,7 @@ abstract class OutboxOperationsContract extends EventTableSteps {
 				prefix.isEmpty() ? fixture().tables() : new OutboxTables(prefix));
 	}
 
-	private OutboxOperations operations() {
+	final OutboxOperations operations() {
 		return new OutboxOperations(fixture().dataSource(), fixture().tables());
 	}
 

@@ -3,6 +3,7 @@ package dev.idempotent.outbox.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -232,9 +233,9 @@ class PostgresEventTableCostIntegrationTests extends EventTableSteps {
 			template().execute("delete from cost_event");
 			template().execute("vacuum cost_event");
 			Row row = append(ordered("hot", "new")).get(0);
-			List<Head> found = List.of(new Head(lane, row.id(), 0, TOPIC, "hot", 3, true, true));
-			assertThat(buffers(() -> assertThat(table().heads(List.of(new Look(lane, last)), 100)).isEqualTo(found)))
-				.isLessThan(20);
+			List<Head> found = new ArrayList<>();
+			assertThat(buffers(() -> found.addAll(table().heads(List.of(new Look(lane, last)), 100)))).isLessThan(20);
+			assertThat(found).extracting(Head::id).containsExactly(row.id());
 			assertThat(buffers(() -> assertThat(table().delete(claim(found))).isOne())).isLessThan(60);
 			append(ordered("hot", "next"));
 			assertThat(buffers(() -> assertThat(table().heads(List.of(new Look(lane, 0)), 100)).hasSize(1)))

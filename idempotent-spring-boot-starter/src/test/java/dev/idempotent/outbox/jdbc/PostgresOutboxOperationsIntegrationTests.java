@@ -1,8 +1,13 @@
 package dev.idempotent.outbox.jdbc;
 
+import java.util.List;
+
 import dev.idempotent.IdempotentConfigurationException;
+import dev.idempotent.outbox.DeadEvents.DeadFilter;
+import dev.idempotent.outbox.jdbc.OutboxOperations.ListedEvent;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,6 +51,23 @@ class PostgresOutboxOperationsIntegrationTests extends OutboxOperationsContract 
 		finally {
 			template().execute("drop table unfit_event");
 		}
+	}
+
+	/**
+	 * Another program can delay a row for ever, and PostgreSQL cannot subtract such a
+	 * time.
+	 */
+	@Test
+	void readsRowsWithInfiniteTimes() {
+		template().update("insert into " + events() + " (event_id, topic, type, payload, due_at, created_at) values "
+				+ "(gen_random_uuid(), 'test:orders', 'never', '', 'infinity', '-infinity'), "
+				+ "(gen_random_uuid(), 'test:orders', 'now', '', '-infinity', 'infinity')");
+		List<ListedEvent> listed = operations().pending(DeadFilter.ALL, null, 5).events();
+		assertThat(listed).hasSize(2).allSatisfy((event) -> {
+			assertThat(event.age()).isZero();
+			assertThat(event.availableIn()).matches((time) -> time.isZero() == event.type().equals("now"));
+		});
+		assertThat(table().scan(Long.MIN_VALUE, 10).due()).hasSize(1);
 	}
 
 }
