@@ -1,6 +1,6 @@
 /**
- * Shared JDBC infrastructure of idempotency and outbox: connections, statements and the
- * differences between databases.
+ * Shared JDBC infrastructure of idempotency, outbox, sagas and transitions: connections,
+ * statements and the differences between databases.
  */
 @NullMarked
 package dev.idempotent.jdbc;

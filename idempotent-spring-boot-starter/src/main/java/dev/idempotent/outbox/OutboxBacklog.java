@@ -10,8 +10,8 @@ import java.time.Duration;
  * @param waiting how many of the rows that are next in their lanes wait for another
  * attempt or are leased
  * @param blocked how many of them wait for an operator
- * @param complete whether all rows were read: those of paused and unavailable topics are
- * passed over
+ * @param complete whether all rows were counted: those of paused and unavailable topics
+ * are passed over, and the rest of a long queue of one key
  * @param oldestAge how long ago the oldest of the rows that are next in their lanes was
  * appended, without those of paused topics and those that had a failed attempt; zero if
  * there is none

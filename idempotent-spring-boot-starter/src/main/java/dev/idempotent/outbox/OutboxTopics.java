@@ -90,15 +90,6 @@ public final class OutboxTopics {
 		return this.publishers.values();
 	}
 
-	/**
-	 * Finds the publisher of an event.
-	 * @param event an event
-	 * @return {@code null} if this application has no publisher for it
-	 */
-	public @Nullable OutboxPublisher publisherOf(SerializedEvent event) {
-		return this.publishers.get(event.publisher());
-	}
-
 	private void checkDefault(String topic) {
 		try {
 			resolve(topic);

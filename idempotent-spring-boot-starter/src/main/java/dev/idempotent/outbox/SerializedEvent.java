@@ -61,17 +61,6 @@ public final class SerializedEvent {
 	}
 
 	/**
-	 * Returns a copy with another row and number of attempts.
-	 * @param newSequence the row in the store
-	 * @param newAttempts how many attempts at delivery have begun
-	 * @return a new event that shares the payload
-	 */
-	public SerializedEvent withRow(long newSequence, int newAttempts) {
-		return new SerializedEvent(this.id, newSequence, this.topic, this.key, this.type, this.payload,
-				this.storedHeaders, newAttempts);
-	}
-
-	/**
 	 * The id of the event.
 	 * @return the same at each delivery
 	 */

@@ -29,4 +29,13 @@ class BackoffTests {
 		assertThat(Collections.nCopies(100, 5L).stream().map(this.backoff::after).distinct()).hasSizeGreaterThan(10);
 	}
 
+	@Test
+	void neverExceedsALongestWaitBelowTheFirst() {
+		Backoff small = new Backoff(Duration.ofMinutes(10), Duration.ofMinutes(1));
+		for (int i = 1; i <= 100; i++) {
+			assertThat(small.after(i)).isBetween(Duration.ofMillis(1), Duration.ofMinutes(1));
+		}
+		assertThat(new Backoff(Duration.ofMillis(1), Duration.ofMillis(1)).after(3)).isEqualTo(Duration.ofMillis(1));
+	}
+
 }

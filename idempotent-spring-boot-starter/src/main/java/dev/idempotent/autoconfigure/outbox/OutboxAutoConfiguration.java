@@ -93,8 +93,7 @@ public final class OutboxAutoConfiguration {
 	@Bean
 	@Lazy(false)
 	TableScript outboxSchema(DataSource dataSource, OutboxProperties properties, OutboxTables tables) {
-		return new TableScript(dataSource, properties.initializeSchema(), "outbox",
-				(script) -> named(script, tables),
+		return new TableScript(dataSource, properties.initializeSchema(), "outbox", (script) -> named(script, tables),
 				(product) -> new IdempotentConfigurationException("An outbox is not supported on " + product + ".",
 						"Use PostgreSQL, MySQL, MariaDB or H2, or set idempotent.outbox.enabled=false.", null));
 	}

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Creates the claimants of keys on one store. Their leases are renewed and their
- * unfinished steps retried in the background. Thread-safe.
+ * unfinished settlements retried in the background. Thread-safe.
  */
 public final class IdempotencyEngine implements AutoCloseable {
 

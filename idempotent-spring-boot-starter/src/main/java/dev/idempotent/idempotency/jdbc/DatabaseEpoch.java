@@ -6,7 +6,7 @@ import dev.idempotent.jdbc.Database;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The epoch that a database has told last, as {@link Database#epoch()} defines it.
+ * The epoch that a database has told last, as {@link Database#epoch(String)} defines it.
  * Trusted for a few seconds: another database may have taken its place since.
  */
 final class DatabaseEpoch {

@@ -63,7 +63,8 @@ public final class JdbcIdempotencyStore implements IdempotencyStore, AutoCloseab
 	private final IdempotencyRecords records;
 
 	/**
-	 * Creates a store on a table that one of the scripts beside this class has created.
+	 * Creates a store on a table that a script in {@code dev/idempotent/schema} has
+	 * created.
 	 * @param dataSource provides the connections; its timeouts bound the wait for an
 	 * unreachable database
 	 * @param table the name of the table, after the name of a schema and a dot if need be

@@ -280,7 +280,8 @@ abstract class HandlerRun {
 		// Resolved by a resolver that is asked instead of all.
 		boolean swallowed = this.method == Progress.FAILED && this.call == Progress.OPEN;
 		if ((failure != null || swallowed) && !request.isAsyncStarted() && response.isUntouched()) {
-			logger.error("A handler has failed because a connection was lost", failure);
+			logger.error((failure != null) ? "A handler has failed because a connection was lost"
+					: "A handler has failed, and its exception was resolved without a response", failure);
 			response.sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
 		}
 		this.disconnect = null;

@@ -64,7 +64,8 @@ public class EventTable {
 	private final EventEncryption encryption;
 
 	/**
-	 * Creates access to tables that one of the scripts beside this class has created.
+	 * Creates access to tables that a script in {@code dev/idempotent/schema} has
+	 * created.
 	 * @param dataSource the data source of the application's transactions
 	 * @param tables the tables
 	 * @param encryption how payloads are protected
@@ -492,14 +493,16 @@ public class EventTable {
 
 	private static Chunk chunk(ResultSet rows, int limit) throws SQLException {
 		List<Row> due = new ArrayList<>();
-		Chunk chunk = new Chunk(due, 0, 0, 0, Duration.ZERO, null, true);
+		Chunk chunk = new Chunk(due, 0, 0, 0, Duration.ZERO, null, false, true);
 		while (rows.next()) {
 			Row row = new Row(rows.getLong("lane"), rows.getLong("id"), rows.getString("topic"));
 			if (rows.getInt("is_due") == 1 && rows.getInt("row_in_lane") == 1) {
 				due.add(row);
 			}
+			boolean end = rows.getInt("total") < limit;
 			chunk = new Chunk(due, rows.getInt("total"), rows.getInt("waiting"), rows.getInt("blocked"),
-					Duration.ofMillis(Math.max(0, rows.getLong("oldest"))), row, rows.getInt("total") < limit);
+					Duration.ofMillis(Math.max(0, rows.getLong("oldest"))), row, !end && rows.getInt("row_in_lane") > 1,
+					end);
 		}
 		return chunk;
 	}
@@ -655,10 +658,11 @@ public class EventTable {
 	 * appended whose topic is not paused, by the clock of the database; zero if there is
 	 * none
 	 * @param last the last row of the part, or {@code null} if there is none
+	 * @param cut whether it ends within a lane, whose other rows are in no part
 	 * @param end whether there are no further rows
 	 */
 	public record Chunk(List<Row> due, int rows, int waiting, int blocked, Duration oldest, @Nullable Row last,
-			boolean end) {
+			boolean cut, boolean end) {
 	}
 
 }

@@ -247,6 +247,7 @@ final class Scan {
 		void add(Chunk chunk, long took) {
 			this.busy += took;
 			this.events += chunk.rows();
+			this.complete &= !chunk.cut();
 			this.waiting += chunk.waiting();
 			this.blocked += chunk.blocked();
 			this.oldest = (chunk.oldest().compareTo(this.oldest) > 0) ? chunk.oldest() : this.oldest;

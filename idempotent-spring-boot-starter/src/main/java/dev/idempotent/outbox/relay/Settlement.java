@@ -18,10 +18,9 @@ import dev.idempotent.outbox.jdbc.EventTable;
 import dev.idempotent.outbox.jdbc.EventTable.Claim;
 import dev.idempotent.outbox.jdbc.EventTable.Failure;
 import dev.idempotent.outbox.jdbc.Lanes;
+import dev.idempotent.work.Backoff;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.util.backoff.BackOffExecution;
-import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * What happens to the rows of one attempt: decided by the outcomes of their publication,
@@ -93,6 +92,9 @@ final class Settlement {
 		else if (outcome instanceof Outcome.Retry retry) {
 			addFailed(claim, retry);
 		}
+		else {
+			throw new IllegalStateException("The outcome " + outcome + " is unknown");
+		}
 	}
 
 	private void addFailed(Claim claim, Outcome.Retry retry) {
@@ -104,7 +106,7 @@ final class Settlement {
 		else {
 			stop(claim.lane());
 			this.postponed.add(new Failure(claim, retry.reason(), Objects.requireNonNullElseGet(retry.after(),
-					() -> delay(settings.backoff(), settings.maxBackoff(), used))));
+					() -> new Backoff(settings.backoff(), settings.maxBackoff()).after(used))));
 		}
 	}
 
@@ -142,23 +144,6 @@ final class Settlement {
 		stop(claim.lane());
 		List<Failure> list = this.rules.blocks(claim) ? this.blocked : this.dead;
 		list.add(new Failure(claim, reason, Duration.ZERO));
-	}
-
-	/**
-	 * Returns a random delay, so that events that fail together are not retried together.
-	 * Its upper limit is the first delay, doubled for each further failure.
-	 * @param failures at least 1
-	 */
-	static Duration delay(Duration first, Duration longest, int failures) {
-		long half = Math.max(1, first.toMillis() / 2);
-		ExponentialBackOff backoff = new ExponentialBackOff(half, 2);
-		backoff.setJitter(half);
-		backoff.setMaxInterval(longest.toMillis());
-		BackOffExecution execution = backoff.start();
-		for (int i = 1; i < Math.min(failures, Long.SIZE); i++) {
-			execution.nextBackOff();
-		}
-		return Duration.ofMillis(execution.nextBackOff());
 	}
 
 	List<Claim> delivered() {

@@ -63,7 +63,8 @@ public final class JdbcSagaStore implements SagaStore {
 	private final Duration lockTimeout;
 
 	/**
-	 * Creates a store on tables that one of the scripts beside this class has created.
+	 * Creates a store on tables that one of the scripts in {@code dev/idempotent/schema}
+	 * has created.
 	 * @param dataSource the data source of the application's transactions
 	 * @param tables the tables
 	 * @param lockTimeout how long an insert waits for another transaction that inserts

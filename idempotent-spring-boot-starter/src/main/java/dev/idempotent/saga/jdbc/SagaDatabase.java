@@ -1,35 +1,22 @@
 package dev.idempotent.saga.jdbc;
 
 import java.sql.Connection;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.NonTransactionalConnections;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
-import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The database of sagas. Repeats what conflicts with another transaction: every database
- * rolls back the victim of a deadlock, MariaDB even for rows that are to be skipped, and
- * a statement at a higher isolation than READ COMMITTED conflicts with each change since
- * it began.
+ * The database of sagas. Repeats what conflicts with another transaction.
  */
 final class SagaDatabase {
-
-	private static final int ATTEMPTS = 20;
-
-	private static final int MOST_DOUBLINGS = 6;
 
 	private final DataSource dataSource;
 
@@ -70,7 +57,8 @@ final class SagaDatabase {
 	 * Runs one statement, which commits by itself.
 	 */
 	<T extends @Nullable Object> T runStatement(BiFunction<Connection, Database, T> work) {
-		return repeated(() -> this.connections.run((connection) -> work.apply(connection, kind(connection))));
+		return NonTransactionalConnections
+			.repeat(() -> this.connections.run((connection) -> work.apply(connection, kind(connection))));
 	}
 
 	/**
@@ -86,8 +74,8 @@ final class SagaDatabase {
 	 * table has just filled.
 	 */
 	<T extends @Nullable Object> T runInTransaction(BiFunction<Connection, Database, T> work) {
-		return repeated(
-				() -> this.connections.runInTransaction((connection) -> work.apply(connection, kind(connection))));
+		return NonTransactionalConnections
+			.repeat(() -> this.connections.runInTransaction((connection) -> work.apply(connection, kind(connection))));
 	}
 
 	/**
@@ -107,33 +95,6 @@ final class SagaDatabase {
 		finally {
 			DataSourceUtils.releaseConnection(connection, this.dataSource);
 		}
-	}
-
-	private static <T extends @Nullable Object> T repeated(Supplier<T> work) {
-		int attempt = 1;
-		while (true) {
-			try {
-				return work.get();
-			}
-			catch (CannotAcquireLockException ex) {
-				throw ex;
-			}
-			catch (PessimisticLockingFailureException ex) {
-				if (attempt == ATTEMPTS) {
-					throw ex;
-				}
-				pause(attempt++);
-			}
-		}
-	}
-
-	/**
-	 * Waits for a random time of up to 64 ms, so that those that conflict do not meet
-	 * again.
-	 */
-	private static void pause(int attempt) {
-		long longest = TimeUnit.MILLISECONDS.toNanos(1L << Math.min(attempt, MOST_DOUBLINGS));
-		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(longest));
 	}
 
 }

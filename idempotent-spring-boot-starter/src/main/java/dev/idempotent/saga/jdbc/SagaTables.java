@@ -37,7 +37,7 @@ public record SagaTables(String prefix) {
 	}
 
 	/**
-	 * Puts the names into one of the scripts beside this class.
+	 * Puts the names into one of the scripts in {@code dev/idempotent/schema}.
 	 * @param script the script
 	 * @return the script for these tables
 	 */

@@ -3,7 +3,6 @@ package dev.idempotent.saga.run;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 
 import dev.idempotent.saga.SagaStatus;
@@ -14,6 +13,7 @@ import dev.idempotent.saga.run.SagaRun.Presence;
 import dev.idempotent.saga.run.SagaStore.JournalEntry;
 import dev.idempotent.saga.run.SagaStore.StatusChange;
 import dev.idempotent.saga.run.SagaStore.StoredSaga;
+import dev.idempotent.work.Backoff;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,11 +26,7 @@ final class SagaDriver {
 
 	private static final Logger logger = LoggerFactory.getLogger(SagaDriver.class);
 
-	private static final long FIRST_PAUSE_MILLIS = 100;
-
-	private static final long LONGEST_PAUSE_MILLIS = 60_000;
-
-	private static final int MOST_DOUBLINGS = 10;
+	static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), Duration.ofMinutes(1));
 
 	private final SagaRun.Resources resources;
 
@@ -50,15 +46,6 @@ final class SagaDriver {
 		this.run = run;
 		this.body = new SagaBody(run, stopping);
 		this.stopping = stopping;
-	}
-
-	/**
-	 * The time until another attempt: 100 ms, doubled with each attempt up to 1 minute,
-	 * and shortened at random by up to a half.
-	 */
-	static Duration backoff(int attempts) {
-		long millis = Math.min(LONGEST_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(attempts, MOST_DOUBLINGS));
-		return Duration.ofMillis(millis - ThreadLocalRandom.current().nextLong(millis / 2 + 1));
 	}
 
 	/**
@@ -176,7 +163,7 @@ final class SagaDriver {
 			}
 		}
 		catch (RunAbortedError ex) {
-			return releaseAfter(backoff(this.run.attempts()), ex.getCause());
+			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), ex.getCause());
 		}
 		this.run.compensate(reason);
 		return this.run.isDoubtful() ? releaseAfter(Duration.ZERO, null) : undo();
@@ -212,10 +199,11 @@ final class SagaDriver {
 			return RunEnd.of(Kind.EXISTS);
 		}
 		if (this.run.isCompensating()) {
-			return releaseAfter(backoff(this.run.attempts()), null);
+			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
 		}
 		if (stored.status() == SagaStatus.EXECUTING) {
-			return stored.isLate() ? compensate(SagaRun.DEADLINE) : releaseAfter(backoff(this.run.attempts()), null);
+			return stored.isLate() ? compensate(SagaRun.DEADLINE)
+					: releaseAfter(BACKOFF.after(this.run.attempts() + 1L), null);
 		}
 		this.run.compensate(Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
 		return releaseAfter(Duration.ZERO, null);
@@ -244,7 +232,7 @@ final class SagaDriver {
 				logger.warn("Saga {} ({}) cannot go on for now and is repeated: {}", this.run.id(), this.run.name(),
 						reason);
 			}
-			return releaseAfter(backoff(this.run.attempts()), failure);
+			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), failure);
 		}
 		if (this.run.isCompensating()) {
 			return halt(reason);
@@ -277,7 +265,7 @@ final class SagaDriver {
 			}
 		}
 		catch (RunAbortedError ex) {
-			return releaseAfter(backoff(this.run.attempts()), ex.getCause());
+			return releaseAfter(BACKOFF.after(this.run.attempts() + 1L), ex.getCause());
 		}
 		logger.error("Saga {} ({}) is halted and needs an operator: {}", this.run.id(), this.run.name(), reason);
 		ended(SagaStatus.HALTED);
@@ -304,7 +292,7 @@ final class SagaDriver {
 	 * Releases the saga for an instance whose version of the application fits.
 	 */
 	private RunEnd releaseUnfit(@Nullable Throwable failure) {
-		Duration delay = backoff(this.run.unfit());
+		Duration delay = BACKOFF.after(this.run.unfit() + 1L);
 		try {
 			boolean unused = this.resources.store().releaseUnfit(this.run.owner(), delay);
 		}

@@ -317,7 +317,7 @@ public final class SagaEngine implements AutoCloseable {
 	private void resume(StoredSaga saga) {
 		if (isLive(saga)) {
 			boolean unused = this.resources.store()
-				.release(saga.owner(), List.of(), SagaDriver.backoff(saga.attempts()));
+				.release(saga.owner(), List.of(), SagaDriver.BACKOFF.after(saga.attempts() + 1L));
 			return;
 		}
 		this.resources.tell((observer) -> observer.takenOver(saga.name()));

@@ -48,6 +48,14 @@ enum PlantedFault {
 	 */
 	private static final long FEW_LANES = ~0xFF_FFFF_FFFEL;
 
+	/**
+	 * Whether a run must find it. The others only repeat events.
+	 */
+	boolean breaksOrder() {
+		return this == CACHED_SEQUENCE || this == APPEND_BEFORE_LOCK || this == RUN_BEHIND_HEAD
+				|| this == LOOK_BEHIND_ANY_KEY;
+	}
+
 	EventTable plant(DataSource dataSource, OutboxTables tables, PayloadEncryption encryption) {
 		JdbcClient database = JdbcClient.create(dataSource);
 		return new EventTable(dataSource, tables, encryption) {

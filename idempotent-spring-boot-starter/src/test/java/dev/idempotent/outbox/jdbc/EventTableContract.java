@@ -346,7 +346,14 @@ abstract class EventTableContract extends EventTableSteps {
 			.flatMap((chunk) -> chunk.due().stream()))
 			.containsExactlyElementsOf(rows.stream().sorted(Comparator.comparingLong(Row::lane)).toList());
 		assertThat(table().scan(last(third).lane(), 10))
-			.isEqualTo(new Chunk(List.of(), 0, 0, 0, Duration.ZERO, null, true));
+			.isEqualTo(new Chunk(List.of(), 0, 0, 0, Duration.ZERO, null, false, true));
+	}
+
+	@Test
+	void saysIfAPartEndsWithinALane() {
+		append(ordered("key", "1"), ordered("key", "2"), ordered("key", "3"));
+		assertThat(table().scan(Long.MIN_VALUE, 2).cut()).isTrue();
+		assertThat(table().scan(Long.MIN_VALUE, 4).cut()).isFalse();
 	}
 
 	private static Row last(Chunk chunk) {
