@@ -3,7 +3,6 @@ package dev.idempotent.metrics;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
@@ -31,8 +30,6 @@ public final class StreamMetrics implements StreamObserver {
 
 	private final boolean timesEntries;
 
-	private final Map<ConsumerGroup, Meters> meters = new ConcurrentHashMap<>();
-
 	/**
 	 * Creates an observer, which registers the meters once the groups are known.
 	 * @param registry the registry to use
@@ -55,7 +52,8 @@ public final class StreamMetrics implements StreamObserver {
 	@Override
 	public void listening(Collection<ConsumerGroup> groups) {
 		groups.forEach((group) -> {
-			of(group);
+			redelivered(group);
+			dead(group);
 			gauge(group, "stream.lag", "Entries that were not delivered yet", (backlog) -> {
 				Long lag = backlog.lag();
 				return (lag != null) ? lag : Double.NaN;
@@ -67,10 +65,9 @@ public final class StreamMetrics implements StreamObserver {
 
 	@Override
 	public void processed(ProcessedEntry entry) {
-		Meters of = of(entry.group());
 		switch (entry.outcome()) {
-			case REDELIVERED -> of.redelivered().increment();
-			case DEAD -> of.dead().increment();
+			case REDELIVERED -> redelivered(entry.group()).increment();
+			case DEAD -> dead(entry.group()).increment();
 			case ACKNOWLEDGED, LOST -> {
 				// The timer counts them.
 			}
@@ -80,10 +77,12 @@ public final class StreamMetrics implements StreamObserver {
 		}
 	}
 
-	private Meters of(ConsumerGroup group) {
-		return this.meters.computeIfAbsent(group,
-				(each) -> new Meters(counter(each, "stream.redelivered", "Deliveries that are followed by another"),
-						counter(each, "stream.dead", "Entries that were moved to the dead-letter stream")));
+	private Counter redelivered(ConsumerGroup group) {
+		return counter(group, "stream.redelivered", "Deliveries that are followed by another");
+	}
+
+	private Counter dead(ConsumerGroup group) {
+		return counter(group, "stream.dead", "Entries that were moved to the dead-letter stream");
 	}
 
 	private Counter counter(ConsumerGroup group, String name, String description) {
@@ -112,12 +111,6 @@ public final class StreamMetrics implements StreamObserver {
 
 	private static Tags tags(ConsumerGroup group) {
 		return Tags.of("stream", group.stream(), "group", group.group());
-	}
-
-	/**
-	 * The counters of one group.
-	 */
-	private record Meters(Counter redelivered, Counter dead) {
 	}
 
 }

@@ -3,11 +3,15 @@ package dev.idempotent.stream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
-import dev.idempotent.stream.EntryObservers.ObservedEntry;
-import dev.idempotent.stream.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.stream.Subscription.ListenerMethod.UnreadablePayloadException;
+import dev.idempotent.stream.StreamObservation.Delivery;
+import dev.idempotent.stream.StreamObservation.Scope;
 import dev.idempotent.stream.StreamObserver.Outcome;
+import dev.idempotent.stream.StreamObserver.ProcessedEntry;
 import dev.idempotent.work.Backoff;
+import dev.idempotent.work.Observers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,11 +36,14 @@ final class EntryDelivery {
 
 	private final Backoff backoff;
 
-	private final EntryObservers observers;
+	private final Observers<StreamObserver> observers;
+
+	private final @Nullable StreamObservation observation;
 
 	EntryDelivery(Subscription subscription, Duration minIdleTime, int maxDeliveries, RedeliveryPolicy redelivery,
-			EntryObservers observers) {
+			Observers<StreamObserver> observers, @Nullable StreamObservation observation) {
 		this.observers = observers;
+		this.observation = observation;
 		this.subscription = subscription;
 		this.minIdleTime = minIdleTime;
 		this.maxDeliveries = maxDeliveries;
@@ -45,42 +52,61 @@ final class EntryDelivery {
 	}
 
 	/**
-	 * Delivers an entry.
+	 * Delivers an entry. Failures of observers never affect it.
 	 * @return the result, which determines whether the entry is acknowledged
 	 */
 	Result attempt(ConsumerOperations consumer, Entry entry) {
-		ObservedEntry observed = this.observers.start(this.subscription.consumerGroup(), entry);
+		ConsumerGroup group = this.subscription.consumerGroup();
+		long started = System.nanoTime();
+		Scope scope = open(group, entry);
+		Result result = Result.REDELIVERED;
 		try {
-			return deliver(consumer, entry, observed);
+			result = deliver(consumer, entry, scope);
+			return result;
 		}
 		finally {
-			observed.end();
+			Duration took = Duration.ofNanos(System.nanoTime() - started);
+			Outcome outcome = result.outcome;
+			if (scope != null) {
+				this.observers.run(() -> scope.close(outcome));
+			}
+			ProcessedEntry processed = new ProcessedEntry(group, outcome, entry.deliveries(), took);
+			this.observers.each((observer) -> observer.processed(processed));
 			// Observers may leave an interrupt flag, too.
 			boolean unused = Thread.interrupted();
 		}
 	}
 
-	private Result deliver(ConsumerOperations consumer, Entry entry, ObservedEntry observed) {
+	private @Nullable Scope open(ConsumerGroup group, Entry entry) {
+		StreamObservation opening = this.observation;
+		if (opening == null) {
+			return null;
+		}
+		AtomicReference<@Nullable Scope> scope = new AtomicReference<>();
+		this.observers
+			.run(() -> scope.set(opening.open(new Delivery(group, entry.id(), entry.deliveries(), entry.headers()))));
+		return scope.get();
+	}
+
+	private Result deliver(ConsumerOperations consumer, Entry entry, @Nullable Scope scope) {
 		if (entry.deliveries() == 0) {
 			logger.warn("Entry {} for the {} was trimmed from the stream before it was processed and is lost. "
 					+ "Raise the maximum length of the stream", entry.id(), this.subscription);
-			observed.outcome(Outcome.LOST);
-			return Result.PROCESSED;
+			return Result.LOST;
 		}
 		if (entry.deliveries() > this.maxDeliveries) {
 			// Deliveries are counted before the call: this ends entries that crash the
 			// process.
-			deadLetter(consumer, entry, "none: no delivery reported a result before its consumer ended", null,
-					observed);
-			return Result.SETTLED;
+			return deadLetter(consumer, entry, "none: no delivery reported a result before its consumer ended", null);
 		}
 		Throwable failure = call(entry);
-		if (failure != null) {
-			observed.failed(reported(failure));
-			return settle(consumer, entry, failure, observed);
+		if (failure == null) {
+			return Result.ACKNOWLEDGED;
 		}
-		observed.outcome(Outcome.ACKNOWLEDGED);
-		return Result.PROCESSED;
+		if (scope != null) {
+			this.observers.run(() -> scope.failed(reported(failure)));
+		}
+		return settle(consumer, entry, failure);
 	}
 
 	private @Nullable Throwable call(Entry entry) {
@@ -97,26 +123,24 @@ final class EntryDelivery {
 		}
 	}
 
-	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure, ObservedEntry observed) {
+	private Result settle(ConsumerOperations consumer, Entry entry, Throwable failure) {
 		logger.debug("Entry {} for the {} failed", entry.id(), this.subscription, failure);
 		Duration uncountedDelay = this.redelivery.redeliveryDelay(failure);
 		if (failure instanceof UnreadablePayloadException) {
 			Throwable cause = (failure.getCause() != null) ? failure.getCause() : failure;
-			deadLetter(consumer, entry, cause.getClass().getName(), reported(failure), observed);
+			return deadLetter(consumer, entry, cause.getClass().getName(), reported(failure));
 		}
-		else if (uncountedDelay != null) {
+		if (uncountedDelay != null) {
 			release(consumer, entry, uncountedDelay, entry.deliveries() - 1);
 			return Result.NOT_COUNTED;
 		}
-		else if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isFatal(failure)) {
-			deadLetter(consumer, entry, failure.getClass().getName(), failure, observed);
+		if (entry.deliveries() >= this.maxDeliveries || this.redelivery.isFatal(failure)) {
+			return deadLetter(consumer, entry, failure.getClass().getName(), failure);
 		}
-		else {
-			logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is delivered again", entry.id(),
-					this.subscription, failure.getClass().getName(), entry.deliveries(), this.maxDeliveries);
-			release(consumer, entry, this.backoff.after(entry.deliveries()), entry.deliveries());
-		}
-		return Result.SETTLED;
+		logger.warn("Entry {} for the {} failed with {} (delivery {} of {}); it is delivered again", entry.id(),
+				this.subscription, failure.getClass().getName(), entry.deliveries(), this.maxDeliveries);
+		release(consumer, entry, this.backoff.after(entry.deliveries()), entry.deliveries());
+		return Result.REDELIVERED;
 	}
 
 	/**
@@ -132,8 +156,7 @@ final class EntryDelivery {
 		consumer.release(entry.id(), idle.isNegative() ? Duration.ZERO : idle, deliveries);
 	}
 
-	private void deadLetter(ConsumerOperations consumer, Entry entry, String error, @Nullable Throwable trace,
-			ObservedEntry observed) {
+	private Result deadLetter(ConsumerOperations consumer, Entry entry, String error, @Nullable Throwable trace) {
 		logger.error("Entry {} for the {} is moved to the dead-letter stream {} after {} deliveries ({})", entry.id(),
 				this.subscription, this.subscription.deadStream(), entry.deliveries(), error, trace);
 		boolean moved = consumer.deadLetter(entry,
@@ -141,9 +164,7 @@ final class EntryDelivery {
 						Entry.bytes(this.subscription.stream()), Entry.bytes("dead_group"),
 						Entry.bytes(this.subscription.group()), Entry.bytes("dead_id"), Entry.bytes(entry.id()),
 						Entry.bytes("dead_deliveries"), Entry.bytes(entry.deliveries())));
-		if (moved) {
-			observed.outcome(Outcome.DEAD);
-		}
+		return moved ? Result.DEAD : Result.REDELIVERED;
 	}
 
 	/**
@@ -152,20 +173,43 @@ final class EntryDelivery {
 	enum Result {
 
 		/**
-		 * The entry has been processed and is to be acknowledged.
+		 * The listener has returned.
 		 */
-		PROCESSED,
+		ACKNOWLEDGED(Outcome.ACKNOWLEDGED),
+
+		/**
+		 * The entry was trimmed before it was processed.
+		 */
+		LOST(Outcome.LOST),
 
 		/**
 		 * The failure was not the entry's fault: it is delivered again, without counting
 		 * this attempt.
 		 */
-		NOT_COUNTED,
+		NOT_COUNTED(Outcome.REDELIVERED),
 
 		/**
-		 * The failure was counted: the entry is delivered again, or is dead.
+		 * The failure was counted and the entry is delivered again.
 		 */
-		SETTLED
+		REDELIVERED(Outcome.REDELIVERED),
+
+		/**
+		 * The entry has been moved to the dead-letter stream.
+		 */
+		DEAD(Outcome.DEAD);
+
+		private final Outcome outcome;
+
+		Result(Outcome outcome) {
+			this.outcome = outcome;
+		}
+
+		/**
+		 * Whether the entry is to be acknowledged.
+		 */
+		boolean isProcessed() {
+			return this == ACKNOWLEDGED || this == LOST;
+		}
 
 	}
 

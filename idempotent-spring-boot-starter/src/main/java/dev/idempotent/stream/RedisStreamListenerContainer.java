@@ -1,11 +1,16 @@
 package dev.idempotent.stream;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.redis.DedicatedRedisConnections;
+import dev.idempotent.work.Observers;
+import dev.idempotent.work.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +30,11 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	 */
 	private static final int PHASE = DEFAULT_PHASE - 100;
 
+	/**
+	 * A listener is not interrupted, however long it takes.
+	 */
+	private static final Duration MAX_STOP = Duration.ofDays(1);
+
 	private static final Logger logger = LoggerFactory.getLogger(RedisStreamListenerContainer.class);
 
 	private final ConfigurableListableBeanFactory beans;
@@ -41,13 +51,15 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	private List<Subscription> subscriptions = List.of();
 
-	private EntryObservers observers = new EntryObservers(List.of(), null);
+	private Observers<StreamObserver> observers = observers(List.of());
+
+	private @Nullable StreamObservation observation;
 
 	private volatile @Nullable StreamInspector inspector;
 
 	private @Nullable DedicatedRedisConnections connections;
 
-	private volatile @Nullable WorkerGroup workers;
+	private volatile @Nullable Running running;
 
 	/**
 	 * Creates a container.
@@ -83,19 +95,23 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 		if (!this.subscriptions.isEmpty()) {
 			this.connections = this.connector.get();
 			this.inspector = new StreamInspector(this.subscriptions, this.connections);
-			this.observers = new EntryObservers(
-					this.beans.getBeanProvider(StreamObserver.class).orderedStream().toList(),
-					this.beans.getBeanProvider(StreamObservation.class).getIfUnique());
-			this.observers.listening(this.subscriptions.stream().map(Subscription::consumerGroup).toList());
+			this.observers = observers(this.beans.getBeanProvider(StreamObserver.class).orderedStream().toList());
+			this.observation = this.beans.getBeanProvider(StreamObservation.class).getIfUnique();
+			List<ConsumerGroup> groups = this.subscriptions.stream().map(Subscription::consumerGroup).toList();
+			this.observers.each((observer) -> observer.listening(groups));
 		}
+	}
+
+	private static Observers<StreamObserver> observers(List<StreamObserver> observers) {
+		return new Observers<>(observers, logger, "An observer of the @RedisStreamListener methods",
+				"entries are processed nevertheless");
 	}
 
 	@Override
 	public void start() {
-		if (this.connections != null && this.workers == null) {
+		if (this.connections != null && this.running == null) {
 			logger.info("Starting stream listeners: {}", this.subscriptions);
-			this.workers = new WorkerGroup(this.connections, this.subscriptions, this.minIdleTime, this.maxDeliveries,
-					this.redelivery, this.observers);
+			this.running = new Running(this.connections);
 		}
 	}
 
@@ -112,8 +128,8 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	 * @return {@code null} if it is reachable or the container does not run
 	 */
 	public @Nullable Duration unreachableFor() {
-		WorkerGroup running = this.workers;
-		return (running != null) ? running.unreachableFor() : null;
+		Running current = this.running;
+		return (current != null) ? current.outages.unreachableFor() : null;
 	}
 
 	/**
@@ -137,10 +153,10 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 	 */
 	@Override
 	public void stop() {
-		WorkerGroup stopping = this.workers;
+		Running stopping = this.running;
 		if (stopping != null) {
 			stopping.stop();
-			this.workers = null;
+			this.running = null;
 		}
 	}
 
@@ -160,7 +176,7 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 
 	@Override
 	public boolean isRunning() {
-		return this.workers != null;
+		return this.running != null;
 	}
 
 	@Override
@@ -173,6 +189,80 @@ public final class RedisStreamListenerContainer implements SmartInitializingSing
 		if (this.connections != null) {
 			this.connections.close();
 		}
+	}
+
+	/**
+	 * The running workers of all subscriptions, between one start and the next stop.
+	 */
+	private final class Running {
+
+		private final Workers workers = new Workers(false);
+
+		private final Workers renewals = new Workers(true);
+
+		private final List<Worker> all = new ArrayList<>();
+
+		private final DedicatedRedisConnections connections;
+
+		private final StreamOutages outages = new StreamOutages();
+
+		Running(DedicatedRedisConnections connections) {
+			this.connections = connections;
+			RedisStreamListenerContainer container = RedisStreamListenerContainer.this;
+			for (Subscription subscription : container.subscriptions) {
+				for (int i = 0; i < subscription.concurrency(); i++) {
+					EntryDelivery delivery = new EntryDelivery(subscription, container.minIdleTime,
+							container.maxDeliveries, container.redelivery, container.observers, container.observation);
+					Worker worker = new Worker(subscription, connections, delivery, container.minIdleTime, this.outages,
+							this.workers);
+					this.all.add(worker);
+					this.workers.start("stream-" + subscription.stream() + "-" + (i + 1), worker::run, worker::recover);
+				}
+			}
+			Duration period = container.minIdleTime.dividedBy(3);
+			this.renewals.start("stream-renewal", () -> {
+				this.renewals.pause(period);
+				renew();
+			}, (failure) -> logger.error("The entries in progress could not be renewed", failure));
+		}
+
+		/**
+		 * Starts no further call and waits for those in progress.
+		 */
+		void stop() {
+			boolean unusedWorkers = this.workers.stop(MAX_STOP);
+			boolean unusedRenewals = this.renewals.stop(MAX_STOP);
+		}
+
+		/**
+		 * Resets the idle time of entries that are being processed, so that no other
+		 * consumer claims them, however long processing takes. A stream whose group is
+		 * missing or whose shard is unavailable is skipped after its first failure, so
+		 * that it does not delay the other streams.
+		 */
+		private void renew() {
+			Set<String> failed = new HashSet<>();
+			for (Worker worker : this.all) {
+				if (!failed.contains(worker.stream()) && !isRenewed(worker)) {
+					failed.add(worker.stream());
+				}
+			}
+		}
+
+		private boolean isRenewed(Worker worker) {
+			try {
+				return this.connections.use((connection) -> {
+					worker.renew(connection);
+					return true;
+				});
+			}
+			catch (RuntimeException | Error ex) {
+				// The worker itself reports the outage.
+				logger.debug("The current entries of stream {} were not renewed", worker.stream(), ex);
+				return false;
+			}
+		}
+
 	}
 
 }

@@ -31,6 +31,8 @@ final class Worker {
 	 */
 	private static final Duration MAX_CONSUMER_IDLE_TIME = Duration.ofHours(1);
 
+	private static final Duration MAX_POLL = Duration.ofSeconds(1);
+
 	private final String name = "idempotent-" + UUID.randomUUID();
 
 	private final Subscription subscription;
@@ -45,7 +47,10 @@ final class Worker {
 
 	private final Workers threads;
 
-	private final EntryReader reader;
+	/**
+	 * How long to wait for a new entry before pending ones are claimed again.
+	 */
+	private final Duration poll;
 
 	private volatile @Nullable String currentId;
 
@@ -60,13 +65,20 @@ final class Worker {
 
 	private long uncounted;
 
+	private long lastEmptyClaim = System.nanoTime();
+
+	private boolean isTurnOfNew;
+
+	private @Nullable String lastClaimed;
+
 	Worker(Subscription subscription, DedicatedRedisConnections connections, EntryDelivery delivery,
 			Duration minIdleTime, StreamOutages outages, Workers threads) {
 		this.subscription = subscription;
 		this.connections = connections;
 		this.delivery = delivery;
 		this.minIdleTime = minIdleTime;
-		this.reader = new EntryReader(minIdleTime);
+		Duration half = minIdleTime.dividedBy(2);
+		this.poll = (half.compareTo(MAX_POLL) > 0) ? MAX_POLL : half;
 		this.outages = outages;
 		this.threads = threads;
 	}
@@ -136,7 +148,7 @@ final class Worker {
 
 	private @Nullable Entry next(ConsumerOperations consumer) {
 		try {
-			return this.reader.next(consumer);
+			return choose(consumer);
 		}
 		catch (RedisCommandExecutionException ex) {
 			if (!ConsumerOperations.isGroupMissing(ex)) {
@@ -148,6 +160,37 @@ final class Worker {
 		}
 	}
 
+	/**
+	 * Chooses the next entry. Pending and new entries alternate while there are both, so
+	 * that neither kind starves the other.
+	 */
+	private @Nullable Entry choose(ConsumerOperations consumer) {
+		Entry entry = null;
+		if (this.isTurnOfNew) {
+			this.isTurnOfNew = false;
+			entry = consumer.read(Duration.ZERO);
+		}
+		if (entry == null && System.nanoTime() - this.lastEmptyClaim > this.poll.toNanos()) {
+			entry = claim(consumer);
+		}
+		return (entry != null) ? entry : consumer.read(this.poll);
+	}
+
+	/**
+	 * Claims pending entries in rotation, so that an entry that keeps failing comes after
+	 * all others.
+	 */
+	private @Nullable Entry claim(ConsumerOperations consumer) {
+		Entry entry = consumer.claim(this.minIdleTime, this.lastClaimed);
+		if (entry == null) {
+			this.lastEmptyClaim = System.nanoTime();
+			return null;
+		}
+		this.isTurnOfNew = true;
+		this.lastClaimed = entry.id();
+		return entry;
+	}
+
 	private void process(ConsumerOperations consumer, Entry entry) {
 		if (this.threads.isStopped()) {
 			consumer.release(entry.id(), this.minIdleTime, Math.max(0, entry.deliveries() - 1));
@@ -155,7 +198,7 @@ final class Worker {
 		}
 		this.currentId = entry.id();
 		EntryDelivery.Result result = this.delivery.attempt(consumer, entry);
-		if (result == EntryDelivery.Result.PROCESSED) {
+		if (result.isProcessed()) {
 			this.processed.add(entry.id());
 			acknowledgeProcessed(consumer);
 		}
@@ -185,63 +228,6 @@ final class Worker {
 
 	private ConsumerOperations consumer(DedicatedRedisConnection connection) {
 		return new ConsumerOperations(connection, this.subscription, this.name);
-	}
-
-	/**
-	 * Chooses the next entry of an idle worker. Pending and new entries alternate while
-	 * there are both, so that neither kind starves the other.
-	 */
-	private static final class EntryReader {
-
-		private static final Duration MAX_POLL = Duration.ofSeconds(1);
-
-		private final Duration minIdleTime;
-
-		private final Duration poll;
-
-		private long lastEmptyClaim = System.nanoTime();
-
-		private boolean isTurnOfNew;
-
-		private @Nullable String lastClaimed;
-
-		EntryReader(Duration minIdleTime) {
-			Duration half = minIdleTime.dividedBy(2);
-			this.minIdleTime = minIdleTime;
-			this.poll = (half.compareTo(MAX_POLL) > 0) ? MAX_POLL : half;
-		}
-
-		/**
-		 * Waits up to a second for an entry.
-		 * @return the entry, or {@code null} if there is none
-		 */
-		@Nullable Entry next(ConsumerOperations consumer) {
-			Entry entry = null;
-			if (this.isTurnOfNew) {
-				this.isTurnOfNew = false;
-				entry = consumer.read(Duration.ZERO);
-			}
-			if (entry == null && System.nanoTime() - this.lastEmptyClaim > this.poll.toNanos()) {
-				entry = claim(consumer);
-			}
-			return (entry != null) ? entry : consumer.read(this.poll);
-		}
-
-		/**
-		 * Claims pending entries in rotation, so that an entry that keeps failing comes
-		 * after all others.
-		 */
-		private @Nullable Entry claim(ConsumerOperations consumer) {
-			Entry entry = consumer.claim(this.minIdleTime, this.lastClaimed);
-			if (entry == null) {
-				this.lastEmptyClaim = System.nanoTime();
-				return null;
-			}
-			this.isTurnOfNew = true;
-			this.lastClaimed = entry.id();
-			return entry;
-		}
-
 	}
 
 }

@@ -1,25 +1,34 @@
 package dev.idempotent.test;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.StoredResponse;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opentest4j.TestAbortedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The contract of every store, one test for each transition of the state machine of a
  * key. A test of a store extends it. Needs JUnit, AssertJ and Awaitility.
  */
 @Timeout(180)
-public abstract class IdempotencyStoreContract
-		implements IdempotencyStoreExpiry, IdempotencyStoreRaces, IdempotencyStoreOperation {
+public abstract class IdempotencyStoreContract {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
 
@@ -29,7 +38,22 @@ public abstract class IdempotencyStoreContract
 
 	private static final StoredResponse RESPONSE = Samples.response("response");
 
+	private static final Duration RETENTION = Duration.ofMinutes(5);
+
+	private static final Duration INSTANT = Duration.ofMillis(20);
+
+	/**
+	 * How many keys are raced for.
+	 */
+	private static final int KEYS = 40;
+
 	private final IdempotencyKey key = Samples.key();
+
+	/**
+	 * The store under test, empty or not.
+	 * @return the same store during one test
+	 */
+	public abstract IdempotencyStore store();
 
 	@Test
 	void grantsAnAbsentKey() {
@@ -201,6 +225,269 @@ public abstract class IdempotencyStoreContract
 		Claim claim = claim("observer");
 		assertThat(claim).isInstanceOf(Claim.Pending.class);
 		return ((Claim.Pending) claim).remainingLease();
+	}
+
+	@Test
+	void freesAKeyWhenItsLeaseEnds() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, OTHER_REQUEST, "owner", INSTANT);
+		await().until(() -> claim(key, "rival").equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void freesAKeyWhenItsRetentionEndsEvenIfItsLeaseWasLonger() {
+		IdempotencyKey key = Samples.key();
+		claim(key, "owner");
+		store().complete(key, OTHER_REQUEST, "owner", RESPONSE, INSTANT);
+		await().until(() -> claim(key, "rival").equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void keepsACompletedKeyBeyondTheEndOfItsLease() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "owner", INSTANT);
+		complete(key, "owner");
+		awaitTheEndOfALease();
+		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void keepsTheFirstOfAnOwnersResponsesForItsFirstRetention() {
+		IdempotencyKey key = Samples.key();
+		complete(key, "owner");
+		assertThat(store().complete(key, REQUEST, "owner", Samples.response("second"), INSTANT)).isTrue();
+		awaitTheEndOfALease();
+		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void refusesToRenewACompletedKeyAndLeavesItItsRetention() {
+		IdempotencyKey key = Samples.key();
+		complete(key, "owner");
+		assertThat(store().renew(key, "owner", INSTANT)).isFalse();
+		awaitTheEndOfALease();
+		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void refusesTheOwnerOfAnExpiredLeaseOnceAnotherClaimantOwnsTheKey() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "late", INSTANT);
+		await().until(() -> claim(key, "owner").equals(new Claim.Acquired()));
+		assertThat(store().renew(key, "late", MINUTE.multipliedBy(2))).isFalse();
+		assertThat(complete(key, "late")).isFalse();
+		assertThat(store().release(key, "late")).isFalse();
+		assertThat(claim(key, "observer")).isInstanceOfSatisfying(Claim.Pending.class,
+				(pending) -> assertThat(pending.remainingLease()).isLessThanOrEqualTo(MINUTE));
+	}
+
+	@Test
+	void keepsTheLateResponseOfAnExpiredLeaseWhileTheKeyIsFree() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "late", INSTANT);
+		await().until(() -> store().release(key, "observer"));
+		assertThat(complete(key, "late")).isTrue();
+		assertThat(claim(key, "rival")).is(Samples.completed(RESPONSE));
+	}
+
+	private Claim claim(IdempotencyKey key, String token) {
+		return store().claim(key, REQUEST, token, MINUTE);
+	}
+
+	private boolean complete(IdempotencyKey key, String token) {
+		return store().complete(key, REQUEST, token, RESPONSE, MINUTE);
+	}
+
+	/**
+	 * Waits by the store's clock until the lease of a key that is claimed now has
+	 * expired.
+	 */
+	private void awaitTheEndOfALease() {
+		IdempotencyKey witness = Samples.key();
+		store().claim(witness, REQUEST, "witness", INSTANT);
+		await().until(() -> store().release(witness, "observer"));
+	}
+
+	@Test
+	void grantsAKeyToOneOfManyConcurrentClaims() throws InterruptedException {
+		for (int i = 0; i < KEYS; i++) {
+			IdempotencyKey key = Samples.key();
+			List<Claim> claims = Race.of(32, (runner) -> store().claim(key, REQUEST, "token " + runner, MINUTE));
+			assertThat(claims).filteredOn(Claim.Acquired.class::isInstance).hasSize(1);
+			assertThat(claims).filteredOn(Claim.Pending.class::isInstance).hasSize(31);
+		}
+	}
+
+	@Test
+	void grantsAReleasedKeyToOneOfManyConcurrentClaims() throws InterruptedException {
+		for (int i = 0; i < KEYS; i++) {
+			IdempotencyKey key = Samples.key();
+			store().claim(key, REQUEST, "token 0", MINUTE);
+			AtomicInteger granted = new AtomicInteger();
+			List<Boolean> released = Race.of(8, (runner) -> {
+				if (runner == 0) {
+					return store().release(key, "token 0");
+				}
+				claimUntilGranted(key, "token " + runner, granted);
+				return false;
+			});
+			assertThat(released).element(0).isEqualTo(true);
+			assertThat(granted).hasValue(1);
+		}
+	}
+
+	@Test
+	void keepsOneOfManyConcurrentResponsesOfAnAbsentKey() throws InterruptedException {
+		for (int i = 0; i < KEYS; i++) {
+			IdempotencyKey key = Samples.key();
+			List<Boolean> kept = Race.of(16, (runner) -> store().complete(key, REQUEST, "token " + runner,
+					Samples.response("response " + runner), MINUTE));
+			assertThat(kept).containsOnlyOnce(true);
+			assertThat(store().claim(key, REQUEST, "late", MINUTE))
+				.is(Samples.completed(Samples.response("response " + kept.indexOf(true))));
+		}
+	}
+
+	@Test
+	void reportsAKeyAsPendingAndThenCompletedToConcurrentClaims() throws InterruptedException {
+		for (int i = 0; i < KEYS; i++) {
+			IdempotencyKey key = Samples.key();
+			StoredResponse response = Samples.response("response " + i);
+			store().claim(key, REQUEST, "token 0", MINUTE);
+			List<List<Claim>> seen = Race.of(8, (runner) -> {
+				if (runner == 0) {
+					assertThat(store().complete(key, REQUEST, "token 0", response, MINUTE)).isTrue();
+				}
+				return claimUntilCompleted(key, "token " + runner);
+			});
+			assertThat(seen).allSatisfy((claims) -> {
+				assertThat(claims).element(claims.size() - 1).is(Samples.completed(response));
+				assertThat(claims.subList(0, claims.size() - 1)).allMatch(Claim.Pending.class::isInstance);
+			});
+		}
+	}
+
+	private void claimUntilGranted(IdempotencyKey key, String token, AtomicInteger granted) {
+		do {
+			if (store().claim(key, REQUEST, token, MINUTE) instanceof Claim.Acquired) {
+				granted.incrementAndGet();
+			}
+		}
+		while (granted.get() == 0);
+	}
+
+	private List<Claim> claimUntilCompleted(IdempotencyKey key, String token) {
+		List<Claim> claims = new ArrayList<>();
+		do {
+			claims.add(store().claim(key, REQUEST, token, MINUTE));
+		}
+		while (claims.get(claims.size() - 1) instanceof Claim.Pending);
+		return claims;
+	}
+
+	@Test
+	void findsNoAbsentKey() {
+		IdempotencyKey key = Samples.key();
+		assertThat(find(key)).isNull();
+		store().claim(key, REQUEST, "owner", MINUTE);
+		store().release(key, "owner");
+		assertThat(find(key)).isNull();
+	}
+
+	@Test
+	void findsAPendingKeyWithItsOwner() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "owner", MINUTE);
+		StoredKey found = Objects.requireNonNull(find(key));
+		assertThat(found.state()).isEqualTo(StoredKey.State.PENDING);
+		assertThat(found.token()).isEqualTo("owner");
+		assertThat(found.remaining()).isPositive().isLessThanOrEqualTo(MINUTE);
+		assertThat(found.response()).isNull();
+	}
+
+	@Test
+	void findsACompletedKeyWithItsResponse() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "owner", MINUTE);
+		store().complete(key, REQUEST, "owner", RESPONSE, RETENTION);
+		StoredKey found = Objects.requireNonNull(find(key));
+		assertThat(found.state()).isEqualTo(StoredKey.State.COMPLETED);
+		assertThat(found.token()).isEqualTo("owner");
+		assertThat(found.remaining()).isGreaterThan(MINUTE).isLessThanOrEqualTo(RETENTION);
+		assertThat(found.response()).isEqualTo(RESPONSE);
+	}
+
+	@Test
+	void findsNoExpiredKey() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "owner", Duration.ofMillis(20));
+		await().until(() -> find(key) == null);
+		store().complete(key, REQUEST, "rival", RESPONSE, Duration.ofMillis(20));
+		await().until(() -> find(key) == null);
+		assertThat(forget(key, "third")).isTrue();
+	}
+
+	@Test
+	void leavesAKeyUnchangedThatItFinds() {
+		IdempotencyKey key = Samples.key();
+		find(key);
+		assertThat(store().claim(key, REQUEST, "owner", MINUTE)).isEqualTo(new Claim.Acquired());
+		find(key);
+		assertThat(store().renew(key, "owner", MINUTE)).isTrue();
+	}
+
+	@Test
+	void forgetsACompletedKeyRepeatedly() {
+		IdempotencyKey key = Samples.key();
+		store().complete(key, REQUEST, "owner", RESPONSE, RETENTION);
+		assertThat(forget(key, "owner")).isTrue();
+		assertThat(forget(key, "owner")).isTrue();
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE)).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void neverForgetsAKeyThatAnotherTokenHasCompleted() {
+		IdempotencyKey key = Samples.key();
+		store().complete(key, REQUEST, "owner", RESPONSE, RETENTION);
+		assertThat(forget(key, "rival")).isFalse();
+		assertThat(store().claim(key, REQUEST, "rival", MINUTE)).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void neverForgetsAPendingKey() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "owner", MINUTE);
+		assertThat(forget(key, "owner")).isFalse();
+		assertThat(forget(key, "rival")).isFalse();
+		assertThat(store().renew(key, "owner", MINUTE)).isTrue();
+	}
+
+	@Test
+	void releasesAFoundKeyUnlessItWasTakenOver() {
+		IdempotencyKey key = Samples.key();
+		store().claim(key, REQUEST, "owner", MINUTE);
+		StoredKey found = Objects.requireNonNull(find(key));
+		store().release(key, "owner");
+		store().claim(key, REQUEST, "rival", MINUTE);
+		assertThat(store().release(key, found.token())).isFalse();
+		assertThat(store().renew(key, "rival", MINUTE)).isTrue();
+	}
+
+	private @Nullable StoredKey find(IdempotencyKey key) {
+		return supported(() -> store().find(key));
+	}
+
+	private boolean forget(IdempotencyKey key, String token) {
+		return supported(() -> store().forget(key, token));
+	}
+
+	private static <T extends @Nullable Object> T supported(Supplier<T> step) {
+		try {
+			return step.get();
+		}
+		catch (UnsupportedOperationException ex) {
+			throw new TestAbortedException(ex.getMessage(), ex);
+		}
 	}
 
 }

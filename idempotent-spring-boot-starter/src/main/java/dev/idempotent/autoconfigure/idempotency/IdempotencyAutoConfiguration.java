@@ -1,7 +1,9 @@
 package dev.idempotent.autoconfigure.idempotency;
 
 import java.util.List;
+import java.util.Locale;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.EncryptionConfiguration;
 import dev.idempotent.encryption.PayloadEncryption;
 import dev.idempotent.idempotency.IdempotencyObserver;
@@ -13,6 +15,8 @@ import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.operation.OperationSettings;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
@@ -24,6 +28,8 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration for the store of idempotency keys, and for everything that web
@@ -39,21 +45,22 @@ import org.springframework.context.annotation.Import;
 public final class IdempotencyAutoConfiguration {
 
 	@Bean
-	IdempotencyNamespace idempotencyNamespace(IdempotencyProperties properties,
-			@Value("${spring.application.name:}") String applicationName) {
-		return IdempotencyNamespace.of(properties.namespace(), applicationName);
-	}
-
-	@Bean
 	OperationSettings idempotencyDefaults(IdempotencyProperties properties) {
 		return OperationSettings.defaults(properties.defaultGuarantee(), properties.lease(), properties.retention());
 	}
 
 	@Bean
-	KeySettings idempotencyKeySettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
-			ReplayCacheProperties cache) {
-		return new KeySettings(namespace.name(), properties.maxRun(),
-				properties.onStoreFailure() == OnStoreFailure.PROCEED, cache.isOn() ? cache.ttl() : null);
+	KeySettings idempotencyKeySettings(IdempotencyProperties properties, ReplayCacheProperties cache,
+			@Value("${spring.application.name:}") String applicationName) {
+		String namespace = StringUtils.hasText(properties.namespace()) ? properties.namespace() : applicationName;
+		if (!StringUtils.hasText(namespace)) {
+			throw new IdempotentConfigurationException(
+					"Neither idempotent.namespace nor spring.application.name is set, so the keys of this application "
+							+ "could not be distinguished from those of others in the same store.",
+					"Set spring.application.name, or idempotent.namespace if the name may change.", null);
+		}
+		return new KeySettings(namespace, properties.maxRun(), properties.onStoreFailure() == OnStoreFailure.PROCEED,
+				cache.isOn() ? cache.ttl() : null);
 	}
 
 	@Bean
@@ -102,6 +109,47 @@ public final class IdempotencyAutoConfiguration {
 
 		private static IdempotencyStore cached(IdempotencyStore store, ReplayCacheProperties cache) {
 			return new CachingIdempotencyStore(store, cache.maxSize().toBytes(), cache.ttl());
+		}
+
+	}
+
+	/**
+	 * Checks that there is a store, and Caffeine if the cache needs it, without creating
+	 * beans of the application: a store or a data source may depend on the web server.
+	 */
+	static final class RequiredStore {
+
+		RequiredStore(ListableBeanFactory beans, IdempotencyProperties properties, ReplayCacheProperties cache) {
+			if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, IdempotencyStore.class, true,
+					false).length == 0) {
+				throw missing(properties.store());
+			}
+			if (cache.isOn() && !ClassUtils.isPresent("com.github.benmanes.caffeine.cache.Cache", null)) {
+				throw new IdempotentConfigurationException(
+						"idempotent.replay-cache.max-size is set, but Caffeine is not on the class path.",
+						"Add com.github.ben-manes.caffeine:caffeine to the application, or omit the property.", null);
+			}
+		}
+
+		/**
+		 * Creates the exception for an application without a store.
+		 * @param configured the configured store, or {@code null}
+		 */
+		static IdempotentConfigurationException missing(IdempotencyProperties.@Nullable Store configured) {
+			String missing = (configured == null) ? "There is no store for idempotency keys." : "idempotent.store is "
+					+ configured.name().toLowerCase(Locale.ROOT) + ", which this application does not have.";
+			if (configured == IdempotencyProperties.Store.JDBC) {
+				return new IdempotentConfigurationException(missing,
+						"Add spring-boot-starter-jdbc and set spring.datasource.*, or set idempotent.store=redis; "
+								+ "mark one of several DataSource beans as @Primary.",
+						null);
+			}
+			return new IdempotentConfigurationException(missing,
+					"Add spring-boot-starter-data-redis to the application and point spring.data.redis.* at a server, "
+							+ "or add spring-boot-starter-jdbc and point spring.datasource.* at a database; "
+							+ "mark one of several RedisConnectionFactory or DataSource beans as @Primary; "
+							+ "declare a bean of type IdempotencyStore; or set idempotent.enabled=false.",
+					null);
 		}
 
 	}

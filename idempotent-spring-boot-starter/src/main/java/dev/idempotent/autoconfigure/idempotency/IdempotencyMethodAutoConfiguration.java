@@ -1,7 +1,9 @@
 package dev.idempotent.autoconfigure.idempotency;
 
-import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import java.lang.reflect.Method;
+
 import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
+import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
@@ -69,11 +71,11 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
-	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, IdempotencyNamespace namespace,
-			OperationSettings defaults, IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
+	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, KeySettings keys, OperationSettings defaults,
+			IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
 			ObjectProvider<TransactionAttributeSource> attributes) {
-		return new MethodSettings(engine, namespace.name(), defaults, properties.waitTimeout(),
+		return new MethodSettings(engine, keys.namespace(), defaults, properties.waitTimeout(),
 				mappers.getIfUnique(JsonMapper::shared), transactionSource.getIfAvailable(), attributes.getIfUnique());
 	}
 
@@ -142,6 +144,16 @@ public final class IdempotencyMethodAutoConfiguration {
 		DefaultAfterRollbackProcessor<Object, Object> idempotencyKafkaRollbackProcessor() {
 			return IdempotencyBackOff.addTo(new DefaultAfterRollbackProcessor<>());
 		}
+
+	}
+
+	/**
+	 * Identifies annotated methods that the servlet filter handles.
+	 */
+	@FunctionalInterface
+	interface WebHandlers {
+
+		boolean include(Class<?> type, Method method);
 
 	}
 

@@ -99,7 +99,7 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	static WebHandlers idempotentWebHandlers() {
+	static IdempotencyMethodAutoConfiguration.WebHandlers idempotentWebHandlers() {
 		return IdempotencyWebComponents::isHandler;
 	}
 
@@ -119,9 +119,9 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	IdempotencyWebSettings idempotencyWebSettings(IdempotencyNamespace namespace, IdempotencyProperties properties,
+	IdempotencyWebSettings idempotencyWebSettings(KeySettings keys, IdempotencyProperties properties,
 			IdempotencyWebProperties web, ObjectProvider<ResponseRedactor> redactors) {
-		return web.settings(namespace.name(), properties.onError(), redactors.orderedStream().toList());
+		return web.settings(keys.namespace(), properties.onError(), redactors.orderedStream().toList());
 	}
 
 	@Bean
@@ -134,7 +134,8 @@ public final class IdempotencyWebAutoConfiguration {
 	}
 
 	@Bean
-	RequestTokens idempotencyRequestTokens(ObjectProvider<OneTimeTokens> tokens, TokenCallers callers) {
+	RequestTokens idempotencyRequestTokens(ObjectProvider<OneTimeTokens> tokens,
+			TokenConfiguration.TokenCallers callers) {
 		return new RequestTokens(tokens::getObject, callers.current());
 	}
 

@@ -2,6 +2,7 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import javax.sql.DataSource;
 
+import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
@@ -51,7 +52,23 @@ class JdbcStoreConfiguration {
 	@Bean
 	@Lazy(false)
 	TableScript idempotencySchema(DataSource dataSource, IdempotencyJdbcProperties properties) {
-		return IdempotencySchema.of(dataSource, properties);
+		return new TableScript(dataSource, properties.initializeSchema(), "idempotency",
+				(script) -> named(script, properties.table()),
+				(product) -> new IdempotentConfigurationException(
+						"Idempotency keys cannot be stored in " + product + ".",
+						"Use PostgreSQL, MySQL, MariaDB or H2, or omit idempotent.jdbc.initialize-schema and store "
+								+ "them in Redis.",
+						null));
+	}
+
+	/**
+	 * Puts the name of the table into a script. The index is created in the schema of its
+	 * table.
+	 */
+	private static String named(String script, String table) {
+		String usual = IdempotencyJdbcProperties.DEFAULT_TABLE;
+		String index = table.substring(table.indexOf('.') + 1) + "_expires_at";
+		return script.replace(usual + "_expires_at", index).replaceAll("\\b" + usual + "\\b", table);
 	}
 
 	@Bean

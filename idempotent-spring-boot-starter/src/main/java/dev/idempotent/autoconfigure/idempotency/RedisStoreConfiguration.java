@@ -1,5 +1,7 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.time.Duration;
+
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.ApplicationRedis;
 import dev.idempotent.idempotency.IdempotencyStore;
@@ -13,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -64,6 +67,51 @@ class RedisStoreConfiguration {
 				"idempotent.redis.wait-replicas needs Lettuce and a standalone or Sentinel Redis; this application "
 						+ "has another client, a cluster, or static master and replica nodes.",
 				"Omit idempotent.redis.wait-replicas, or point spring.data.redis.* at one master.", null);
+	}
+
+	/**
+	 * Connects to Redis before the web server and listener containers start, so that the
+	 * first request does not get 503 while the connection is opened.
+	 */
+	static final class IdempotencyRedisLifecycle implements SmartLifecycle {
+
+		/**
+		 * Starts after the application's connection factory, which may be used itself.
+		 */
+		private static final int PHASE = 1;
+
+		private final IdempotencyRedisConnection connection;
+
+		private final Duration timeout;
+
+		private volatile boolean running;
+
+		IdempotencyRedisLifecycle(IdempotencyRedisConnection connection, Duration timeout) {
+			this.connection = connection;
+			this.timeout = timeout;
+		}
+
+		@Override
+		public void start() {
+			this.connection.warmUp(this.timeout);
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return PHASE;
+		}
+
 	}
 
 }

@@ -1,8 +1,13 @@
 package dev.idempotent.autoconfigure.idempotency;
 
+import java.security.Principal;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;
 import dev.idempotent.idempotency.web.PrincipalScopeResolver;
 import dev.idempotent.token.OneTimeTokens;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
@@ -25,8 +30,8 @@ class TokenConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Conditional(OnSecrets.class)
-	OneTimeTokens oneTimeTokens(IdempotencyNamespace namespace, TokenProperties properties, TokenCallers callers) {
-		return new OneTimeTokens(namespace.name(), properties.decoded(), properties.validity(), callers.identify());
+	OneTimeTokens oneTimeTokens(KeySettings keys, TokenProperties properties, TokenCallers callers) {
+		return new OneTimeTokens(keys.namespace(), properties.decoded(), properties.validity(), callers.identify());
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -65,6 +70,15 @@ class TokenConfiguration {
 			return TokenProperties.hasSecrets(context.getEnvironment());
 		}
 
+	}
+
+	/**
+	 * How one-time tokens are bound to callers.
+	 *
+	 * @param identify identifies a principal; {@code null} for an anonymous one
+	 * @param current returns the caller of the current thread, or {@code null}
+	 */
+	record TokenCallers(Function<Principal, @Nullable String> identify, Supplier<@Nullable Principal> current) {
 	}
 
 }

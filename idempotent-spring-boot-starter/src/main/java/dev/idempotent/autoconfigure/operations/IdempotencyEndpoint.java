@@ -1,20 +1,31 @@
 package dev.idempotent.autoconfigure.operations;
 
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey.Kind;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
 import dev.idempotent.idempotency.IdempotencyStoreException;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.RunOrigin;
+import dev.idempotent.idempotency.StoredKey;
 import dev.idempotent.idempotency.claim.FoundKey;
 import dev.idempotent.idempotency.claim.IdempotencyEngine;
 import dev.idempotent.idempotency.claim.KeyAdministration;
 import dev.idempotent.idempotency.claim.KeyChange;
+import dev.idempotent.idempotency.claim.KeyState;
+import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.web.PrincipalScopeResolver;
+import dev.idempotent.token.OneTimeTokens;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +45,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @WebEndpoint(id = "idempotency")
 @RegisterReflectionForBinding({ IdempotencyEndpoint.Overview.class, IdempotencyEndpoint.Changed.class,
-		RefusedOperationException.Problem.class, KeyAnswer.class })
+		RefusedOperationException.Problem.class, IdempotencyEndpoint.KeyAnswer.class })
 final class IdempotencyEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
@@ -45,6 +56,19 @@ final class IdempotencyEndpoint {
 	private static final int MAX_COUNT = 10_000;
 
 	private static final int NOT_IMPLEMENTED = 501;
+
+	/**
+	 * Steps are found by the digest in the log: only their run has their key. Sagas have
+	 * an endpoint of their own.
+	 */
+	private static final List<Kind> KINDS = Arrays.stream(Kind.values())
+		.filter((kind) -> kind != Kind.STEP && kind != Kind.SAGA)
+		.toList();
+
+	private static final String AFTER_RELEASE = "The next request with this key runs the work. If the first run is "
+			+ "still alive, it claims the key again within a third of its lease; with a request before that, both run "
+			+ "under Guarantee.LEASE, and under Guarantee.TRANSACTION the database refuses the second while the first "
+			+ "lasts";
 
 	private final IdempotencyEngine engine;
 
@@ -75,28 +99,43 @@ final class IdempotencyEndpoint {
 
 	@WriteOperation
 	WebEndpointResponse<?> release(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(KeyVerb.RELEASE, digest(digest), security));
+		return answer(() -> change(digest(digest), true, security));
 	}
 
 	@DeleteOperation
 	WebEndpointResponse<?> forget(@Selector String digest, SecurityContext security) {
-		return answer(() -> change(KeyVerb.FORGET, digest(digest), security));
-	}
-
-	@WriteOperation
-	WebEndpointResponse<?> find(@Nullable String kind, @Nullable String scope, @Nullable String principal,
-			@Nullable String issuer, @Nullable String operation, @Nullable String key) {
-		return answer(() -> find(new KeyRequest(kind, scope, principal, issuer, operation, key)));
+		return answer(() -> change(digest(digest), false, security));
 	}
 
 	/**
-	 * Expressions yield JSON: the key {@code 4711} can be a number, or a text in quotes.
+	 * Finds a key by what it was made of.
+	 * @param kind the origin of the key
+	 * @param scope the scope that a resolver of the application has returned
+	 * @param principal the name of the caller, instead of a scope
+	 * @param issuer the issuer of that name
+	 * @param operation the name of the operation; none for a key from a header
+	 * @param key the key, as the client has sent it, or as the application has derived or
+	 * issued it
 	 */
-	private KeyAnswer find(KeyRequest described) {
-		IdempotencyKey key = described.digested(this.settings.namespace());
-		FoundKey found = this.keys.find(key);
-		KeyRequest text = (found == null) ? described.asText() : null;
-		return (text != null) ? find(text.digested(this.settings.namespace())) : answerOf(key, found);
+	@WriteOperation
+	WebEndpointResponse<?> find(@Nullable String kind, @Nullable String scope, @Nullable String principal,
+			@Nullable String issuer, @Nullable String operation, @Nullable String key) {
+		return answer(() -> {
+			Kind origin = kind(kind);
+			String stated = key(origin, key);
+			String owner = owner(origin, scope, principal, issuer);
+			String name = operation(origin, operation);
+			String namespace = this.settings.namespace();
+			IdempotencyKey digested = IdempotencyKey.of(origin, namespace, owner, name,
+					(origin == Kind.TOKEN) ? serialOf(stated) : stated);
+			FoundKey found = this.keys.find(digested);
+			if (found == null && (origin == Kind.EXPRESSION || origin == Kind.METHOD)) {
+				// Expressions yield JSON: the key 4711 can be a number, or a text in
+				// quotes.
+				return find(IdempotencyKey.of(origin, namespace, owner, name, KeyExpression.textOf(stated)));
+			}
+			return answerOf(digested, found);
+		});
 	}
 
 	private KeyAnswer find(IdempotencyKey key) {
@@ -110,48 +149,129 @@ final class IdempotencyEndpoint {
 		return KeyAnswer.of(key, found);
 	}
 
-	private Changed change(KeyVerb verb, IdempotencyKey key, SecurityContext security) {
-		KeyChange change = apply(verb, key, security);
+	private static Kind kind(@Nullable String kind) {
+		String stated = (kind != null) ? kind.toUpperCase(Locale.ROOT) : Kind.HEADER.name();
+		return KINDS.stream()
+			.filter((one) -> one.name().equals(stated))
+			.findFirst()
+			.orElseThrow(() -> RefusedOperationException.invalid("There is no such 'kind' of keys",
+					"Set 'kind' to one of " + KINDS.stream().map(Kind::name).collect(Collectors.joining(", "))
+							+ "; it is HEADER if omitted"));
+	}
+
+	private static String key(Kind origin, @Nullable String key) {
+		if (key == null || key.isEmpty()) {
+			throw RefusedOperationException.invalid("The request has no 'key'",
+					"Set 'key' to the key of the request or of the method");
+		}
+		if (origin == Kind.HEADER && key.startsWith("\"")) {
+			throw RefusedOperationException.invalid("The key is in quotes",
+					"Set 'key' to the value of the header without its quotes");
+		}
+		return key;
+	}
+
+	private static String owner(Kind origin, @Nullable String scope, @Nullable String principal,
+			@Nullable String issuer) {
+		boolean named = principal != null || issuer != null;
+		if ((origin == Kind.METHOD || origin == Kind.TOKEN) && (named || scope != null)) {
+			throw RefusedOperationException.invalid("A key of this kind has no scope",
+					"Omit 'scope', 'principal' and 'issuer'");
+		}
+		if (named && scope != null) {
+			throw RefusedOperationException.invalid("The request has both a 'scope' and a 'principal'",
+					"Set 'principal' with the default IdempotencyScopeResolver, and 'scope' with one of the application");
+		}
+		if (!named) {
+			return (scope != null) ? scope : "";
+		}
+		if (principal == null || principal.isEmpty()) {
+			throw RefusedOperationException.invalid("The request has an 'issuer' without a 'principal'",
+					"Set 'principal' to the name of the caller, or omit 'issuer'");
+		}
+		return PrincipalScopeResolver.scopeOf(issuer, principal);
+	}
+
+	private static String operation(Kind origin, @Nullable String operation) {
+		String stated = (operation != null) ? operation : "";
+		if (origin == Kind.HEADER && !stated.isEmpty()) {
+			throw RefusedOperationException.invalid("A key from a header belongs to no 'operation'",
+					"Omit 'operation', or set another 'kind'");
+		}
+		if (origin != Kind.HEADER && stated.isEmpty()) {
+			throw RefusedOperationException.invalid("The request has no 'operation'",
+					"Set 'operation' to the name of the operation (the attribute 'name' of @Idempotent, else its class, "
+							+ "method and parameter types)");
+		}
+		return stated;
+	}
+
+	/**
+	 * A token that is looked up may have expired, or belong to another secret by now.
+	 */
+	private static String serialOf(String token) {
+		String serial = OneTimeTokens.serialOf(token);
+		if (serial == null) {
+			throw RefusedOperationException.invalid("The key is not a one-time token",
+					"Set 'key' to the token as the page contains it");
+		}
+		return serial;
+	}
+
+	private Changed change(IdempotencyKey key, boolean release, SecurityContext security) {
+		KeyChange change = apply(key, release, security);
 		FoundKey before = change.before();
 		if (before == null) {
 			throw absent(key);
 		}
 		KeyAnswer now = (change.now() != null) ? KeyAnswer.of(key, change.now()) : null;
 		return switch (change.outcome()) {
-			case DONE -> new Changed(verb.past(), KeyAnswer.of(key, before), now,
-					verb.consequence(this.settings.replayCacheTtl()));
+			case DONE -> release ? new Changed("released", KeyAnswer.of(key, before), now, AFTER_RELEASE)
+					: new Changed("forgotten", KeyAnswer.of(key, before), now, afterForget());
 			case ABSENT -> throw absent(key);
-			case REFUSED -> throw verb.refused();
+			case REFUSED -> throw (release
+					? RefusedOperationException.conflict("The key is completed, so there is no claim to release",
+							"Use DELETE /actuator/idempotency/{digest} if its work must run again")
+					: RefusedOperationException.conflict("A run has claimed the key and could complete it again",
+							"Wait until the lease ends, or use POST /actuator/idempotency/{digest} first if the process "
+									+ "of the run has died"));
 			case CONTENDED -> throw RefusedOperationException.conflict("A request has changed the key at the same time",
 					"Look the key up again, and repeat the operation if it is still needed");
 		};
 	}
 
-	private KeyChange apply(KeyVerb verb, IdempotencyKey key, SecurityContext security) {
+	private String afterForget() {
+		String again = "The next request with this key runs the work again: a retry of a payment pays again";
+		Duration ttl = this.settings.replayCacheTtl();
+		return (ttl != null) ? again + ". Other instances may still replay the old response for up to " + ttl
+				+ " (idempotent.replay-cache.ttl)" : again;
+	}
+
+	private KeyChange apply(IdempotencyKey key, boolean release, SecurityContext security) {
 		try {
-			KeyChange change = verb.apply(this.keys, key);
+			KeyChange change = release ? this.keys.release(key) : this.keys.forget(key);
 			if (change.before() != null && change.outcome() != KeyChange.Outcome.REFUSED) {
-				record(verb, key, change.before(), change.outcome().name(), security);
+				record(key, release, change.before(), change.outcome().name(), security);
 			}
 			return change;
 		}
 		catch (IdempotencyStoreException | UnsupportedOperationException ex) {
-			record(verb, key, null, OperatorAudit.UNKNOWN, security);
+			record(key, release, null, OperatorAudit.UNKNOWN, security);
 			throw ex;
 		}
 	}
 
-	private void record(KeyVerb verb, IdempotencyKey key, @Nullable FoundKey before, String outcome,
+	private void record(IdempotencyKey key, boolean release, @Nullable FoundKey before, String outcome,
 			SecurityContext security) {
 		Map<String, Object> data = new LinkedHashMap<>();
 		if (before != null) {
-			KeyAnswer.Facts.of(before.deciding()).describe(data);
+			Facts.of(before.deciding()).describe(data);
 		}
-		logger.info("An operator has requested to {} the key {} {}: {}", verb.name().toLowerCase(Locale.ROOT), key,
-				data, outcome);
+		logger.info("An operator has requested to {} the key {} {}: {}", release ? "release" : "forget", key, data,
+				outcome);
 		data.put("digest", key.digest());
 		data.put("outcome", outcome);
-		this.audit.publish(security, verb.auditType(), data);
+		this.audit.publish(security, release ? "IDEMPOTENCY_KEY_RELEASED" : "IDEMPOTENCY_KEY_FORGOTTEN", data);
 	}
 
 	private static IdempotencyKey digest(String digest) {
@@ -215,6 +335,78 @@ final class IdempotencyEndpoint {
 	 * @param consequence what requests with this key get from now on
 	 */
 	record Changed(String outcome, KeyAnswer before, @Nullable KeyAnswer now, String consequence) {
+	}
+
+	/**
+	 * The answer to a request for a key. Contains neither the key nor its response.
+	 *
+	 * @param digest the digest of the key
+	 * @param place the place that decides: {@code database} or {@code store}
+	 * @param key the key in that place
+	 * @param store the key in the store in front of the database, if it differs
+	 * @param meaning what requests with this key get
+	 */
+	record KeyAnswer(String digest, String place, Facts key, @Nullable Facts store, String meaning) {
+
+		static KeyAnswer of(IdempotencyKey key, FoundKey found) {
+			KeyState inStore = (found.inDatabase() != null) ? found.inStore() : null;
+			boolean differs = inStore != null && inStore.state() != found.deciding().state();
+			return new KeyAnswer(key.digest(), (found.inDatabase() != null) ? "database" : "store",
+					Facts.of(found.deciding()), (differs && inStore != null) ? Facts.of(inStore) : null,
+					meaning(found, differs));
+		}
+
+		private static String meaning(FoundKey found, boolean differs) {
+			if (!found.storeAnswered()) {
+				return "The work is done. The store in front of the database did not respond: it may have a claim on the key";
+			}
+			if (differs) {
+				return "The work is done. The claim in the store ends with its lease; requests then get the stored response";
+			}
+			if (found.deciding().state() == StoredKey.State.PENDING) {
+				return "A run has claimed the key. While its process lives, it renews the lease; if it died, the key is free "
+						+ "when the remaining time has passed";
+			}
+			return found.deciding().replayable() ? "The work is done: retries get the stored response"
+					: "The work is done, but its response was not kept or cannot be read: retries get an error";
+		}
+
+	}
+
+	/**
+	 * What is known of a key in one place.
+	 *
+	 * @param state whether the work runs or is done
+	 * @param since when the run claimed the key, in ISO-8601 format, or {@code null} if
+	 * it is unknown
+	 * @param remaining how long the lease or the retention lasts from now on, in ISO-8601
+	 * format
+	 * @param guarantee the guarantee of the run, or {@code null} if it is unknown
+	 * @param traceId the trace of the run, or {@code null} without one
+	 */
+	record Facts(StoredKey.State state, @Nullable String since, String remaining, @Nullable Guarantee guarantee,
+			@Nullable String traceId) {
+
+		static Facts of(KeyState key) {
+			RunOrigin origin = key.origin();
+			String remaining = key.remaining().toString();
+			return (origin == null) ? new Facts(key.state(), null, remaining, null, null) : new Facts(key.state(),
+					origin.since().toString(), remaining, origin.guarantee(), origin.traceId());
+		}
+
+		/**
+		 * Adds what an audit event contains.
+		 */
+		void describe(Map<String, Object> data) {
+			data.put("state", this.state.name());
+			if (this.since != null) {
+				data.put("since", this.since);
+			}
+			if (this.guarantee != null) {
+				data.put("guarantee", this.guarantee.name());
+			}
+		}
+
 	}
 
 }

@@ -137,4 +137,19 @@ final class IdempotencyHealthIndicator implements HealthIndicator {
 				+ cause.getClass().getSimpleName();
 	}
 
+	/**
+	 * Reads by which policies the store evicts keys.
+	 */
+	@FunctionalInterface
+	interface EvictionCheck {
+
+		/**
+		 * Reads the policies.
+		 * @return empty if the store does not evict keys
+		 * @throws RuntimeException if they cannot be read
+		 */
+		Set<String> policies();
+
+	}
+
 }

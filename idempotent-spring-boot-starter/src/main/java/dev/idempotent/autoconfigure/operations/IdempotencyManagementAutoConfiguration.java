@@ -54,7 +54,8 @@ public final class IdempotencyManagementAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
 		IdempotencyHealthIndicator idempotencyHealthIndicator(IdempotencyEngine engine, KeyAdministration keys,
-				KeySettings settings, IdempotencyHealthProperties properties, ObjectProvider<EvictionCheck> eviction) {
+				KeySettings settings, IdempotencyHealthProperties properties,
+				ObjectProvider<IdempotencyHealthIndicator.EvictionCheck> eviction) {
 			return new IdempotencyHealthIndicator(engine, keys, settings, properties.orHalfOf(settings.maxRun()),
 					eviction.getIfAvailable(() -> Set::of));
 		}
@@ -67,7 +68,7 @@ public final class IdempotencyManagementAutoConfiguration {
 	static class RedisConfiguration {
 
 		@Bean
-		EvictionCheck idempotencyEvictionCheck(IdempotencyRedisConnection connection) {
+		IdempotencyHealthIndicator.EvictionCheck idempotencyEvictionCheck(IdempotencyRedisConnection connection) {
 			return connection::evictionPolicies;
 		}
 

@@ -11,10 +11,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.advice.AnnotatedMethod;
+import dev.idempotent.idempotency.Cancels;
+import dev.idempotent.idempotency.Idempotent;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
@@ -86,12 +89,25 @@ final class IneffectiveAnnotationsCheck {
 	}
 
 	/**
-	 * Checks {@code @Cancels} on the methods of all beans.
+	 * Checks {@code @Cancels} on the methods of all beans. A handler without its
+	 * protection could run before the action that it cancels.
 	 * @param typeOf finds the class of a bean by its name
 	 * @throws dev.idempotent.IdempotentConfigurationException if it would have no effect
 	 */
-	void checkCancels(CancelsCheck cancels, Function<String, @Nullable Class<?>> typeOf) {
-		types(typeOf).forEach(cancels::check);
+	void checkCancels(Function<String, @Nullable Class<?>> typeOf) {
+		boolean enabled = Feature.isTrue(Feature.WEB.property(), this.environment);
+		for (Class<?> type : types(typeOf)) {
+			for (AnnotatedMethod method : AnnotatedMethod.findAll(Cancels.class, type)) {
+				if (!AnnotatedElementUtils.hasAnnotation(method.method(), Idempotent.class)) {
+					throw method.invalid("is not @Idempotent, so @Cancels would have no effect",
+							"Add @Idempotent(guarantee = Guarantee.TRANSACTION).", null);
+				}
+				if (!enabled) {
+					throw method.invalid("would run unprotected: " + Feature.WEB.property() + " is false",
+							"Remove that property, or the annotation.", null);
+				}
+			}
+		}
 	}
 
 	/**

@@ -60,7 +60,7 @@ public final class StartupCheckAutoConfiguration {
 				Class<?> created = createdTypeOf(name, beans);
 				return (created != null) ? created : beans.getType(name, false);
 			};
-			check.checkCancels(new CancelsCheck(environment), typeOf);
+			check.checkCancels(typeOf);
 			check.logDisabled(typeOf);
 		};
 	}
@@ -89,7 +89,7 @@ public final class StartupCheckAutoConfiguration {
 						beans.getBean(name);
 					}
 				}
-				List.of("idempotencyNamespace", "idempotencyRequiredStore")
+				List.of("idempotencyKeySettings", "idempotencyRequiredStore")
 					.stream()
 					.filter(beans::containsBeanDefinition)
 					.forEach(beans::getBean);

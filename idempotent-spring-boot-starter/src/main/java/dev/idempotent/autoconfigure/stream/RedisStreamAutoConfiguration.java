@@ -1,8 +1,6 @@
 package dev.idempotent.autoconfigure.stream;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.stream.Stream;
 
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.ApplicationRedis;
@@ -52,11 +50,9 @@ public final class RedisStreamAutoConfiguration {
 			RedisConnectionFactory application, ObjectProvider<DataRedisConnectionDetails> details,
 			StreamProperties properties, ObjectProvider<RedeliveryPolicy> policies,
 			ObjectProvider<PayloadConverter> converter) {
-		List<RedeliveryPolicy> known = Stream.concat(policies.orderedStream(), Stream.of(new UnavailableDependencies()))
-			.toList();
 		return new RedisStreamListenerContainer(beans, () -> connections(application, details),
-				properties.minIdleTime(), properties.maxDeliveries(), new RedeliveryPolicies(known),
-				converter.getIfAvailable());
+				properties.minIdleTime(), properties.maxDeliveries(),
+				new RedeliveryPolicies(policies.orderedStream().toList()), converter.getIfAvailable());
 	}
 
 	private static DedicatedRedisConnections connections(RedisConnectionFactory application,

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 import dev.idempotent.idempotency.Claim;
 import dev.idempotent.idempotency.Fingerprint;
@@ -72,9 +73,14 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 			Duration retention) {
 		Claim claim = this.store.claim(key, fingerprint, token, retention);
 		if (claim.isAcquired()) {
-			Objects.requireNonNull(OPEN.get(), "No transaction is open").completions
-				.add((commits) -> commits ? this.store.complete(key, fingerprint, token, response, retention)
-						: this.store.release(key, token));
+			Objects.requireNonNull(OPEN.get(), "No transaction is open").completions.add((commits) -> {
+				if (commits) {
+					this.store.complete(key, fingerprint, token, response, retention);
+				}
+				else {
+					this.store.release(key, token);
+				}
+			});
 		}
 		return claim;
 	}
@@ -84,15 +90,12 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 		return other == this;
 	}
 
-	private interface Completion {
-
-		boolean end(boolean commits);
-
-	}
-
 	private static final class InMemoryTransaction implements Transaction {
 
-		private final List<Completion> completions = new ArrayList<>();
+		/**
+		 * Called with whether the transaction commits.
+		 */
+		private final List<Consumer<Boolean>> completions = new ArrayList<>();
 
 		@Override
 		public Claim outcome() {
@@ -121,7 +124,7 @@ final class InMemoryTransactions implements IdempotencyTransactionSource, Idempo
 
 		private void end(boolean commits) {
 			OPEN.remove();
-			this.completions.forEach((completion) -> completion.end(commits));
+			this.completions.forEach((completion) -> completion.accept(commits));
 		}
 
 	}
