@@ -56,7 +56,7 @@ class ArchitectureTests {
 
 	private static final String TOKEN = "dev.idempotent.token";
 
-	private static final String CLAIM = ROOT + ".claim";
+	private static final String ENGINE = ROOT + ".engine";
 
 	private static final String CAFFEINE = ROOT + ".caffeine";
 
@@ -92,9 +92,9 @@ class ArchitectureTests {
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", CONNECTIONS, METRICS,
 				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
 				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
-				ROOT, CAFFEINE, CLAIM, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPENAPI, OPERATION,
-				PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method", SAGA + ".run",
-				STATE, STATE + ".jdbc", TEST, TOKEN);
+				ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPENAPI, OPERATION,
+				PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
+				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -124,7 +124,7 @@ class ArchitectureTests {
 				"org.springframework.boot.test..", "org.springframework.mock..", "org.springframework.test..");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsNoTechnology = room(CLAIM, SHARED, ENCRYPTION, ROOT, WORK, "java..",
+	static final ArchRule theEngineKnowsNoTechnology = room(ENGINE, SHARED, ENCRYPTION, ROOT, WORK, "java..",
 			"org.slf4j..", "org.jspecify..");
 
 	@ArchTest
@@ -147,9 +147,10 @@ class ArchitectureTests {
 			"org.springframework.core.io..", "org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, CLAIM, DATABASE, WORK, "java..",
-			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
+	static final ArchRule jdbcKnowsTransactionsAndNoServlets = room(JDBC, SHARED, ROOT, ENGINE, DATABASE, WORK,
+			"java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction..",
+			"org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, WORK, "java..", "javax.sql..",
@@ -167,7 +168,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule theTablesOfSagasKnowTransactionsAlone = room(SAGA + ".jdbc", SHARED, ROOT, SAGA,
-			SAGA + ".run", DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			SAGA + ".engine", DATABASE, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
 			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
@@ -180,7 +181,7 @@ class ArchitectureTests {
 			"org.springframework.util.backoff..");
 
 	@ArchTest
-	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, CLAIM, JSON, OPERATION, ADVICE,
+	static final ArchRule methodKnowsNoStoreAndNoServlets = room(METHOD, SHARED, ROOT, ENGINE, JSON, OPERATION, ADVICE,
 			"java..", "org.slf4j..", "org.jspecify..", "org.aopalliance..", "org.springframework.aop..",
 			"org.springframework.beans..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.transaction..", "org.springframework.util..", "tools.jackson..");
@@ -205,7 +206,7 @@ class ArchitectureTests {
 			"io.micrometer.context..");
 
 	@ArchTest
-	static final ArchRule tracingKnowsMicrometersTracesAlone = room(TRACING, ROOT, CLAIM, "java..", "org.jspecify..",
+	static final ArchRule tracingKnowsMicrometersTracesAlone = room(TRACING, ROOT, ENGINE, "java..", "org.jspecify..",
 			"io.micrometer.common..", "io.micrometer.observation..", "io.micrometer.tracing..");
 
 	@ArchTest
@@ -214,7 +215,7 @@ class ArchitectureTests {
 			"org.springframework.data.redis..", "io.lettuce..");
 
 	@ArchTest
-	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, CLAIM, ADVICE, JSON, OPERATION, WORK, TOKEN,
+	static final ArchRule webKnowsNoStore = room(WEB, SHARED, ROOT, ENGINE, ADVICE, JSON, OPERATION, WORK, TOKEN,
 			"java..", "org.slf4j..", "org.jspecify..", "jakarta.servlet..", "org.aopalliance..",
 			"org.springframework.aop..", "org.springframework.core..", "org.springframework.expression..",
 			"org.springframework.format..", "org.springframework.http..", "org.springframework.stereotype..",
@@ -241,7 +242,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule noClassDecidesByTheClockOfThisMachine = noClasses().that()
 		// Its time is for operators.
-		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.claim.ClaimRequest")
+		.doNotHaveFullyQualifiedName("dev.idempotent.idempotency.engine.ClaimRequest")
 		.and()
 		// Its time is for the consumers of events.
 		.doNotHaveFullyQualifiedName("dev.idempotent.autoconfigure.outbox.OutboxAutoConfiguration")
@@ -268,7 +269,7 @@ class ArchitectureTests {
 	static final ArchRule siblingsAreStrangers = slices().matching(ROOT + ".(*)")
 		.should()
 		.notDependOnEachOther()
-		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, TRACING, WEB), resideInAPackage(CLAIM))
+		.ignoreDependency(resideInAnyPackage(JDBC, METHOD, TRACING, WEB), resideInAPackage(ENGINE))
 		.ignoreDependency(resideInAnyPackage(METHOD, WEB), resideInAnyPackage(JSON, OPERATION))
 		.ignoreDependency(resideInAPackage(OPERATION), resideInAPackage(JSON))
 		.ignoreDependency(resideInAPackage(OPENAPI), resideInAPackage(WEB));

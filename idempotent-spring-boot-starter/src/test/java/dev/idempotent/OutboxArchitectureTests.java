@@ -126,7 +126,7 @@ class OutboxArchitectureTests {
 
 	@ArchTest
 	static final ArchRule metricsKnowMicrometersMetersAlone = ArchitectureTests.room(METRICS, OUTBOX, STREAM, SAGA,
-			SAGA + ".run", "dev.idempotent.idempotency", "java..", "org.slf4j..", "org.jspecify..",
+			SAGA + ".engine", "dev.idempotent.idempotency", "java..", "org.slf4j..", "org.jspecify..",
 			"io.micrometer.core..");
 
 	@ArchTest

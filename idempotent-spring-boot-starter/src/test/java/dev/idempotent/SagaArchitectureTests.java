@@ -17,7 +17,7 @@ class SagaArchitectureTests {
 
 	private static final String SAGA = "dev.idempotent.saga";
 
-	private static final String RUN = SAGA + ".run";
+	private static final String ENGINE = SAGA + ".engine";
 
 	private static final String ROOT = "dev.idempotent.idempotency";
 
@@ -34,17 +34,17 @@ class SagaArchitectureTests {
 			"java..", "org.jspecify..", "org.springframework.core");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(RUN, SAGA, ROOT, ENCRYPTION,
+	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(ENGINE, SAGA, ROOT, ENCRYPTION,
 			WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core", "org.springframework.dao..",
 			"org.springframework.transaction..");
 
 	@ArchTest
-	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA, RUN,
+	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA, ENGINE,
 			ROOT, DATABASE, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
 			"org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
-	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, RUN,
+	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, ENGINE,
 			SHARED, "dev.idempotent.advice", ROOT, ROOT + ".method", ROOT + ".operation", "java..", "org.jspecify..",
 			"org.aopalliance..", "org.springframework.aop..", "org.springframework.beans..",
 			"org.springframework.core..", "org.springframework.expression..", "org.springframework.format..",

@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
 import dev.idempotent.saga.SagaObserver;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.SagaAdministration.Counts;
+import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;

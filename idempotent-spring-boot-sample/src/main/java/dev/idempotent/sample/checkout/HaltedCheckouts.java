@@ -3,9 +3,9 @@ package dev.idempotent.sample.checkout;
 import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.saga.jdbc.JdbcSagaAdministration;
 import dev.idempotent.saga.jdbc.SagaTables;
-import dev.idempotent.saga.run.SagaAdministration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 

@@ -2,13 +2,13 @@ package dev.idempotent.autoconfigure.idempotency;
 
 import java.lang.reflect.Method;
 
-import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
+import dev.idempotent.advice.AdvisorBeanPostProcessor.Placement;
 import dev.idempotent.advice.AnnotatedMethodsCheck;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
-import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.kafka.IdempotencyBackOff;
 import dev.idempotent.idempotency.method.IdempotencyTemplate;
 import dev.idempotent.idempotency.method.IdempotentMethodAdvisor;

@@ -4,8 +4,8 @@ import java.util.function.BooleanSupplier;
 
 import dev.idempotent.advice.AdvisorBeanPostProcessor;
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
-import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.openapi.IdempotencyOpenApiCustomizer;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.security.AuthenticatedPrincipals;

@@ -5,7 +5,7 @@ import javax.sql.DataSource;
 import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.TableScript;
 import dev.idempotent.idempotency.IdempotencyStore;
-import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencyStore;
 import dev.idempotent.idempotency.jdbc.JdbcIdempotencySweepers;
 import dev.idempotent.idempotency.jdbc.JdbcTransactionSource;

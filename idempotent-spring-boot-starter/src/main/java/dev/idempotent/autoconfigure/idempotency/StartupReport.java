@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import dev.idempotent.idempotency.Guarantee;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
-import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSummary;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -4,8 +4,8 @@ import java.util.Set;
 
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.autoconfigure.idempotency.KeySettings;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
-import dev.idempotent.idempotency.claim.KeyAdministration;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.KeyAdministration;
 import dev.idempotent.idempotency.redis.IdempotencyRedisConnection;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;

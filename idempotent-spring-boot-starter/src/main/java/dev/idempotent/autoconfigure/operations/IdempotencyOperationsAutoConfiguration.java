@@ -4,7 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import dev.idempotent.autoconfigure.idempotency.EffectiveStore;
 import dev.idempotent.autoconfigure.idempotency.IdempotencyAutoConfiguration;
 import dev.idempotent.idempotency.caffeine.CachingIdempotencyStore;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.tracing.ClaimTraces;
 import dev.idempotent.idempotency.tracing.ObservedDecisions;
 import dev.idempotent.metrics.IdempotencyMetrics;

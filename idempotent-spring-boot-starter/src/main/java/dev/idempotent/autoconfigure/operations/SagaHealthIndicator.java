@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaAdministration.Counts;
+import dev.idempotent.saga.engine.SagaAdministration.Counts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Health;

@@ -4,9 +4,9 @@ import java.util.Collection;
 import java.util.stream.Collectors;
 
 import dev.idempotent.jdbc.TableSweeper;
+import dev.idempotent.saga.engine.SagaDefinition;
+import dev.idempotent.saga.engine.SagaEngine;
 import dev.idempotent.saga.method.SagaMethods;
-import dev.idempotent.saga.run.SagaDefinition;
-import dev.idempotent.saga.run.SagaEngine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;

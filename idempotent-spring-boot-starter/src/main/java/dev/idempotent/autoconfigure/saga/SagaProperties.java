@@ -6,7 +6,7 @@ import dev.idempotent.IdempotentConfigurationException;
 import dev.idempotent.autoconfigure.Durations;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.jdbc.Database;
-import dev.idempotent.saga.run.SagaSettings;
+import dev.idempotent.saga.engine.SagaSettings;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;

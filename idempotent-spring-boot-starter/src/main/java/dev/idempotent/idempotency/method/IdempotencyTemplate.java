@@ -14,7 +14,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyResultException;
 import dev.idempotent.idempotency.OnPending;
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.IdempotencyTransactions;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.annotation.Propagation;

@@ -22,7 +22,7 @@ import dev.idempotent.idempotency.IdempotencyObserver.Operation.Kind;
 import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
-import dev.idempotent.idempotency.claim.IdempotencyTransactions;
+import dev.idempotent.idempotency.engine.IdempotencyTransactions;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import org.aopalliance.intercept.MethodInvocation;

@@ -1,7 +1,7 @@
 package dev.idempotent.idempotency.tracing;
 
 import dev.idempotent.idempotency.RunOrigin;
-import dev.idempotent.idempotency.claim.CurrentTrace;
+import dev.idempotent.idempotency.engine.CurrentTrace;
 import io.micrometer.tracing.Link;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;

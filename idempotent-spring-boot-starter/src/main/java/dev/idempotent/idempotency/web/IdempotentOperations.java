@@ -19,7 +19,7 @@ import dev.idempotent.idempotency.Cancels;
 import dev.idempotent.idempotency.Guarantee;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.idempotency.KeySource;
-import dev.idempotent.idempotency.claim.IdempotencyTransactionSource;
+import dev.idempotent.idempotency.engine.IdempotencyTransactionSource;
 import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.idempotency.operation.OperationSummary;
 import jakarta.servlet.http.HttpServletRequest;

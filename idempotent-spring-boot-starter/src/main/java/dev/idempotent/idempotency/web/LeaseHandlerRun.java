@@ -3,7 +3,7 @@ package dev.idempotent.idempotency.web;
 import java.io.IOException;
 
 import dev.idempotent.idempotency.StoredResponse;
-import dev.idempotent.idempotency.claim.Claimant;
+import dev.idempotent.idempotency.engine.Claimant;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;

@@ -19,12 +19,12 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.SagaStore.JournalEntry;
-import dev.idempotent.saga.run.SagaStore.SagaOwner;
-import dev.idempotent.saga.run.SagaStore.StepKind;
-import dev.idempotent.saga.run.SagaStore.StoredSaga;
-import dev.idempotent.saga.run.SagaStore.StoredStep;
+import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaStore.StoredStep;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataRetrievalFailureException;
 

@@ -16,9 +16,9 @@ import dev.idempotent.jdbc.Database;
 import dev.idempotent.jdbc.Statements;
 import dev.idempotent.saga.SagaStatus;
 import dev.idempotent.saga.StepState;
-import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.SagaStore.JournalEntry;
-import dev.idempotent.saga.run.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 

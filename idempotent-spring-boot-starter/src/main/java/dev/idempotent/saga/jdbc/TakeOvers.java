@@ -13,8 +13,8 @@ import java.util.List;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.jdbc.Database;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaStore.SagaOwner;
-import dev.idempotent.saga.run.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import org.jspecify.annotations.Nullable;
 
 /**

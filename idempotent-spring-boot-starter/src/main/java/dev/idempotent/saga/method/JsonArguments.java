@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import dev.idempotent.advice.AnnotatedMethod;
-import dev.idempotent.saga.run.SagaDefinition.UnreadableException;
+import dev.idempotent.saga.engine.SagaDefinition.UnreadableException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import tools.jackson.core.JacksonException;

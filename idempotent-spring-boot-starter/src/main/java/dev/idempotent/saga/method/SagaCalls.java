@@ -13,7 +13,7 @@ import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.saga.SagaSnapshot;
 import dev.idempotent.saga.Sagas;
-import dev.idempotent.saga.run.SagaEngine;
+import dev.idempotent.saga.engine.SagaEngine;
 import org.jspecify.annotations.Nullable;
 
 /**

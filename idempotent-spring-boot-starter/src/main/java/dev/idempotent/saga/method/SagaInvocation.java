@@ -3,7 +3,7 @@ package dev.idempotent.saga.method;
 import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
-import dev.idempotent.saga.run.SagaDefinition;
+import dev.idempotent.saga.engine.SagaDefinition;
 import org.jspecify.annotations.Nullable;
 
 /**

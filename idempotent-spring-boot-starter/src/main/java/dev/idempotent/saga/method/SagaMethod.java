@@ -21,7 +21,7 @@ import dev.idempotent.idempotency.method.MethodArguments;
 import dev.idempotent.idempotency.method.ResultCodec;
 import dev.idempotent.idempotency.operation.KeyExpression;
 import dev.idempotent.saga.Saga;
-import dev.idempotent.saga.run.SagaDefinition;
+import dev.idempotent.saga.engine.SagaDefinition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.EvaluationException;

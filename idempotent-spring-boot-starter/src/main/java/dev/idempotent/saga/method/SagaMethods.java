@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import dev.idempotent.advice.AnnotatedMethod;
 import dev.idempotent.idempotency.Idempotent;
 import dev.idempotent.saga.Saga;
-import dev.idempotent.saga.run.SagaDefinition;
+import dev.idempotent.saga.engine.SagaDefinition;
 import org.springframework.aop.Advisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.dao.PessimisticLockingFailureException;
 
-import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 

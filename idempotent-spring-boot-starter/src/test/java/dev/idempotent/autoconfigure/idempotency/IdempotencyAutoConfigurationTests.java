@@ -16,7 +16,7 @@ import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
 import dev.idempotent.idempotency.OnStoreFailure;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.idempotency.redis.RedisIdempotencyStore;
 import dev.idempotent.idempotency.web.IdempotencyFilter;
 import dev.idempotent.idempotency.web.IdempotencyScopeResolver;

@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 
 import dev.idempotent.autoconfigure.operations.KeyApplication.Payments;
 import dev.idempotent.idempotency.Idempotent;
-import dev.idempotent.idempotency.claim.IdempotencyEngine;
+import dev.idempotent.idempotency.engine.IdempotencyEngine;
 import dev.idempotent.testing.Gate;
 import dev.idempotent.testing.RealRedis;
 import dev.idempotent.testing.WebApplication;

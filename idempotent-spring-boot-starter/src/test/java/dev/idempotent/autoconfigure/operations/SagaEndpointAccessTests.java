@@ -11,7 +11,7 @@ import dev.idempotent.autoconfigure.operations.SagaShop.Checkout;
 import dev.idempotent.autoconfigure.operations.SagaShop.Warehouse;
 import dev.idempotent.saga.SagaHaltedException;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaAdministration;
+import dev.idempotent.saga.engine.SagaAdministration;
 import dev.idempotent.testing.WebApplication;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;

@@ -8,13 +8,13 @@ import javax.sql.DataSource;
 
 import dev.idempotent.idempotency.Race;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaAdministration;
-import dev.idempotent.saga.run.SagaSamples;
-import dev.idempotent.saga.run.SagaStore;
-import dev.idempotent.saga.run.SagaStore.NewSaga;
-import dev.idempotent.saga.run.SagaStore.StatusChange;
-import dev.idempotent.saga.run.SagaStore.StoredSaga;
-import dev.idempotent.saga.run.SagaStoreContract;
+import dev.idempotent.saga.engine.SagaAdministration;
+import dev.idempotent.saga.engine.SagaSamples;
+import dev.idempotent.saga.engine.SagaStore;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.StatusChange;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaStoreContract;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.InvalidDataAccessApiUsageException;
@@ -24,7 +24,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 

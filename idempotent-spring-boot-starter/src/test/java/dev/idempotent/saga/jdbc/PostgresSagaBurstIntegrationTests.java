@@ -8,12 +8,12 @@ import java.util.function.Supplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaSamples;
-import dev.idempotent.saga.run.SagaStore.JournalEntry;
-import dev.idempotent.saga.run.SagaStore.NewSaga;
-import dev.idempotent.saga.run.SagaStore.SagaOwner;
-import dev.idempotent.saga.run.SagaStore.StatusChange;
-import dev.idempotent.saga.run.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaSamples;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StatusChange;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
 import dev.idempotent.testing.RealPostgres;
 import dev.idempotent.testing.RowReads;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

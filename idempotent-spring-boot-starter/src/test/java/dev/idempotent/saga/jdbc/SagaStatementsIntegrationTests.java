@@ -9,11 +9,11 @@ import java.util.function.Supplier;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotent.idempotency.jdbc.StatementCount;
 import dev.idempotent.saga.SagaStatus;
-import dev.idempotent.saga.run.SagaSamples;
-import dev.idempotent.saga.run.SagaStore.JournalEntry;
-import dev.idempotent.saga.run.SagaStore.NewSaga;
-import dev.idempotent.saga.run.SagaStore.SagaOwner;
-import dev.idempotent.saga.run.SagaStore.StatusChange;
+import dev.idempotent.saga.engine.SagaSamples;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StatusChange;
 import dev.idempotent.testing.RealPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static dev.idempotent.saga.run.SagaSamples.LEASE;
+import static dev.idempotent.saga.engine.SagaSamples.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import dev.idempotent.IdempotentConfigurationException;
-import dev.idempotent.saga.run.SagaEngine;
+import dev.idempotent.saga.engine.SagaEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;

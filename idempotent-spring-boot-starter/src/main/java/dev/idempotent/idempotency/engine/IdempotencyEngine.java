@@ -1,0 +1,242 @@
+package dev.idempotent.idempotency.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Decision;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.work.OutageLog;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Creates the claimants of keys on one store. Their leases are renewed and their
+ * unfinished settlements retried in the background. Thread-safe.
+ */
+public final class IdempotencyEngine implements AutoCloseable {
+
+	private final ObserverList observers;
+
+	private final ResponseEnvelope envelope;
+
+	private final CurrentTrace trace;
+
+	private final ObservedStore store;
+
+	private final OutageLog databaseOutage = ObservedTransactions.log();
+
+	private final BackgroundWork background;
+
+	private final StoreClaim.Leases leases;
+
+	private final RunningClaims running = new RunningClaims();
+
+	private final LeasedRuns runs = new LeasedRuns();
+
+	/**
+	 * A step is a part of its run, which is counted.
+	 */
+	private final RunningClaims runningSteps = new RunningClaims();
+
+	/**
+	 * Creates an engine without encryption and observers.
+	 * @param store stores the keys
+	 * @param onStoreFailure how to handle a claim while the store is unreachable
+	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
+	 * response is retried
+	 */
+	public IdempotencyEngine(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun) {
+		this(store, onStoreFailure, maxRun, PayloadEncryption.NONE, List.of(), () -> null);
+	}
+
+	/**
+	 * Creates an engine with its own threads, which {@link #close()} stops.
+	 * @param store stores the keys
+	 * @param onStoreFailure how to handle a claim while the store is unreachable
+	 * @param maxRun how long after a claim its lease is renewed, and how long storing a
+	 * response is retried
+	 * @param encryption protects the stored responses
+	 * @param observers observe the claims
+	 * @param trace the trace context in which a key is claimed
+	 */
+	public IdempotencyEngine(IdempotencyStore store, OnStoreFailure onStoreFailure, Duration maxRun,
+			PayloadEncryption encryption, List<IdempotencyObserver> observers, CurrentTrace trace) {
+		this.envelope = new ResponseEnvelope(encryption);
+		this.observers = new ObserverList(observers);
+		this.trace = trace;
+		this.store = new ObservedStore(store, onStoreFailure, this.observers);
+		this.background = new BackgroundWork(maxRun, this.observers);
+		this.leases = new StoreClaim.Leases(this.store, this.background, maxRun);
+	}
+
+	/**
+	 * Creates a claimant of a key with a new token. The store is not called yet.
+	 * @param operation the operation, for observers
+	 * @param key the key to claim
+	 * @param fingerprint the fingerprint of the request
+	 * @param lease how long the claim holds if this process dies
+	 * @param retention how long the response is kept
+	 * @return the claimant
+	 */
+	public Claimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention) {
+		StoreClaim claim = new StoreClaim(request(operation, key, fingerprint, lease, retention), true, this.leases,
+				this.running);
+		return new LeaseClaimant(operation, this.observers, this.envelope, claim, this.running, this.runs);
+	}
+
+	/**
+	 * Creates a claimant of a key under {@link Guarantee#TRANSACTION}: the database
+	 * decides, and the store in front of it refuses duplicates.
+	 * @param operation the operation, for observers
+	 * @param key the key to claim
+	 * @param fingerprint the fingerprint of the request
+	 * @param lease how long the claim holds if this process dies
+	 * @param retention how long the response is kept
+	 * @param transactions the transactions of the operation
+	 * @return the claimant
+	 */
+	public TransactionalClaimant claimant(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
+			Duration lease, Duration retention, IdempotencyTransactions transactions) {
+		StoreClaim front = new StoreClaim(request(operation, key, fingerprint, lease, retention), false, this.leases,
+				this.running);
+		return new TransactionalClaimant(operation, this.observers, this.envelope, front, this.running,
+				observed(transactions));
+	}
+
+	/**
+	 * Runs a step of the run that the calling thread is in, unless its result is
+	 * recorded.
+	 * @param name the name of the step, which the run has not called before
+	 * @param work runs the step and writes its result
+	 * @return the recorded result
+	 * @throws IllegalStateException if the thread is in no run under
+	 * {@link Guarantee#LEASE} or already in a step, or if the name is not new
+	 */
+	public StoredResponse step(String name, Supplier<StoredResponse> work) {
+		return step(name).runOrReplay(work);
+	}
+
+	StepClaimant step(String name) {
+		LeasedRuns.Run run = this.runs.of(IdempotencyContext.current());
+		StoreClaim claim = new StoreClaim(run.requestOf(name), true, this.leases, this.runningSteps);
+		return new StepClaimant(run, claim, this.store, this.envelope);
+	}
+
+	/**
+	 * Completes another key in the transaction that a claimant has open on the calling
+	 * thread, unless that key is claimed or completed. The store in front of the database
+	 * is not asked.
+	 * @param operation the operation of the key
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @param transactions the transactions of the operation
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout: the open transaction must then be rolled back
+	 */
+	public Claim completeIfFree(Operation operation, IdempotencyKey key, Fingerprint fingerprint,
+			StoredResponse response, Duration retention, IdempotencyTransactions transactions) {
+		ClaimRequest request = request(operation, key, fingerprint, retention, retention);
+		Claim claim = observed(transactions).completeIfFree(request, this.envelope.encrypt(request, response));
+		return (claim instanceof Claim.Completed completed)
+				? new Claim.Completed(this.envelope.decrypt(key, completed.response()), completed.remainingRetention())
+				: claim;
+	}
+
+	/**
+	 * Reports a request or call that ended without a claim.
+	 * @param operation the operation
+	 * @param key its key, or {@code null} if it has none
+	 * @param outcome how it ended
+	 * @param took how long it took
+	 */
+	public void decided(Operation operation, @Nullable IdempotencyKey key, Outcome outcome, Duration took) {
+		this.observers.decided(new Decision(operation, key, outcome, took, null));
+	}
+
+	/**
+	 * The number of runs in progress in this process.
+	 * @return 0 or more
+	 */
+	public int running() {
+		return this.running.count();
+	}
+
+	/**
+	 * The number of keys whose run has ended and that are still to be settled, because
+	 * the store did not answer.
+	 * @return 0 or more
+	 */
+	public int settlementsWaiting() {
+		return this.background.waiting();
+	}
+
+	/**
+	 * The age of the oldest key of this process that is not settled: its run is in
+	 * progress or waits for the store.
+	 * @return zero if every key is settled
+	 */
+	public Duration oldestUnsettled() {
+		long now = System.nanoTime();
+		return Duration.ofNanos(Math.max(this.running.oldest(now), this.background.oldest(now)));
+	}
+
+	/**
+	 * The age of the oldest run in progress in this process.
+	 * @return zero without one
+	 */
+	public Duration oldestRun() {
+		return Duration.ofNanos(this.running.oldest(System.nanoTime()));
+	}
+
+	/**
+	 * The name of the store in messages.
+	 * @return a short name
+	 */
+	public String storeName() {
+		return this.store.describe();
+	}
+
+	/**
+	 * Returns whether the keys are in the database that also has the records of
+	 * {@link Guarantee#TRANSACTION}.
+	 * @return {@code false} for a store in front of the database
+	 */
+	public boolean storesInDatabase() {
+		return this.store.isDatabase();
+	}
+
+	/**
+	 * Tries once more to store the responses that are still waiting for the store, then
+	 * stops the background threads. Leases that are still held expire.
+	 */
+	@Override
+	public void close() {
+		this.background.close();
+	}
+
+	private ObservedTransactions observed(IdempotencyTransactions transactions) {
+		return new ObservedTransactions(transactions, this.databaseOutage, this.observers);
+	}
+
+	private ClaimRequest request(Operation operation, IdempotencyKey key, Fingerprint fingerprint, Duration lease,
+			Duration retention) {
+		return ClaimRequest.of(key, fingerprint, operation.guarantee(), this.trace.traceparentIfAvailable(), lease,
+				retention);
+	}
+
+}

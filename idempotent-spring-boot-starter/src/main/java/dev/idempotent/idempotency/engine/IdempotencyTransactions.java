@@ -1,0 +1,137 @@
+package dev.idempotent.idempotency.engine;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The database transactions of one operation under {@link Guarantee#TRANSACTION}. Throws
+ * {@link IdempotencyStoreUnavailableException} if the database is unreachable, and any
+ * other {@link IdempotencyStoreException} if it cannot store the key.
+ */
+public interface IdempotencyTransactions {
+
+	/**
+	 * Begins a transaction and claims the key in it.
+	 * @param key the key
+	 * @param fingerprint the fingerprint of the request
+	 * @param token the claimant's token
+	 * @param lease how long the record would claim the key if it were committed
+	 * incomplete
+	 * @param contended whether no store in front of the database refuses duplicates, so
+	 * that the number of claims that may wait for another transaction must be limited
+	 * @return the transaction, which is open if the key was acquired; its outcome is
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout
+	 */
+	Transaction begin(IdempotencyKey key, Fingerprint fingerprint, String token, Duration lease, boolean contended);
+
+	/**
+	 * Looks up a committed record without waiting for other transactions.
+	 * @param key the key
+	 * @param fingerprint the fingerprint of the request
+	 * @return the outcome on record, or {@code null} if there is none
+	 */
+	@Nullable Claim find(IdempotencyKey key, Fingerprint fingerprint);
+
+	/**
+	 * Returns whether the database of an earlier transaction is the one that is there
+	 * now, so that it still has what that transaction has committed.
+	 * @param epoch the {@linkplain Transaction#epoch() epoch} of that transaction
+	 * @return {@code false} also if that is not known
+	 */
+	boolean isCurrent(@Nullable String epoch);
+
+	/**
+	 * Completes another key in the transaction that {@link #begin} has opened on the
+	 * calling thread, unless that key is claimed or completed.
+	 * @param key the key
+	 * @param fingerprint the fingerprint to store
+	 * @param token the claimant's token
+	 * @param response the response to store
+	 * @param retention how long to keep it
+	 * @return {@link Claim.Acquired} if it was stored, or the outcome on record;
+	 * {@link Claim.Pending} if another transaction held the key for longer than the lock
+	 * timeout: the open transaction must then be rolled back
+	 */
+	Claim completeIfFree(IdempotencyKey key, Fingerprint fingerprint, String token, StoredResponse response,
+			Duration retention);
+
+	/**
+	 * Returns whether transactions are begun by the same manager on the same database.
+	 * @param other the other transactions
+	 * @return whether keys of both can be completed in one transaction
+	 */
+	boolean isSameResource(IdempotencyTransactions other);
+
+	/**
+	 * A database transaction of the calling thread that begins with the claim of a key,
+	 * so that the key's record commits with the work or not at all. Ended by one call of
+	 * {@link #commit} or {@link #rollback} on the same thread.
+	 */
+	interface Transaction {
+
+		/**
+		 * The outcome of the claim.
+		 * @return the outcome; unless it is {@link Claim.Acquired}, the transaction has
+		 * ended
+		 */
+		Claim outcome();
+
+		/**
+		 * Returns whether the work has marked the transaction as rollback-only.
+		 * @return whether it can only be rolled back
+		 */
+		boolean isRollbackOnly();
+
+		/**
+		 * Identifies the database server from its start to its end. What it has committed
+		 * may be lost when that ends.
+		 * @return the epoch of the server that has claimed the key, or {@code null} if it
+		 * is not known
+		 */
+		default @Nullable String epoch() {
+			return null;
+		}
+
+		/**
+		 * Returns whether the transaction of a test surrounds this one and may roll back
+		 * what this one commits.
+		 * @return {@code false} outside of tests
+		 */
+		default boolean isProvisional() {
+			return false;
+		}
+
+		/**
+		 * Flushes the work, completes the record, and commits.
+		 * @param response the response to store
+		 * @param retention how long to keep it, at least one millisecond
+		 * @throws RuntimeException if any of that failed: the transaction has ended, and
+		 * only the database knows whether it was committed
+		 */
+		void commit(StoredResponse response, Duration retention);
+
+		/**
+		 * Returns whether a commit that was reported has taken place: a database may have
+		 * rolled back instead. To be called after the end of the transaction.
+		 * @return {@code false} also if that is not known
+		 */
+		boolean isConfirmed();
+
+		/**
+		 * Rolls back the work and the claim. Never throws: if the database is
+		 * unreachable, it rolls back when the connection ends.
+		 */
+		void rollback();
+
+	}
+
+}

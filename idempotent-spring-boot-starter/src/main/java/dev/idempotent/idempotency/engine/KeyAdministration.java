@@ -1,0 +1,201 @@
+package dev.idempotent.idempotency.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Guarantee;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStore;
+import dev.idempotent.idempotency.IdempotencyStore.KeyCount;
+import dev.idempotent.idempotency.IdempotencyStoreException;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.StoredKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets an operator look a key up, release a pending one and forget a completed one, in
+ * the store and in the databases that decide under {@link Guarantee#TRANSACTION}. Every
+ * method throws {@link UnsupportedOperationException} if a store cannot do it, and
+ * {@link IdempotencyStoreUnavailableException} if its outcome is unknown.
+ */
+public final class KeyAdministration {
+
+	/**
+	 * A key that no request has.
+	 */
+	private static final IdempotencyKey PROBE = new IdempotencyKey("0".repeat(64));
+
+	private final IdempotencyStore store;
+
+	private final Supplier<List<IdempotencyStore>> records;
+
+	private final ResponseEnvelope envelope;
+
+	/**
+	 * Creates an administration.
+	 * @param store the store of claims
+	 * @param records supplies the stores of the records that are committed with their
+	 * work
+	 * @param encryption protects the stored responses, which contain where a run comes
+	 * from
+	 */
+	public KeyAdministration(IdempotencyStore store, Supplier<List<IdempotencyStore>> records,
+			PayloadEncryption encryption) {
+		this.envelope = new ResponseEnvelope(encryption);
+		this.store = store;
+		this.records = records;
+	}
+
+	/**
+	 * Looks a key up. While the store in front of a database is unreachable, the
+	 * database's record is returned alone. The record of a running transaction is not
+	 * visible.
+	 * @param key the key
+	 * @return the key, or {@code null} if it is absent
+	 */
+	public @Nullable FoundKey find(IdempotencyKey key) {
+		StoredKey inDatabase = findInDatabases(key);
+		try {
+			return found(key, inDatabase, findInFront(key));
+		}
+		catch (IdempotencyStoreUnavailableException ex) {
+			if (inDatabase == null) {
+				throw ex;
+			}
+			return new FoundKey(KeyState.of(this.envelope, key, inDatabase), null, false);
+		}
+	}
+
+	/**
+	 * Counts the keys in the database, or in a store that can count cheaply.
+	 * @param atMost how many keys to read at most in each of them
+	 * @return the numbers of each place that can count; the store comes first
+	 */
+	public List<KeyCount> count(int atMost) {
+		return Stream.concat(Stream.of(this.store), this.records.get().stream())
+			.map((place) -> place.count(atMost))
+			.filter(Objects::nonNull)
+			.toList();
+	}
+
+	/**
+	 * Calls the store once.
+	 * @throws IdempotencyStoreException if it is unreachable or unusable
+	 */
+	public void checkStore() {
+		StoredKey unused = this.store.find(PROBE);
+	}
+
+	/**
+	 * Calls each database that decides on keys once.
+	 * @return how many there are besides the store
+	 * @throws IdempotencyStoreException if one of them is unreachable or unusable
+	 */
+	public int checkDatabases() {
+		List<IdempotencyStore> databases = this.records.get();
+		databases.forEach((database) -> {
+			StoredKey unused = database.find(PROBE);
+		});
+		return databases.size();
+	}
+
+	/**
+	 * Releases a claim. If its owner is alive, a retry runs beside it under
+	 * {@link Guarantee#LEASE}; under {@link Guarantee#TRANSACTION} the database still
+	 * refuses the retry.
+	 * @param key the key
+	 * @return the result; refused unless the key is pending in the store or the database
+	 */
+	public KeyChange release(IdempotencyKey key) {
+		return change(key, FoundKey::isPending, (place) -> settle(place, key, StoredKey.State.PENDING, place::release));
+	}
+
+	/**
+	 * Deletes a completed key, so that its next request runs the work again. The
+	 * database's record is deleted first: a request that reaches the store in between
+	 * gets the old response and does not write it back, and after a crash in between the
+	 * key is still completed.
+	 * @param key the key
+	 * @return the result; refused while a claim holds the key
+	 */
+	public KeyChange forget(IdempotencyKey key) {
+		KeyChange change = change(key, (found) -> !found.isPending(),
+				(place) -> settle(place, key, StoredKey.State.COMPLETED, place::forget));
+		FoundKey now = change.now();
+		boolean completedAgain = change.outcome() == KeyChange.Outcome.DONE && now != null
+				&& now.deciding().state() == StoredKey.State.COMPLETED;
+		return completedAgain ? new KeyChange(KeyChange.Outcome.CONTENDED, change.before(), now) : change;
+	}
+
+	/**
+	 * Reads every place first, so that nothing is changed while one of them is
+	 * unreachable: its key would outlive the others.
+	 */
+	private KeyChange change(IdempotencyKey key, Predicate<FoundKey> allowed, Predicate<IdempotencyStore> step) {
+		FoundKey before = found(key, findInDatabases(key), findInFront(key));
+		if (before == null) {
+			return new KeyChange(KeyChange.Outcome.ABSENT, null, null);
+		}
+		if (!allowed.test(before)) {
+			return new KeyChange(KeyChange.Outcome.REFUSED, before, before);
+		}
+		boolean done = true;
+		for (IdempotencyStore database : databases()) {
+			done &= step.test(database);
+		}
+		if (!this.store.isDatabase()) {
+			done &= step.test(this.store);
+		}
+		return new KeyChange(done ? KeyChange.Outcome.DONE : KeyChange.Outcome.CONTENDED, before, find(key));
+	}
+
+	/**
+	 * Settles a key with the token that has it in this place: the tokens of two places
+	 * may differ.
+	 * @return {@code false} if a request has changed the key: a claim made meanwhile may
+	 * have read a record before it was forgotten, and write it back
+	 */
+	private static boolean settle(IdempotencyStore place, IdempotencyKey key, StoredKey.State state,
+			BiPredicate<IdempotencyKey, String> verb) {
+		StoredKey found = place.find(key);
+		if (found != null && found.state() == state) {
+			return verb.test(key, found.token());
+		}
+		return found == null || found.state() == StoredKey.State.COMPLETED;
+	}
+
+	private @Nullable StoredKey findInDatabases(IdempotencyKey key) {
+		return databases().stream()
+			.map((database) -> database.find(key))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
+	}
+
+	private @Nullable StoredKey findInFront(IdempotencyKey key) {
+		return this.store.isDatabase() ? null : this.store.find(key);
+	}
+
+	private @Nullable FoundKey found(IdempotencyKey key, @Nullable StoredKey inDatabase, @Nullable StoredKey inStore) {
+		if (inDatabase == null && inStore == null) {
+			return null;
+		}
+		return new FoundKey((inDatabase != null) ? KeyState.of(this.envelope, key, inDatabase) : null,
+				(inStore != null) ? KeyState.of(this.envelope, key, inStore) : null, true);
+	}
+
+	private List<IdempotencyStore> databases() {
+		List<IdempotencyStore> databases = new ArrayList<>(this.records.get());
+		if (this.store.isDatabase()) {
+			databases.add(0, this.store);
+		}
+		return databases;
+	}
+
+}

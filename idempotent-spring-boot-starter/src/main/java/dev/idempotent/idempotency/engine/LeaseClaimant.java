@@ -1,0 +1,102 @@
+package dev.idempotent.idempotency.engine;
+
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.IdempotencyObserver;
+import dev.idempotent.idempotency.IdempotencyObserver.Operation;
+import dev.idempotent.idempotency.IdempotencyObserver.Outcome;
+import dev.idempotent.idempotency.StoredResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims a key in the store that decides.
+ */
+final class LeaseClaimant extends Claimant {
+
+	private final StoreClaim claim;
+
+	private final RunningClaims running;
+
+	private final LeasedRuns runs;
+
+	private volatile LeasedRuns.@Nullable Run run;
+
+	LeaseClaimant(Operation operation, IdempotencyObserver observer, ResponseEnvelope envelope, StoreClaim claim,
+			RunningClaims running, LeasedRuns runs) {
+		super(operation, observer, envelope);
+		this.claim = claim;
+		this.running = running;
+		this.runs = runs;
+	}
+
+	@Override
+	ClaimRequest request() {
+		return this.claim.request();
+	}
+
+	@Override
+	Claim claimOnce() {
+		long start = System.nanoTime();
+		Claim outcome = this.claim.claim();
+		if (outcome.isAcquired()) {
+			LeasedRuns.Run begun = new LeasedRuns.Run(this.claim, start);
+			this.runs.begin(begun);
+			this.run = begun;
+		}
+		return outcome;
+	}
+
+	@Override
+	Claim claimRepeatedly(Duration timeout) {
+		return this.running.await(request().key(), claimOnce(), this::claimOnce, timeout);
+	}
+
+	@Override
+	public void complete(StoredResponse response) {
+		if (isMismatched()) {
+			// The key belongs to the request that has recorded the step.
+			release();
+			return;
+		}
+		endRun();
+		StoredResponse encrypted = envelope().encryptOrDrop(request(), response);
+		this.claim.complete(encrypted, request().retention());
+		if (this.claim.isUnprotected()) {
+			decide(Outcome.RUN_UNPROTECTED);
+		}
+		decideRun(encrypted.isKept() ? response : encrypted);
+	}
+
+	@Override
+	public void release() {
+		endRun();
+		this.claim.release();
+		decide(isMismatched() ? Outcome.MISMATCHED : Outcome.RELEASED);
+	}
+
+	@Override
+	public void stopRenewal() {
+		endRun();
+		this.claim.stopRenewal();
+	}
+
+	@Override
+	public void settleUnknown() {
+		stopRenewal();
+		decide(Outcome.UNKNOWN);
+	}
+
+	private boolean isMismatched() {
+		LeasedRuns.Run begun = this.run;
+		return begun != null && begun.isMismatched();
+	}
+
+	private void endRun() {
+		LeasedRuns.Run begun = this.run;
+		if (begun != null) {
+			this.runs.end(begun);
+		}
+	}
+
+}

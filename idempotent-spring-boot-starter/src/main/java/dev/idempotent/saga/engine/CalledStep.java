@@ -1,0 +1,220 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.util.Set;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.FailureClassifier.Verdict;
+import dev.idempotent.saga.engine.RunAbortedError.Cause;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the action of a step, or its undo, outside a transaction and under its key. The
+ * journal records each before it is called, and its outcome with the next write.
+ */
+final class CalledStep {
+
+	private static final Logger logger = LoggerFactory.getLogger(CalledStep.class);
+
+	private final SagaRun run;
+
+	private final StepCall<?> call;
+
+	private final FailureClassifier failures;
+
+	private final String process;
+
+	CalledStep(SagaRun run, StepCall<?> call) {
+		this.run = run;
+		this.call = call;
+		this.failures = run.resources().failures();
+		this.process = run.resources().settings().process();
+	}
+
+	/**
+	 * Records that an action begins, and calls it.
+	 * @return the entry with its outcome
+	 * @throws RunAbortedError if the outcome is unknown
+	 */
+	JournalEntry begin(JournalEntry entry) {
+		this.run.write(entry);
+		return act(entry, true);
+	}
+
+	/**
+	 * Calls an action again whose outcome is unknown, with the same key.
+	 * @return the entry with its outcome
+	 * @throws RunAbortedError if the outcome is still unknown, or the key may be
+	 * forgotten
+	 */
+	JournalEntry repeat(JournalEntry entry) {
+		requireRemembered(entry, this.run.age(entry.name()));
+		return act(entry, false);
+	}
+
+	/**
+	 * Undoes a step, after it has determined whether a step to compensate was done.
+	 * @throws RunAbortedError if it cannot be undone now, or at all
+	 */
+	void undo(JournalEntry entry) {
+		boolean cancelled = entry.kind() == StepKind.CANCELLED_CALL;
+		JournalEntry settled = (!cancelled && entry.isUnknown()) ? repeat(entry) : entry;
+		if (cancelled || settled.isDone()) {
+			beginUndo(settled);
+			callUndo(settled, cancelled);
+		}
+	}
+
+	private JournalEntry act(JournalEntry entry, boolean first) {
+		IdempotencyKey key = this.run.owner().actionKey(entry.name());
+		IdempotencyContext context = this.call.isSingleCall()
+				? IdempotencyContext.forSingleCall(key, this.process, null) : new IdempotencyContext(key, this.process);
+		return this.run.observe(entry.name(), () -> {
+			try {
+				Object value = this.call.act(context);
+				warnOfUnobservedCall(entry, context);
+				return this.run.keep(done(entry, value));
+			}
+			catch (RunAbortedError ex) {
+				throw ex;
+			}
+			catch (Throwable ex) {
+				if (this.call.isSingleCall()) {
+					this.call.requireOneCall(context, 0);
+				}
+				return this.run.keep(refused(entry, ex, context, first));
+			}
+		});
+	}
+
+	/**
+	 * The action is done, so a result that cannot be written must not count as a failure
+	 * of the action.
+	 */
+	private JournalEntry done(JournalEntry entry, @Nullable Object value) {
+		try {
+			return this.run.done(entry, this.call.type(), value);
+		}
+		catch (SagaDefinition.UnreadableException ex) {
+			throw new RunAbortedError(Cause.HALT, "The result of the step '" + entry.name()
+					+ "' cannot be read back from JSON as " + this.call.type().getTypeName(), ex);
+		}
+		catch (RuntimeException ex) {
+			throw new RunAbortedError(Cause.HALT,
+					"The result of the step '" + entry.name() + "' cannot be stored: " + ex.getClass().getName(), ex);
+		}
+	}
+
+	/**
+	 * Returns the entry of a refused action.
+	 * @throws RunAbortedError if the exception does not prove a refusal
+	 */
+	private JournalEntry refused(JournalEntry entry, Throwable failure, IdempotencyContext context, boolean first) {
+		logger.debug("The step '{}' of saga {} has failed", entry.name(), this.run.id(), failure);
+		String reason = this.failures.describe(failure);
+		return switch (this.failures.ofCall(failure, context, first, this.call.refusals())) {
+			case REFUSED -> entry.refused(reason);
+			case HALT -> throw new RunAbortedError(Cause.HALT,
+					"The step '" + entry.name() + "' failed, and no other attempt can settle it: " + reason, failure);
+			case UNKNOWN -> throw new RunAbortedError(Cause.UNKNOWN,
+					"The outcome of the step '" + entry.name() + "' is unknown: " + reason
+							+ ((this.call.isSingleCall() && context.calls().keyed() == 0)
+									? ". No call carried the key of the step: if it called its service, list that in "
+											+ "idempotent.client.targets"
+									: ""),
+					failure);
+		};
+	}
+
+	/**
+	 * Warns, once for each saga, of a step that has neither made a call that was observed
+	 * nor taken its key.
+	 */
+	private void warnOfUnobservedCall(JournalEntry entry, IdempotencyContext context) {
+		if (!this.call.actionTakesKey() && context.calls().made() == 0
+				&& this.run.resources().unobserved().add(this.run.name())) {
+			logger.warn("The step '{}' of the saga {} has returned, and no call of it was observed: if it has called a "
+					+ "service, then without a key and whatever the response was. Use a client with the interceptor "
+					+ "(idempotent.client.targets) on the thread of the saga, or take the key and send it. Use "
+					+ "runInTransaction for work in the database", entry.name(), this.run.name());
+		}
+	}
+
+	/**
+	 * Records that the undo is called, unless that is recorded. If the action is not
+	 * known to be done, the service must still remember the key of the action, too.
+	 */
+	private void beginUndo(JournalEntry entry) {
+		if (!entry.isDone()) {
+			requireRemembered(entry, this.run.age(entry.name()));
+		}
+		if (entry.state() == StepState.COMPENSATING) {
+			requireRemembered(entry, this.run.compensatingFor(entry.name()));
+		}
+		else {
+			this.run.write(entry.in(StepState.COMPENSATING));
+		}
+	}
+
+	private void callUndo(JournalEntry entry, boolean cancelled) {
+		IdempotencyKey key = this.run.owner().undoKey(entry);
+		String action = this.run.owner().actionKey(entry.name()).digest();
+		Object result = cancelled ? null : this.run.resultOf(entry, this.call.type());
+		IdempotencyContext context = cancelled
+				? IdempotencyContext.forSingleCall(key, this.process,
+						action + "; outcome=" + (entry.isDone() ? "done" : "unknown"))
+				: new IdempotencyContext(key, this.process);
+		this.run.observe(entry.name(), () -> {
+			try {
+				if (cancelled) {
+					this.call.cancel(context, action);
+				}
+				else {
+					this.call.compensate(context, result);
+				}
+			}
+			catch (RunAbortedError ex) {
+				throw ex;
+			}
+			catch (Throwable ex) {
+				throw undoFailed(entry, context, ex);
+			}
+			return this.run.keep(entry.in(StepState.COMPENSATED));
+		});
+	}
+
+	/**
+	 * Returns why the undo has failed. A refusal proves that this call had no effect, so
+	 * an operator's retry is another call: the service may replay the refusal under the
+	 * same key.
+	 */
+	private RunAbortedError undoFailed(JournalEntry entry, IdempotencyContext context, Throwable failure) {
+		boolean first = entry.state() != StepState.COMPENSATING;
+		Verdict verdict = this.failures.ofCall(failure, context, first, Set.of());
+		if (verdict == Verdict.REFUSED) {
+			this.run.keep(entry.undoRefused());
+		}
+		return new RunAbortedError((verdict == Verdict.UNKNOWN) ? Cause.UNKNOWN : Cause.HALT,
+				"The step '" + entry.name() + "' could not be undone: " + this.failures.describe(failure), failure);
+	}
+
+	/**
+	 * Aborts the run if a service may have forgotten a key since its first call.
+	 */
+	private void requireRemembered(JournalEntry entry, Duration age) {
+		Duration retention = this.run.resources().settings().participantRetention();
+		if (age.compareTo(retention) > 0) {
+			throw new RunAbortedError(Cause.EXPIRED,
+					"The outcome of the step '" + entry.name() + "' is unknown, and its key is older than "
+							+ "idempotent.saga.participant-retention (" + retention + ")",
+					null);
+		}
+	}
+
+}

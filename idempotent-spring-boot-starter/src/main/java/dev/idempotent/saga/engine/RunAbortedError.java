@@ -1,0 +1,90 @@
+package dev.idempotent.saga.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leaves the method of a saga from a step. This is an error, so that a method that
+ * catches exceptions does not catch it. If it does, its next step throws it again.
+ */
+final class RunAbortedError extends Error {
+
+	private final Cause why;
+
+	private final String reason;
+
+	RunAbortedError(Cause why) {
+		this(why, "", null);
+	}
+
+	RunAbortedError(Cause why, String reason, @Nullable Throwable cause) {
+		super("A step has left the method of its saga, which is not a failure. Do not catch errors around steps", cause,
+				false, false);
+		this.why = why;
+		this.reason = reason;
+	}
+
+	Cause why() {
+		return this.why;
+	}
+
+	/**
+	 * The reason for operators; empty if the cause needs none.
+	 */
+	String reason() {
+		return this.reason;
+	}
+
+	/**
+	 * Why a run is aborted.
+	 */
+	enum Cause {
+
+		/**
+		 * The first step found that the saga exists.
+		 */
+		EXISTS,
+
+		/**
+		 * Another transaction is inserting the saga.
+		 */
+		CONTENDED,
+
+		/**
+		 * The saga was not in the expected state: it is lost to another owner, or its
+		 * deadline has passed.
+		 */
+		LOST,
+
+		/**
+		 * The outcome of a step is unknown.
+		 */
+		UNKNOWN,
+
+		/**
+		 * The method does not match the journal.
+		 */
+		UNFIT,
+
+		/**
+		 * An operator must decide.
+		 */
+		HALT,
+
+		/**
+		 * The outcome of a step is unknown, and its service may have forgotten the key.
+		 */
+		EXPIRED,
+
+		/**
+		 * The method was run to collect its undo actions, and has registered all of them.
+		 */
+		COLLECTED,
+
+		/**
+		 * The process is stopping.
+		 */
+		STOPPING
+
+	}
+
+}

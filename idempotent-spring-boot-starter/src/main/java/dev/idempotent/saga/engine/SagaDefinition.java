@@ -1,0 +1,85 @@
+package dev.idempotent.saga.engine;
+
+import java.lang.reflect.Type;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A saga as the application has defined it.
+ */
+public interface SagaDefinition {
+
+	/**
+	 * The name under which it is stored.
+	 * @return the name
+	 */
+	String name();
+
+	/**
+	 * The time until its deadline.
+	 * @return at least 1 ms
+	 */
+	Duration timeout();
+
+	/**
+	 * Runs the body once, inside the advice that surrounds it, without security context
+	 * and request attributes.
+	 * @param arguments the stored arguments
+	 * @return its result
+	 * @throws UnreadableException if the arguments cannot be read
+	 * @throws Throwable what the body throws
+	 */
+	@Nullable Object run(byte[] arguments) throws Throwable;
+
+	/**
+	 * Writes a result of the body.
+	 * @param result the result
+	 * @return the stored form, never empty
+	 * @throws RuntimeException if it cannot be written
+	 */
+	byte[] writeResult(@Nullable Object result);
+
+	/**
+	 * Reads a result of the body.
+	 * @param stored the stored form
+	 * @return the result
+	 * @throws dev.idempotent.idempotency.IdempotencyResultException if it cannot be read
+	 */
+	@Nullable Object readResult(byte[] stored);
+
+	/**
+	 * Writes the result of a step.
+	 * @param type the type of the step
+	 * @param result the result
+	 * @return the stored form, never empty
+	 * @throws RuntimeException if it cannot be written
+	 */
+	byte[] writeStepResult(Type type, @Nullable Object result);
+
+	/**
+	 * Reads the result of a step.
+	 * @param type the type of the step
+	 * @param stored the stored form
+	 * @return the result
+	 * @throws UnreadableException if it cannot be read as the type
+	 */
+	@Nullable Object readStepResult(Type type, byte[] stored);
+
+	/**
+	 * Stored data cannot be read, such as by another version of the application.
+	 */
+	class UnreadableException extends RuntimeException {
+
+		/**
+		 * Creates an exception.
+		 * @param message what cannot be read, without data
+		 * @param cause why
+		 */
+		public UnreadableException(String message, @Nullable Throwable cause) {
+			super(message, cause);
+		}
+
+	}
+
+}

@@ -1,0 +1,365 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyMismatchException;
+import dev.idempotent.idempotency.IdempotencyPendingException;
+import dev.idempotent.saga.SagaCompensatedException;
+import dev.idempotent.saga.SagaHaltedException;
+import dev.idempotent.saga.SagaObserver;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.SagaSteps;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Runs the sagas of an application. Thread-safe.
+ */
+public final class SagaEngine implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaEngine.class);
+
+	private static final long POLL_MILLIS = 100;
+
+	/**
+	 * How often a saga may appear and disappear during one call.
+	 */
+	private static final int MOST_FIRST_RUNS = 3;
+
+	private final SagaRun.Resources resources;
+
+	private final Set<SagaRun> live = ConcurrentHashMap.newKeySet();
+
+	private final SagaWorkers workers;
+
+	private volatile Map<String, SagaDefinition> served = Map.of();
+
+	private volatile boolean stopping;
+
+	/**
+	 * Creates an engine that runs no sagas in the background until it is opened.
+	 * @param store the journal
+	 * @param transactions the transactions of steps, on the database of the journal
+	 * @param settings the settings
+	 * @param failures classifies the exceptions of steps
+	 * @param encryption protects arguments and results
+	 * @param observers observe the sagas
+	 */
+	public SagaEngine(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers) {
+		this.resources = new SagaRun.Resources(store, transactions, settings, failures, encryption,
+				List.copyOf(observers), ConcurrentHashMap.newKeySet());
+		this.workers = new SagaWorkers(settings, this::takeOverDue, this::resume);
+	}
+
+	/**
+	 * Starts the background threads.
+	 * @param definitions the sagas that this process runs, also for other instances
+	 */
+	public void open(Collection<SagaDefinition> definitions) {
+		this.served = definitions.stream()
+			.collect(Collectors.toUnmodifiableMap(SagaDefinition::name, Function.identity()));
+		this.workers.start(this::renew);
+	}
+
+	/**
+	 * The steps of the saga that the calling thread runs.
+	 * @return the steps
+	 */
+	public SagaSteps steps() {
+		return new SagaBody.BoundSteps();
+	}
+
+	/**
+	 * The number of sagas that this process runs at the moment.
+	 * @return 0 or more
+	 */
+	public int running() {
+		return this.live.size();
+	}
+
+	/**
+	 * Runs a saga, or returns the end of the saga with this id.
+	 * @param definition the saga
+	 * @param id its id
+	 * @param fingerprint the fingerprint of the arguments
+	 * @param arguments the arguments
+	 * @return the result
+	 * @throws IdempotencyMismatchException if the id has a saga with other arguments
+	 * @throws IdempotencyPendingException if the saga is still open
+	 * @throws SagaCompensatedException if the saga was undone
+	 * @throws SagaHaltedException if an operator must decide
+	 * @throws org.springframework.dao.DataAccessException if the database is unreachable
+	 * @throws Throwable what the body throws before its first step
+	 */
+	public @Nullable Object call(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
+			byte[] arguments) throws Throwable {
+		SagaBody.requireNone(definition.name());
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			throw new IllegalStateException("The saga " + definition.name() + " is called in a transaction, which "
+					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
+		}
+		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
+		try {
+			return call(definition, saga);
+		}
+		catch (TransactionException ex) {
+			// Below another exception, Spring MVC takes a broken connection for one to
+			// its client, and answers 200 without a body.
+			throw new DataAccessResourceFailureException("The saga " + definition.name() + " has no transaction", ex);
+		}
+	}
+
+	/**
+	 * Runs a saga, or finds out how the one with its id has ended. If its own run was
+	 * released, it waits and continues the saga.
+	 */
+	private @Nullable Object call(SagaDefinition definition, NewSaga saga) throws Throwable {
+		long giveUp = System.nanoTime() + this.resources.settings().waitTimeout().toNanos();
+		int firstRuns = 0;
+		boolean waits = false;
+		StoredSaga stored = null;
+		while (true) {
+			RunEnd end;
+			if (stored != null) {
+				end = goOn(definition, stored, waits, giveUp);
+			}
+			else if (firstRuns++ < MOST_FIRST_RUNS) {
+				end = drive(new SagaRun(this.resources, definition, saga));
+			}
+			else {
+				throw new IdempotencyPendingException(saga.id(), saga.lease());
+			}
+			switch (end.kind()) {
+				case COMPLETED -> {
+					return end.result();
+				}
+				case COMPENSATED -> throw new SagaCompensatedException(saga.id(), Objects.requireNonNull(end.reason()));
+				case HALTED -> throw new SagaHaltedException(saga.id());
+				case CONTENDED -> throw new IdempotencyPendingException(saga.id(), saga.lease());
+				case RELEASED, LOST -> waits = true;
+				case EXISTS, REFUSED, FAILED -> {
+				}
+			}
+			stored = find(saga, end);
+			if (stored != null && !stored.status().isOpen()) {
+				return ended(definition, stored);
+			}
+		}
+	}
+
+	/**
+	 * Finds the saga that a call has begun, or that was there before.
+	 * @return {@code null} if another first run is needed
+	 */
+	private @Nullable StoredSaga find(NewSaga saga, RunEnd end) throws Throwable {
+		StoredSaga stored;
+		try {
+			stored = this.resources.store().find(saga.id());
+		}
+		catch (RuntimeException ex) {
+			if (end.failure() != null) {
+				ex.addSuppressed(end.failure());
+			}
+			throw ex;
+		}
+		if (stored == null && end.failure() != null) {
+			throw end.failure();
+		}
+		if (stored == null && end.kind() == RunEnd.Kind.REFUSED) {
+			throw new SagaCompensatedException(saga.id(), Objects.requireNonNull(end.reason()));
+		}
+		if (stored != null && saga.fingerprint().contradicts(stored.fingerprint())) {
+			throw new IdempotencyMismatchException(saga.id());
+		}
+		return stored;
+	}
+
+	private @Nullable Object ended(SagaDefinition definition, StoredSaga stored) {
+		IdempotencyKey id = stored.owner().id();
+		return switch (stored.status()) {
+			case COMPLETED -> definition.readResult(
+					this.resources.unseal(Objects.requireNonNull(stored.result()), id, SagaRun.Resources.RESULT));
+			case COMPENSATED ->
+				throw new SagaCompensatedException(id, Objects.requireNonNullElse(stored.reason(), SagaRun.DEADLINE));
+			case HALTED -> throw new SagaHaltedException(id);
+			case STARTED, EXECUTING, COMPENSATING -> throw new IllegalStateException("The saga is open");
+		};
+	}
+
+	/**
+	 * Takes the saga of a call over if it has no owner. Otherwise waits, but only for a
+	 * saga that the call has run before.
+	 */
+	private RunEnd goOn(SagaDefinition definition, StoredSaga stored, boolean waits, long giveUp) {
+		IdempotencyKey id = stored.owner().id();
+		if (waits && this.stopping) {
+			throw new IdempotencyPendingException(id, Duration.ZERO);
+		}
+		Duration left = Duration.ofNanos(giveUp - System.nanoTime());
+		boolean timedOut = left.isNegative() || left.isZero();
+		if (stored.isDue() && !(waits && timedOut)) {
+			SagaSettings settings = this.resources.settings();
+			StoredSaga taken = this.resources.store().takeOver(id, settings.process(), settings.lease());
+			if (taken != null) {
+				this.resources.tell((observer) -> observer.takenOver(taken.name()));
+				return drive(new SagaRun(this.resources, definition, taken));
+			}
+		}
+		Duration due = stored.due().isNegative() ? Duration.ZERO : stored.due();
+		if (!waits || timedOut || !pause(Math.min(POLL_MILLIS, left.toMillis()))) {
+			throw new IdempotencyPendingException(id, due);
+		}
+		return RunEnd.of(RunEnd.Kind.RELEASED);
+	}
+
+	private static boolean pause(long millis) {
+		try {
+			Thread.sleep(Math.max(1, millis));
+			return true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	/**
+	 * Starts a saga in the background, as part of the current transaction if there is
+	 * one.
+	 * @param definition the saga
+	 * @param id its id
+	 * @param fingerprint the fingerprint of the arguments
+	 * @param arguments the arguments
+	 * @return the id
+	 * @throws IdempotencyMismatchException if the id has a saga with other arguments
+	 * @throws IdempotencyPendingException if another transaction is starting it
+	 */
+	public IdempotencyKey start(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint,
+			byte[] arguments) {
+		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.STARTED);
+		StartedSagas.start(this.resources.store(), saga, (started) -> {
+			if (this.served.containsKey(saga.name())) {
+				this.workers.submit(() -> this.takeOver(started));
+			}
+		});
+		return id;
+	}
+
+	/**
+	 * Finds a saga.
+	 * @param id the id
+	 * @return the saga
+	 */
+	public Optional<SagaSnapshot> find(IdempotencyKey id) {
+		return Optional.ofNullable(this.resources.store().find(id)).map(StoredSaga::toSnapshot);
+	}
+
+	/**
+	 * Releases the sagas that run in the background at their next step, and stops the
+	 * threads.
+	 */
+	@Override
+	public void close() {
+		this.stopping = true;
+		this.workers.close();
+	}
+
+	private NewSaga create(SagaDefinition definition, IdempotencyKey id, Fingerprint fingerprint, byte[] arguments,
+			SagaStatus status) {
+		SagaSettings settings = this.resources.settings();
+		return new NewSaga(SagaOwner.first(id), definition.name(), status, settings.process(), fingerprint,
+				this.resources.seal(arguments, id, SagaRun.Resources.ARGUMENTS), settings.lease(),
+				definition.timeout());
+	}
+
+	private List<StoredSaga> takeOverDue(int limit) {
+		SagaSettings settings = this.resources.settings();
+		return this.served.isEmpty() ? List.of()
+				: this.resources.store().takeOverDue(this.served.keySet(), settings.process(), settings.lease(), limit);
+	}
+
+	private void takeOver(IdempotencyKey id) {
+		SagaSettings settings = this.resources.settings();
+		StoredSaga saga = this.resources.store().takeOver(id, settings.process(), settings.lease());
+		if (saga != null) {
+			resume(saga);
+		}
+	}
+
+	/**
+	 * Runs a saga that was taken over. One that hangs in this process in the same
+	 * direction is left to another instance: it would hang on another thread, too, until
+	 * no worker is left for other sagas.
+	 */
+	private void resume(StoredSaga saga) {
+		if (isLive(saga)) {
+			boolean unused = this.resources.store()
+				.release(saga.owner(), List.of(), SagaDriver.BACKOFF.after(saga.attempts() + 1L));
+			return;
+		}
+		this.resources.tell((observer) -> observer.takenOver(saga.name()));
+		SagaDefinition definition = Objects.requireNonNull(this.served.get(saga.name()), "The saga is not served");
+		RunEnd end = drive(new SagaRun(this.resources, definition, saga));
+		logger.debug("Saga {} ({}) was run in the background: {}", saga.owner().id(), saga.name(), end.kind());
+	}
+
+	private boolean isLive(StoredSaga saga) {
+		return this.live.stream()
+			.anyMatch((run) -> run.id().equals(saga.owner().id()) && run.status() == saga.status());
+	}
+
+	/**
+	 * Renews the leases of the runs in progress. The lease of a run without progress
+	 * ends, so that a hanging step does not hold its saga forever.
+	 */
+	private void renew() {
+		long now = System.nanoTime();
+		long maxRun = TimeUnit.MILLISECONDS.toNanos(this.resources.settings().maxRun().toMillis());
+		List<SagaOwner> owners = this.live.stream()
+			.filter((run) -> run.presence() == SagaRun.Presence.STORED && now - run.progressAt() < maxRun)
+			.map(SagaRun::owner)
+			.toList();
+		if (!owners.isEmpty()) {
+			try {
+				this.resources.store().renew(owners, this.resources.settings().lease());
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The leases of {} sagas could not be renewed", owners.size(), ex);
+			}
+		}
+	}
+
+	private RunEnd drive(SagaRun run) {
+		this.live.add(run);
+		try {
+			return new SagaDriver(run, () -> this.stopping).drive();
+		}
+		finally {
+			this.live.remove(run);
+		}
+	}
+
+}

@@ -1,0 +1,526 @@
+package dev.idempotent.saga.engine;
+
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import dev.idempotent.encryption.CipherContext;
+import dev.idempotent.encryption.PayloadCipher;
+import dev.idempotent.encryption.PayloadCipherException;
+import dev.idempotent.encryption.PayloadEncryption;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.SagaObserver;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.RunAbortedError.Cause;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import dev.idempotent.saga.engine.SagaStore.StoredStep;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * One run of a saga by one owner: its status, and its journal as the owner knows it. The
+ * journal is what is stored, and the outcomes that are written with the next write. Used
+ * by one thread, except for what its renewal reads.
+ */
+final class SagaRun {
+
+	private static final Logger logger = LoggerFactory.getLogger(SagaRun.class);
+
+	/**
+	 * The reason of a saga that is undone because of its deadline.
+	 */
+	static final String DEADLINE = "The saga did not complete before its deadline";
+
+	private final Resources resources;
+
+	private final SagaDefinition definition;
+
+	private final SagaOwner owner;
+
+	private final byte[] arguments;
+
+	private final @Nullable NewSaga fresh;
+
+	private final @Nullable String flaw;
+
+	private final long startedAt;
+
+	private final List<JournalEntry> entries = new ArrayList<>();
+
+	private final Set<Integer> unwritten = new LinkedHashSet<>();
+
+	private final Map<String, Long> begun = new HashMap<>();
+
+	private final Map<String, Long> compensating = new HashMap<>();
+
+	private int steps;
+
+	private volatile SagaStatus status;
+
+	private volatile Presence presence;
+
+	private volatile long progressAt = System.nanoTime();
+
+	private int attempts;
+
+	private int unfit;
+
+	private String reason = DEADLINE;
+
+	private boolean doubtful;
+
+	/**
+	 * Creates the run of a saga that its first step inserts.
+	 */
+	SagaRun(Resources resources, SagaDefinition definition, NewSaga saga) {
+		this.resources = resources;
+		this.definition = definition;
+		this.owner = saga.owner();
+		this.arguments = saga.arguments();
+		this.fresh = saga;
+		this.flaw = null;
+		this.startedAt = this.progressAt;
+		this.status = SagaStatus.EXECUTING;
+		this.presence = Presence.ABSENT;
+	}
+
+	/**
+	 * Creates the run of a saga that was taken over.
+	 */
+	SagaRun(Resources resources, SagaDefinition definition, StoredSaga saga) {
+		this.resources = resources;
+		this.definition = definition;
+		this.owner = saga.owner();
+		this.arguments = Objects.requireNonNullElse(saga.arguments(), new byte[0]);
+		this.fresh = null;
+		this.flaw = saga.flaw();
+		this.startedAt = this.progressAt - saga.age().toNanos();
+		this.status = saga.status();
+		this.presence = Presence.STORED;
+		this.steps = saga.steps();
+		this.attempts = saga.attempts();
+		this.unfit = saga.unfit();
+		this.reason = Objects.requireNonNullElse(saga.reason(), DEADLINE);
+		if (this.flaw == null) {
+			saga.journal().forEach(this::restore);
+		}
+	}
+
+	private void restore(StoredStep step) {
+		JournalEntry entry = step.entry();
+		put(entry);
+		this.begun.put(entry.name(), this.progressAt - step.age().toNanos());
+		if (entry.state() == StepState.COMPENSATING) {
+			this.compensating.put(entry.name(), this.progressAt - step.compensatingFor().toNanos());
+		}
+	}
+
+	/**
+	 * Returns the step that was begun in a place, counted from 1, or {@code null}.
+	 */
+	@Nullable JournalEntry at(int place) {
+		return (place <= this.entries.size()) ? this.entries.get(place - 1) : null;
+	}
+
+	/**
+	 * Returns a new entry in the next place.
+	 */
+	JournalEntry begin(String step, StepKind kind) {
+		return new JournalEntry(step, this.entries.size() + 1, kind, StepState.ACTING, null, null, 0);
+	}
+
+	/**
+	 * Keeps a change of an entry until the next write.
+	 */
+	JournalEntry keep(JournalEntry entry) {
+		put(entry);
+		this.unwritten.add(entry.number());
+		return entry;
+	}
+
+	/**
+	 * Returns what the next write contains.
+	 * @param more changes that are not kept yet, or that replace kept ones
+	 */
+	List<JournalEntry> unwritten(JournalEntry... more) {
+		Map<Integer, JournalEntry> written = new LinkedHashMap<>();
+		this.unwritten.forEach((number) -> written.put(number, this.entries.get(number - 1)));
+		for (JournalEntry entry : more) {
+			written.put(entry.number(), entry);
+		}
+		return List.copyOf(written.values());
+	}
+
+	/**
+	 * Returns the entries that must still be undone, the last one first.
+	 */
+	List<JournalEntry> toUndo() {
+		List<JournalEntry> all = new ArrayList<>(this.entries);
+		all.removeIf((entry) -> !entry.isToUndo());
+		Collections.reverse(all);
+		return all;
+	}
+
+	/**
+	 * Returns the time since a step began; zero if that is not written.
+	 */
+	Duration age(String step) {
+		return since(this.begun.get(step));
+	}
+
+	/**
+	 * Returns the time since the undo of a step began; zero if that is not written.
+	 */
+	Duration compensatingFor(String step) {
+		return since(this.compensating.get(step));
+	}
+
+	private void put(JournalEntry entry) {
+		if (entry.number() > this.entries.size()) {
+			this.entries.add(entry);
+		}
+		else {
+			this.entries.set(entry.number() - 1, entry);
+		}
+	}
+
+	private static Duration since(@Nullable Long nanos) {
+		return (nanos != null) ? Duration.ofNanos(System.nanoTime() - nanos) : Duration.ZERO;
+	}
+
+	/**
+	 * Writes entries in a transaction of their own, with all outcomes that are not
+	 * written yet.
+	 * @throws RunAbortedError if the saga is not in the expected state, or that is
+	 * unknown
+	 */
+	void write(JournalEntry... more) {
+		boolean first = this.presence == Presence.ABSENT;
+		List<JournalEntry> written = unwritten(more);
+		int next = first ? written.stream().mapToInt(JournalEntry::number).max().orElse(0) : nextSteps();
+		boolean done;
+		try {
+			done = first ? store().insert(Objects.requireNonNull(this.fresh), written)
+					: store().write(this.owner, this.status, next, written, lease());
+		}
+		catch (PessimisticLockingFailureException ex) {
+			throw new RunAbortedError(first ? Cause.CONTENDED : Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
+		}
+		catch (RuntimeException ex) {
+			suspectWrite();
+			throw new RunAbortedError(Cause.UNKNOWN, FailureClassifier.reasonOf(ex), ex);
+		}
+		if (!done) {
+			throw new RunAbortedError(first ? Cause.EXISTS : Cause.LOST);
+		}
+		written(next, written);
+	}
+
+	/**
+	 * Records a write of entries that has been committed.
+	 */
+	void written(int newSteps, List<JournalEntry> written) {
+		this.steps = newSteps;
+		long now = System.nanoTime();
+		for (JournalEntry entry : written) {
+			put(entry);
+			this.begun.putIfAbsent(entry.name(), now);
+			if (entry.state() == StepState.COMPENSATING) {
+				this.compensating.putIfAbsent(entry.name(), now);
+			}
+		}
+		this.unwritten.clear();
+		this.presence = Presence.STORED;
+		this.progressAt = now;
+		this.attempts = 0;
+	}
+
+	/**
+	 * Records the decision to compensate, which has been committed.
+	 */
+	void compensate(String because) {
+		this.reason = because;
+		this.status = SagaStatus.COMPENSATING;
+		written(this.steps, unwritten());
+	}
+
+	/**
+	 * Records that a write may have been committed.
+	 */
+	void suspectWrite() {
+		this.doubtful = true;
+		this.presence = (this.presence == Presence.ABSENT) ? Presence.UNKNOWN : this.presence;
+	}
+
+	/**
+	 * Calls the action or the undo of a step, and reports the call to the observers.
+	 * @param call returns the entry with the outcome
+	 */
+	JournalEntry observe(String step, Supplier<JournalEntry> call) {
+		long start = System.nanoTime();
+		StepState state = null;
+		try {
+			JournalEntry outcome = call.get();
+			state = outcome.state();
+			return outcome;
+		}
+		finally {
+			StepState ended = state;
+			Duration took = Duration.ofNanos(System.nanoTime() - start);
+			this.resources.tell((observer) -> observer.called(name(), step, ended, took));
+		}
+	}
+
+	/**
+	 * Returns the entry of an action that is done, with a result that can be read back.
+	 * @throws SagaDefinition.UnreadableException if it cannot be read as its type
+	 */
+	JournalEntry done(JournalEntry entry, Type type, @Nullable Object result) {
+		byte[] written = this.definition.writeStepResult(type, result);
+		@Nullable Object unused = this.definition.readStepResult(type, written);
+		return entry.done(this.resources.seal(written, id(), placeOf(entry)));
+	}
+
+	/**
+	 * Reads the recorded result of a step.
+	 * @throws RunAbortedError if it cannot be read
+	 */
+	@Nullable Object resultOf(JournalEntry entry, Type type) {
+		try {
+			return this.definition.readStepResult(type,
+					this.resources.unseal(Objects.requireNonNull(entry.result()), id(), placeOf(entry)));
+		}
+		catch (SagaDefinition.UnreadableException ex) {
+			throw new RunAbortedError(Cause.UNFIT,
+					"The result of the step '" + entry.name() + "' cannot be read by this version of the application",
+					ex);
+		}
+	}
+
+	private static String placeOf(JournalEntry entry) {
+		return "step:" + entry.name();
+	}
+
+	Resources resources() {
+		return this.resources;
+	}
+
+	SagaStore store() {
+		return this.resources.store();
+	}
+
+	SagaDefinition definition() {
+		return this.definition;
+	}
+
+	SagaOwner owner() {
+		return this.owner;
+	}
+
+	IdempotencyKey id() {
+		return this.owner.id();
+	}
+
+	String name() {
+		return this.definition.name();
+	}
+
+	/**
+	 * Reads the arguments.
+	 * @throws SagaDefinition.UnreadableException if they cannot be read
+	 */
+	byte[] arguments() {
+		return this.resources.unseal(this.arguments, id(), Resources.ARGUMENTS);
+	}
+
+	/**
+	 * Why this instance cannot run the saga, or {@code null}.
+	 */
+	@Nullable String flaw() {
+		return this.flaw;
+	}
+
+	/**
+	 * The saga that the first write inserts; {@code null} if it was taken over.
+	 */
+	@Nullable NewSaga fresh() {
+		return this.fresh;
+	}
+
+	int nextSteps() {
+		return this.steps + 1;
+	}
+
+	SagaStatus status() {
+		return this.status;
+	}
+
+	boolean isCompensating() {
+		return this.status == SagaStatus.COMPENSATING;
+	}
+
+	/**
+	 * Whether the stored journal may contain more than this run knows. Then only another
+	 * run, which reads it again, may undo the saga.
+	 */
+	boolean isDoubtful() {
+		return this.doubtful;
+	}
+
+	/**
+	 * Why the saga is undone.
+	 */
+	String reason() {
+		return this.reason;
+	}
+
+	Presence presence() {
+		return this.presence;
+	}
+
+	/**
+	 * When the run has begun, or was written for the last time.
+	 * @return a value of {@link System#nanoTime}
+	 */
+	long progressAt() {
+		return this.progressAt;
+	}
+
+	int attempts() {
+		return this.attempts;
+	}
+
+	/**
+	 * How often the journal did not fit an instance before this run.
+	 */
+	int unfit() {
+		return this.unfit;
+	}
+
+	Duration lease() {
+		return this.resources.settings().lease();
+	}
+
+	/**
+	 * The time since the saga began.
+	 */
+	Duration age() {
+		return Duration.ofNanos(System.nanoTime() - this.startedAt);
+	}
+
+	/**
+	 * Whether the saga is stored.
+	 */
+	enum Presence {
+
+		ABSENT, UNKNOWN, STORED
+
+	}
+
+	/**
+	 * What all runs of an engine share.
+	 *
+	 * @param store the journal of all sagas
+	 * @param transactions the transactions of steps, on the database of the journal
+	 * @param settings the settings
+	 * @param failures classifies exceptions
+	 * @param encryption protects arguments and results
+	 * @param observers observe the sagas
+	 * @param unobserved the sagas that were warned of because no call was observed
+	 */
+	record Resources(SagaStore store, PlatformTransactionManager transactions, SagaSettings settings,
+			FailureClassifier failures, PayloadEncryption encryption, List<SagaObserver> observers,
+			Set<String> unobserved) {
+
+		/**
+		 * The place of the arguments.
+		 */
+		static final String ARGUMENTS = "arguments";
+
+		/**
+		 * The place of the result of the saga.
+		 */
+		static final String RESULT = "result";
+
+		private static final byte PLAIN = 1;
+
+		private static final byte ENCRYPTED = 2;
+
+		/**
+		 * Returns the stored form of arguments or a result: one byte that states whether
+		 * the rest is encrypted, and the rest, which is bound to its saga and its place.
+		 */
+		byte[] seal(byte[] plain, IdempotencyKey id, String place) {
+			PayloadCipher cipher = this.encryption.cipher();
+			byte[] rest = (cipher != null) ? cipher.encrypt(plain, context(id, place)) : plain;
+			byte[] stored = new byte[rest.length + 1];
+			stored[0] = (cipher != null) ? ENCRYPTED : PLAIN;
+			System.arraycopy(rest, 0, stored, 1, rest.length);
+			return stored;
+		}
+
+		/**
+		 * Reads the stored form.
+		 * @throws SagaDefinition.UnreadableException if it cannot be read
+		 */
+		byte[] unseal(byte[] stored, IdempotencyKey id, String place) {
+			byte[] rest = (stored.length > 0) ? Arrays.copyOfRange(stored, 1, stored.length) : stored;
+			if (stored.length > 0 && stored[0] == PLAIN && this.encryption.readPlaintext()) {
+				return rest;
+			}
+			PayloadCipher cipher = this.encryption.cipher();
+			if (stored.length == 0 || stored[0] != ENCRYPTED || cipher == null) {
+				throw new SagaDefinition.UnreadableException("The format of the stored " + place
+						+ " is not accepted by this instance: check idempotent.encryption", null);
+			}
+			try {
+				return cipher.decrypt(rest, context(id, place));
+			}
+			catch (PayloadCipherException ex) {
+				throw new SagaDefinition.UnreadableException(
+						"The stored " + place + " cannot be decrypted: " + ex.getMessage(), ex);
+			}
+		}
+
+		/**
+		 * Calls all observers. One that fails affects neither the others nor the saga.
+		 */
+		void tell(Consumer<SagaObserver> event) {
+			for (SagaObserver observer : this.observers) {
+				try {
+					event.accept(observer);
+				}
+				catch (RuntimeException | Error ex) {
+					logger.warn("The saga observer {} failed: {}", observer.getClass().getName(),
+							ex.getClass().getName());
+					logger.debug("The stack trace of the failure above", ex);
+				}
+			}
+		}
+
+		private static byte[] context(IdempotencyKey id, String place) {
+			return CipherContext.of("saga", id.digest(), place);
+		}
+
+	}
+
+}

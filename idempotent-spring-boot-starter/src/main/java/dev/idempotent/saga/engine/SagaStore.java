@@ -1,0 +1,494 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The journal of all sagas, in the database of the application.
+ * <p>
+ * Each operation is one atomic step on the clock of the database. Those that take an
+ * {@link SagaOwner} have an effect only while it owns the saga, and can be repeated after
+ * a lost reply. Operations commit by themselves, except for those whose name ends with
+ * {@code InTransaction}: they belong to the transaction of the calling thread. Failures
+ * are {@link org.springframework.dao.DataAccessException}s; those of a wait for a lock
+ * are {@link org.springframework.dao.PessimisticLockingFailureException}s.
+ */
+public interface SagaStore {
+
+	/**
+	 * How many UTF-16 units of a text for operators are stored.
+	 */
+	int LONGEST_TEXT = 1000;
+
+	/**
+	 * Inserts a saga with its first entries, unless its id exists. Waits for another
+	 * transaction that inserts it. Its number of steps is the largest number of an entry.
+	 * One that is {@link SagaStatus#STARTED} has no lease: it is due at once.
+	 * @param saga the saga
+	 * @param entries its entries
+	 * @return {@code false} if the id exists, also after a lost reply
+	 */
+	boolean insert(NewSaga saga, List<JournalEntry> entries);
+
+	/**
+	 * Inserts a saga without entries, unless its id exists. Waits for another transaction
+	 * that inserts it. Its number of steps is 1 if it is {@link SagaStatus#EXECUTING},
+	 * for the step that the transaction contains. One that is {@link SagaStatus#STARTED}
+	 * is due at once.
+	 * @param saga the saga
+	 * @return {@code false} if the id exists
+	 */
+	boolean insertInTransaction(NewSaga saga);
+
+	/**
+	 * Finds a saga with its entries.
+	 * @param id the id
+	 * @return the saga, or {@code null}
+	 */
+	@Nullable StoredSaga find(IdempotencyKey id);
+
+	/**
+	 * Writes entries of a saga that is {@link SagaStatus#EXECUTING} before its deadline,
+	 * or {@link SagaStatus#COMPENSATING}. Renews the lease and resets the attempts. An
+	 * entry that the journal has keeps the time at which it began.
+	 * @param owner the owner
+	 * @param status the expected status
+	 * @param steps the new number of steps, not smaller than the stored one
+	 * @param entries the entries; those with the state {@code ACTING} are new
+	 * @param lease the lease
+	 * @return {@code false} if nothing was written
+	 */
+	boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease);
+
+	/**
+	 * Locks a saga that is {@link SagaStatus#EXECUTING} before its deadline, or
+	 * {@link SagaStatus#COMPENSATING}, until the end of the transaction. Renews the lease
+	 * and resets the attempts.
+	 * @param owner the owner
+	 * @param status the expected status
+	 * @param steps the new number of steps, larger than the stored one: it proves to
+	 * {@link #writeInTransaction} that the lock was not lost
+	 * @param lease the lease
+	 * @return {@code false} if nothing was locked
+	 */
+	boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease);
+
+	/**
+	 * Writes entries of a saga that the transaction has locked or inserted.
+	 * @param owner the owner
+	 * @param steps the number of steps that was written with the lock; 1 if the saga was
+	 * inserted
+	 * @param entries the entries; each is inserted, or replaced if the journal has it
+	 * @param lease the lease
+	 * @return {@code false} if the transaction has lost its lock, and must roll back
+	 */
+	boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease);
+
+	/**
+	 * Ends or halts a saga, or begins to undo it. The reason why it is halted replaces
+	 * the reason why it is undone until an operator retries the saga.
+	 * @param owner the owner
+	 * @param change the change of its status
+	 * @param entries entries to write with it
+	 * @return {@code false} if nothing was written
+	 */
+	boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries);
+
+	/**
+	 * Releases an open saga, so that any instance can take it over. It is no longer
+	 * renewed.
+	 * @param owner the owner
+	 * @param entries entries to write with it
+	 * @param delay the time until it can be taken over
+	 * @return {@code false} if nothing was written
+	 */
+	boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay);
+
+	/**
+	 * Releases an open saga whose journal does not fit this instance, as {@link #release}
+	 * does. Takes the attempt back, and counts the run as unfit instead.
+	 * @param owner the owner
+	 * @param delay the time until it can be taken over
+	 * @return {@code false} if nothing was written
+	 */
+	boolean releaseUnfit(SagaOwner owner, Duration delay);
+
+	/**
+	 * Takes over a saga that is open and due. Raises its epoch and its attempts, turns
+	 * {@link SagaStatus#STARTED} into {@link SagaStatus#EXECUTING}, or both into
+	 * {@link SagaStatus#COMPENSATING} after the deadline, which resets the attempts to 1,
+	 * commits, and then reads it. Skips it if it is locked.
+	 * @param id the id
+	 * @param process the id of this process
+	 * @param lease the lease
+	 * @return the saga, also if it {@linkplain StoredSaga#unreadable() cannot be read},
+	 * or {@code null} if it cannot be taken over
+	 */
+	@Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease);
+
+	/**
+	 * Takes over sagas that are open and due, as {@link #takeOver} does, and reads each
+	 * by itself: one that cannot be read does not affect the others. Skips those that are
+	 * locked.
+	 * @param names the names that this process serves
+	 * @param process the id of this process
+	 * @param lease the lease
+	 * @param limit the largest number
+	 * @return the sagas
+	 */
+	List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit);
+
+	/**
+	 * Renews leases, but not beyond the deadline of a saga that is not
+	 * {@link SagaStatus#COMPENSATING}. Skips sagas that are locked or released.
+	 * @param owners the owners
+	 * @param lease the lease
+	 */
+	void renew(List<SagaOwner> owners, Duration lease);
+
+	/**
+	 * The stored form of a text for operators, which each database accepts: cut between
+	 * characters after {@value #LONGEST_TEXT} UTF-16 units, and without NUL and
+	 * incomplete characters.
+	 * @param text a text, or {@code null}
+	 * @return the stored form
+	 */
+	static @Nullable String text(@Nullable String text) {
+		if (text == null) {
+			return null;
+		}
+		int end = Math.min(LONGEST_TEXT, text.length());
+		if (end < text.length() && Character.isSurrogatePair(text.charAt(end - 1), text.charAt(end))) {
+			end--;
+		}
+		return text.substring(0, end)
+			.codePoints()
+			.map((point) -> (point == 0 || Character.getType(point) == Character.SURROGATE) ? '\uFFFD' : point)
+			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+			.toString();
+	}
+
+	/**
+	 * A change of the status of a saga.
+	 *
+	 * @param from the expected status; only before the deadline if it is
+	 * {@link SagaStatus#EXECUTING} and the new one is {@link SagaStatus#COMPLETED}
+	 * @param to the new status; an end removes the arguments and the results of steps
+	 * @param result the result of a completed saga, or {@code null}
+	 * @param reason why it is undone or halted, or {@code null} to leave it unchanged
+	 * @param due the time until it is due: the lease of an open saga, the retention of
+	 * one that has ended; ignored for {@link SagaStatus#HALTED}
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record StatusChange(SagaStatus from, SagaStatus to, byte @Nullable [] result, @Nullable String reason,
+			Duration due) {
+	}
+
+	/**
+	 * A saga to insert.
+	 *
+	 * @param owner the id and the first epoch
+	 * @param name the name
+	 * @param status {@link SagaStatus#STARTED} or {@link SagaStatus#EXECUTING}
+	 * @param process the id of the process that owns it
+	 * @param fingerprint the fingerprint of the arguments
+	 * @param arguments the arguments
+	 * @param lease the lease
+	 * @param timeout the time until its deadline
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record NewSaga(SagaOwner owner, String name, SagaStatus status, String process, Fingerprint fingerprint,
+			byte[] arguments, Duration lease, Duration timeout) {
+
+		/**
+		 * The id.
+		 * @return the id
+		 */
+		public IdempotencyKey id() {
+			return this.owner.id();
+		}
+
+	}
+
+	/**
+	 * A saga as it is stored.
+	 *
+	 * @param owner the id and the epoch
+	 * @param name the name
+	 * @param status the status
+	 * @param steps how many times a step has begun
+	 * @param attempts how often it was taken over without progress
+	 * @param unfit how often its journal did not fit the instance that had taken it over,
+	 * which does not count as an attempt
+	 * @param fingerprint the fingerprint of the arguments
+	 * @param arguments the arguments; {@code null} after its end
+	 * @param result the result, if it has completed
+	 * @param reason why it is undone or halted, or {@code null}
+	 * @param due the time until it can be taken over, not positive if it can; of an ended
+	 * saga, the rest of its retention; zero if it is halted
+	 * @param age the time since it was created
+	 * @param createdAt when it was created
+	 * @param deadline its deadline
+	 * @param journal the entries, in the order of their numbers
+	 * @param unreadable why it cannot be read here, or {@code null}
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record StoredSaga(SagaOwner owner, String name, SagaStatus status, int steps, int attempts, int unfit,
+			Fingerprint fingerprint, byte @Nullable [] arguments, byte @Nullable [] result, @Nullable String reason,
+			Duration due, Duration age, Instant createdAt, Instant deadline, List<StoredStep> journal,
+			@Nullable String unreadable) {
+
+		/**
+		 * Creates a saga that was taken over and not read yet.
+		 * @param owner the new owner
+		 * @param name the name
+		 * @param status the status
+		 * @param attempts how often it was taken over without progress
+		 * @param unfit how often it did not fit an instance
+		 * @return the saga without what is unknown
+		 */
+		public static StoredSaga unread(SagaOwner owner, String name, SagaStatus status, int attempts, int unfit) {
+			return new StoredSaga(owner, name, status, 0, attempts, unfit, new Fingerprint(0, ""), null, null, null,
+					Duration.ZERO, Duration.ZERO, Instant.EPOCH, Instant.EPOCH, List.of(), "The saga was not read");
+		}
+
+		/**
+		 * Returns this saga as one that cannot be read.
+		 * @param why why it cannot be read
+		 * @return the saga
+		 */
+		public StoredSaga unreadable(String why) {
+			return new StoredSaga(this.owner, this.name, this.status, this.steps, this.attempts, this.unfit,
+					this.fingerprint, this.arguments, this.result, this.reason, this.due, this.age, this.createdAt,
+					this.deadline, this.journal, why);
+		}
+
+		/**
+		 * Returns why an open saga cannot be run, or {@code null} if it is complete: it
+		 * has its arguments and all entries from the first on, each with a name of its
+		 * own.
+		 */
+		@Nullable String flaw() {
+			if (this.unreadable != null) {
+				return this.unreadable;
+			}
+			if (this.arguments == null) {
+				return "The stored saga has no arguments";
+			}
+			Set<String> names = new HashSet<>();
+			for (StoredStep step : this.journal) {
+				if (!names.add(step.entry().name()) || step.entry().number() != names.size()) {
+					return "The stored step '" + step.entry().name() + "' does not follow those before it";
+				}
+			}
+			return null;
+		}
+
+		/**
+		 * Returns whether it is open and has no owner.
+		 */
+		boolean isDue() {
+			return this.status.isOpen() && (this.due.isNegative() || this.due.isZero());
+		}
+
+		/**
+		 * Returns whether its deadline has passed, by the clock of the database. Its age
+		 * is in whole milliseconds.
+		 */
+		boolean isLate() {
+			return !this.createdAt.plus(this.age).plusMillis(1).isBefore(this.deadline);
+		}
+
+		/**
+		 * Returns what applications see of it.
+		 * @return the snapshot
+		 */
+		public SagaSnapshot toSnapshot() {
+			IdempotencyKey id = this.owner.id();
+			return new SagaSnapshot(id, this.name, this.status, this.reason, this.attempts, this.createdAt,
+					this.deadline, this.journal.stream().map((step) -> step.toSnapshot(this.owner)).toList());
+		}
+
+	}
+
+	/**
+	 * An entry of the journal as it is stored.
+	 *
+	 * @param entry the entry
+	 * @param age the time since the step began
+	 * @param compensatingFor the time since it is being undone; zero if it is not
+	 * @param note the note of the operator who skipped it, or {@code null}
+	 */
+	record StoredStep(JournalEntry entry, Duration age, Duration compensatingFor, @Nullable String note) {
+
+		SagaSnapshot.Step toSnapshot(SagaOwner owner) {
+			return new SagaSnapshot.Step(this.entry.name(), this.entry.state(), this.entry.reason(), this.note,
+					owner.actionKey(this.entry.name()), owner.undoKey(this.entry));
+		}
+
+	}
+
+	/**
+	 * What the journal records of a step. The outcome of its action is the result or the
+	 * reason, and remains recorded while the step is undone; it is unknown without both.
+	 *
+	 * @param name the name of the step
+	 * @param number its place in the order in which the steps began, from 1
+	 * @param kind how it runs and is undone
+	 * @param state the state
+	 * @param result the result of an action that was done, never empty; else {@code null}
+	 * @param reason why the action was refused, or {@code null}
+	 * @param refusedUndos how many undo calls were refused, each with a key of its own
+	 */
+	@SuppressWarnings("ArrayRecordComponent")
+	record JournalEntry(String name, int number, StepKind kind, StepState state, byte @Nullable [] result,
+			@Nullable String reason, int refusedUndos) {
+
+		boolean isDone() {
+			return this.result != null;
+		}
+
+		boolean isRefused() {
+			return this.reason != null;
+		}
+
+		boolean isUnknown() {
+			return this.result == null && this.reason == null;
+		}
+
+		/**
+		 * Whether it must be undone before the saga is compensated.
+		 */
+		boolean isToUndo() {
+			if (this.kind == StepKind.TRANSACTION || this.kind == StepKind.CALL || this.state == StepState.COMPENSATED
+					|| this.state == StepState.SKIPPED) {
+				return false;
+			}
+			return this.kind == StepKind.CANCELLED_CALL || !isRefused();
+		}
+
+		JournalEntry done(byte[] stored) {
+			return new JournalEntry(this.name, this.number, this.kind, StepState.DONE, stored, null, this.refusedUndos);
+		}
+
+		JournalEntry refused(String because) {
+			return new JournalEntry(this.name, this.number, this.kind, StepState.REFUSED, null, because,
+					this.refusedUndos);
+		}
+
+		JournalEntry in(StepState next) {
+			return new JournalEntry(this.name, this.number, this.kind, next, this.result, this.reason,
+					this.refusedUndos);
+		}
+
+		/**
+		 * Returns the entry without its result, which an ended saga does not need.
+		 * @return the entry
+		 */
+		public JournalEntry withoutResult() {
+			return new JournalEntry(this.name, this.number, this.kind, this.state, null, this.reason,
+					this.refusedUndos);
+		}
+
+		/**
+		 * Returns the entry of a step whose undo was refused: it is not being undone any
+		 * more, and the next undo is another call.
+		 */
+		JournalEntry undoRefused() {
+			StepState before = isDone() ? StepState.DONE : isRefused() ? StepState.REFUSED : StepState.ACTING;
+			return new JournalEntry(this.name, this.number, this.kind, before, this.result, this.reason,
+					this.refusedUndos + 1);
+		}
+
+	}
+
+	/**
+	 * How a step runs and how it is undone. Stored by name.
+	 */
+	enum StepKind {
+
+		/**
+		 * In a transaction; not undone.
+		 */
+		TRANSACTION,
+
+		/**
+		 * In a transaction; undone in a transaction.
+		 */
+		COMPENSATED_TRANSACTION,
+
+		/**
+		 * Outside a transaction; not undone.
+		 */
+		CALL,
+
+		/**
+		 * Outside a transaction; undone by an action that needs its result.
+		 */
+		COMPENSATED_CALL,
+
+		/**
+		 * Outside a transaction; undone by a cancellation.
+		 */
+		CANCELLED_CALL;
+
+		boolean isTransactional() {
+			return this == TRANSACTION || this == COMPENSATED_TRANSACTION;
+		}
+
+	}
+
+	/**
+	 * Proves the ownership of a saga, and fences late owners.
+	 *
+	 * @param id the id of the saga
+	 * @param epoch a number that each new owner raises by 1. Its upper bits are random
+	 * and part of all keys: a saga that has the id of an expired one has other keys, and
+	 * the owners of the expired one cannot write to it
+	 */
+	record SagaOwner(IdempotencyKey id, long epoch) {
+
+		private static final int COUNTER_BITS = 20;
+
+		/**
+		 * Creates the first owner of a saga.
+		 */
+		static SagaOwner first(IdempotencyKey id) {
+			return new SagaOwner(id, (ThreadLocalRandom.current().nextLong() >>> (COUNTER_BITS + 1)) << COUNTER_BITS);
+		}
+
+		/**
+		 * The key of the action of a step, the same in every attempt.
+		 */
+		IdempotencyKey actionKey(String step) {
+			return key(step, "do");
+		}
+
+		/**
+		 * The key of the undo of a step, the same in every attempt. Only an undo that was
+		 * refused is called under another key if an operator retries it.
+		 */
+		IdempotencyKey undoKey(JournalEntry step) {
+			return key(step.name(), (step.refusedUndos() > 0) ? "undo " + step.refusedUndos() : "undo");
+		}
+
+		private IdempotencyKey key(String step, String part) {
+			return IdempotencyKey.of(IdempotencyKey.Kind.SAGA, this.id.digest(), part, step,
+					Long.toHexString(this.epoch >>> COUNTER_BITS));
+		}
+
+	}
+
+}

@@ -1,0 +1,274 @@
+package dev.idempotent.saga.engine;
+
+import java.lang.reflect.Type;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import dev.idempotent.idempotency.IdempotencyContext;
+import dev.idempotent.idempotency.IdempotencyContext.Answer;
+import dev.idempotent.idempotency.IdempotencyContext.Calls;
+import dev.idempotent.saga.SagaStep;
+import dev.idempotent.saga.engine.RunAbortedError.Cause;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One step of a saga's method: its action and its undo as the application has defined
+ * them, and what each call of them must prove.
+ */
+abstract class StepCall<R extends @Nullable Object> implements SagaStep<R> {
+
+	private static final int FIRST_CLIENT_ERROR = 400;
+
+	private static final int LAST_CLIENT_ERROR = 499;
+
+	private final String name;
+
+	private final Type type;
+
+	private final Set<Integer> refusals = new HashSet<>();
+
+	private @Nullable Consumer<? super R> compensation;
+
+	private @Nullable Consumer<String> cancellation;
+
+	private boolean cancellationTakesKey;
+
+	private @Nullable Function<String, ? extends @Nullable Object> action;
+
+	private boolean actionTakesKey;
+
+	StepCall(String name, Type type) {
+		this.name = name;
+		this.type = type;
+	}
+
+	@Override
+	public SagaStep<R> compensate(Consumer<? super R> undo) {
+		requireNoUndo();
+		this.compensation = undo;
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> compensate(Runnable undo) {
+		return compensate((result) -> undo.run());
+	}
+
+	@Override
+	public SagaStep<R> cancel(Runnable undo) {
+		requireNoUndo();
+		this.cancellation = (key) -> undo.run();
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> cancel(Consumer<String> undo) {
+		requireNoUndo();
+		this.cancellation = undo;
+		this.cancellationTakesKey = true;
+		return this;
+	}
+
+	@Override
+	public SagaStep<R> refusedBy(int... statuses) {
+		for (int status : statuses) {
+			if (status < FIRST_CLIENT_ERROR || status > LAST_CLIENT_ERROR) {
+				throw new IllegalArgumentException("The step '" + this.name + "' cannot be refused by " + status
+						+ ": name statuses of the form 4xx");
+			}
+			this.refusals.add(status);
+		}
+		return this;
+	}
+
+	@Override
+	public R runInTransaction(Supplier<? extends R> work) {
+		if (this.cancellation != null) {
+			throw new IllegalStateException("The step '" + this.name
+					+ "' has a cancellation, but runs in a transaction: use compensate, or run it outside");
+		}
+		return run((key) -> work.get(),
+				(this.compensation != null) ? StepKind.COMPENSATED_TRANSACTION : StepKind.TRANSACTION);
+	}
+
+	@Override
+	public void runInTransaction(Runnable work) {
+		R unused = runInTransaction(() -> {
+			work.run();
+			return none();
+		});
+	}
+
+	@Override
+	public R run(Supplier<? extends R> call) {
+		return run((key) -> call.get(), callKind());
+	}
+
+	@Override
+	public void run(Runnable call) {
+		R unused = run((key) -> {
+			call.run();
+			return none();
+		}, callKind());
+	}
+
+	@Override
+	public R run(Function<String, ? extends R> call) {
+		this.actionTakesKey = true;
+		return run(call, callKind());
+	}
+
+	/**
+	 * Runs the step, or returns what is recorded of it.
+	 */
+	abstract @Nullable Object run(StepKind kind);
+
+	/**
+	 * Requires that the running action or undo has not used the saga.
+	 */
+	abstract void requireNoMisuse();
+
+	String name() {
+		return this.name;
+	}
+
+	Type type() {
+		return this.type;
+	}
+
+	/**
+	 * Whether the application sends the key of the action itself.
+	 */
+	boolean actionTakesKey() {
+		return this.actionTakesKey;
+	}
+
+	/**
+	 * Whether the action makes one call, under the key of the step itself.
+	 */
+	boolean isSingleCall() {
+		return this.cancellation != null && !this.actionTakesKey;
+	}
+
+	/**
+	 * The statuses by which the service refuses the action.
+	 */
+	Set<Integer> refusals() {
+		return this.refusals;
+	}
+
+	/**
+	 * Calls the action.
+	 * @throws RunAbortedError if it has returned and is not known to be done
+	 */
+	@Nullable Object act(IdempotencyContext context) {
+		Function<String, ? extends @Nullable Object> work = Objects.requireNonNull(this.action, "The step was not run");
+		Object result = bound(context, () -> work.apply(context.key().digest()));
+		if (isSingleCall()) {
+			requireOneCall(context, 1);
+		}
+		requireDone(context);
+		return result;
+	}
+
+	/**
+	 * Calls the undo action that needs the result.
+	 * @throws RunAbortedError if it has returned and is not known to be done
+	 */
+	@SuppressWarnings("unchecked")
+	void compensate(IdempotencyContext context, @Nullable Object result) {
+		Consumer<@Nullable Object> undo = (Consumer<@Nullable Object>) Objects.requireNonNull(this.compensation);
+		bound(context, () -> {
+			undo.accept(result);
+			return null;
+		});
+		requireDone(context);
+	}
+
+	/**
+	 * Calls the cancellation of the action that has a key.
+	 * @throws RunAbortedError if it has returned and is not known to be done
+	 */
+	void cancel(IdempotencyContext context, String key) {
+		Consumer<String> undo = Objects.requireNonNull(this.cancellation);
+		bound(context, () -> {
+			undo.accept(key);
+			return null;
+		});
+		if (!this.cancellationTakesKey) {
+			requireOneCall(context, 1);
+		}
+		requireDone(context);
+	}
+
+	private @Nullable Object bound(IdempotencyContext context, Supplier<? extends @Nullable Object> work) {
+		IdempotencyContext outer = IdempotencyContext.bind(context);
+		try {
+			Object result = work.get();
+			requireNoMisuse();
+			return result;
+		}
+		finally {
+			IdempotencyContext.bind(outer);
+		}
+	}
+
+	/**
+	 * Aborts the run if a call that can be cancelled was not made under the key of its
+	 * step alone: its cancellation would not find it.
+	 */
+	void requireOneCall(IdempotencyContext context, int fewest) {
+		int made = context.calls().keyed();
+		if (made < fewest || made > 1) {
+			throw new RunAbortedError(Cause.HALT, "The step '" + this.name + "' made " + made
+					+ " calls under its key instead of one. List the service in idempotent.client.targets, make one "
+					+ "call, or take the key and send it", null);
+		}
+	}
+
+	/**
+	 * Aborts the run if an action or undo has returned although one of its calls is not
+	 * known to be done: it was redirected, or its failure was ignored.
+	 */
+	private void requireDone(IdempotencyContext context) {
+		Calls calls = context.calls();
+		if (calls.open() > 0) {
+			Answer answer = calls.lastAnswer();
+			throw new RunAbortedError(Cause.UNKNOWN,
+					"The outcome of the step '" + this.name + "' is unknown: it returned, but " + calls.open()
+							+ " of its " + calls.made() + " calls did not end with a status of success"
+							+ ((answer != null) ? ". The last status was " + answer.status() : ""),
+					null);
+		}
+	}
+
+	private StepKind callKind() {
+		if (this.cancellation != null) {
+			return StepKind.CANCELLED_CALL;
+		}
+		return (this.compensation != null) ? StepKind.COMPENSATED_CALL : StepKind.CALL;
+	}
+
+	@SuppressWarnings({ "unchecked", "NullAway" })
+	private R run(Function<String, ? extends @Nullable Object> work, StepKind kind) {
+		this.action = work;
+		return (R) run(kind);
+	}
+
+	@SuppressWarnings("NullAway")
+	private R none() {
+		return null;
+	}
+
+	private void requireNoUndo() {
+		if (this.compensation != null || this.cancellation != null) {
+			throw new IllegalStateException("The step '" + this.name + "' already has an undo action");
+		}
+	}
+
+}

@@ -1,8 +1,0 @@
-/**
- * The engine of sagas: runs their methods, records their steps, undoes them in reverse
- * order, and takes sagas over from owners that have died.
- */
-@NullMarked
-package dev.idempotent.saga.run;
-
-import org.jspecify.annotations.NullMarked;

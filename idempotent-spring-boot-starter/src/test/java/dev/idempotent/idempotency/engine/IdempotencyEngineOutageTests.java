@@ -1,0 +1,267 @@
+package dev.idempotent.idempotency.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import dev.idempotent.idempotency.Claim;
+import dev.idempotent.idempotency.Fingerprint;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.IdempotencyStoreUnavailableException;
+import dev.idempotent.idempotency.ManualClock;
+import dev.idempotent.idempotency.OnStoreFailure;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.idempotency.StoredResponse;
+import dev.idempotent.idempotency.engine.FaultyStore.Fault;
+import dev.idempotent.idempotency.engine.FaultyStore.Verb;
+import dev.idempotent.test.InMemoryIdempotencyStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link IdempotencyEngine} during outages of the store. The store's clock
+ * stands still, so no lease expires.
+ */
+class IdempotencyEngineOutageTests {
+
+	private static final Duration LEASE = Duration.ofMillis(60);
+
+	private static final Duration RETENTION = Duration.ofHours(24);
+
+	private static final Fingerprint REQUEST = Samples.fingerprint("request");
+
+	private static final StoredResponse RESPONSE = Samples.response("response");
+
+	private final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(new ManualClock());
+
+	private final FaultyStore store = new FaultyStore(this.memory);
+
+	private final IdempotencyEngine engine = engine(OnStoreFailure.REJECT);
+
+	private final IdempotencyEngine proceedingGuard = engine(OnStoreFailure.PROCEED);
+
+	private final IdempotencyKey key = Samples.key();
+
+	private final Claimant runner = claimant(this.engine, this.key);
+
+	private final Claimant unprotectedRunner = claimant(this.proceedingGuard, this.key);
+
+	@AfterEach
+	void close() {
+		this.store.mended();
+		this.engine.close();
+		this.proceedingGuard.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "UNREACHABLE", "REPLY_LOST" })
+	void refusesAClaimOfUnknownOutcomeAndReleasesTheKeyOnceTheStoreAnswers(Fault fault) {
+		this.store.failingOnce(fault, Verb.CLAIM);
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.RELEASE);
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this.runner::claim);
+		await().until(() -> this.store.count(Verb.RELEASE, this.key) == 2);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+		assertThat(this.store.count(Verb.RENEW, this.key)).isZero();
+	}
+
+	@Test
+	void neverReleasesTheKeyOfAnotherClaimantAfterAnUnknownOutcome() {
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.CLAIM);
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class).isThrownBy(this.runner::claim);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+		await().until(() -> this.store.count(Verb.RELEASE, this.key) == 1);
+		assertThat(this.memory.renew(this.key, "rival", LEASE)).isTrue();
+	}
+
+	@Test
+	void claimsTheKeyOfAnUnprotectedRunOnceTheStoreIsBack() {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		assertThat(this.unprotectedRunner.claim()).isEqualTo(new Claim.Acquired());
+		this.store.mended();
+		await().until(() -> this.store.count(Verb.CLAIM, this.key) == 2);
+		assertThat(rivalsClaim()).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void storesTheResponseOfAnUnprotectedRunOnceTheStoreIsBack() {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.unprotectedRunner.claim();
+		this.unprotectedRunner.complete(RESPONSE);
+		this.store.mended();
+		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
+	}
+
+	@Test
+	void neverOverwritesAResponseWithThatOfAnUnprotectedRun() {
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.unprotectedRunner.claim();
+		this.memory.complete(this.key, REQUEST, "rival", Samples.response("rival"), RETENTION);
+		this.store.mended();
+		this.unprotectedRunner.complete(RESPONSE);
+		this.unprotectedRunner.release();
+		assertThat(rivalsClaim()).is(Samples.completed(Samples.response("rival")));
+	}
+
+	@Test
+	void renewsTheLeaseUntilTheResponseIsStored() {
+		this.runner.claim();
+		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		long before = this.store.count(Verb.RENEW, this.key);
+		await().until(() -> this.store.count(Verb.COMPLETE, this.key) >= 3);
+		assertThat(this.store.count(Verb.RENEW, this.key)).isGreaterThan(before);
+		this.store.mended();
+		await().until(() -> Samples.completed(RESPONSE).matches(rivalsClaim()));
+	}
+
+	@Test
+	void releasesAKeyInTheBackgroundIfItsReleaseFails() {
+		this.runner.claim();
+		this.store.failing(Fault.UNREACHABLE, Verb.values());
+		this.runner.release();
+		this.store.mended();
+		await().until(() -> rivalsClaim().equals(new Claim.Acquired()));
+	}
+
+	@Test
+	void storesAResponseOnceAfterALostReply() {
+		this.runner.claim();
+		this.store.failingOnce(Fault.REPLY_LOST, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+		await().until(() -> this.store.count(Verb.COMPLETE, this.key) == 2);
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	void releasesAKeyAfterALostReply() {
+		this.runner.claim();
+		this.store.failingOnce(Fault.REPLY_LOST, Verb.RELEASE);
+		this.runner.release();
+		await().until(() -> this.store.count(Verb.RELEASE, this.key) == 2);
+		assertThat(rivalsClaim()).isEqualTo(new Claim.Acquired());
+	}
+
+	@Test
+	void hidesABugOfTheStoreFromTheRunAndLeavesTheKeyToItsLease() {
+		this.runner.claim();
+		this.store.failing(Fault.BUG, Verb.COMPLETE, Verb.RELEASE);
+		this.runner.complete(RESPONSE);
+		this.runner.release();
+		assertThat(this.store.count(Verb.COMPLETE, this.key)).isOne();
+		assertThat(this.store.count(Verb.RELEASE, this.key)).isOne();
+		assertThat(rivalsClaim()).isInstanceOf(Claim.Pending.class);
+	}
+
+	@Test
+	void keepsRenewingDespiteOccasionalFailures() {
+		this.runner.claim();
+		for (Fault fault : Fault.values()) {
+			this.store.failingOnce(fault, Verb.RENEW);
+			long before = this.store.count(Verb.RENEW, this.key);
+			await().until(() -> this.store.count(Verb.RENEW, this.key) >= before + 3);
+		}
+	}
+
+	@Test
+	void storesTheFactThatTheWorkWasDoneIfTheResponseExceedsTheMemoryLimit() {
+		// With its origin, 16 of them fit into the limit of 16 MB.
+		StoredResponse megabyte = StoredResponse.of(new byte[1024 * 1024 - 100]);
+		List<IdempotencyKey> keys = Stream.generate(Samples::key).limit(17).toList();
+		this.store.failing(Fault.UNREACHABLE, Verb.COMPLETE);
+		for (IdempotencyKey each : keys) {
+			Claimant claimant = claimant(this.engine, each);
+			claimant.claim();
+			claimant.complete(megabyte);
+		}
+		this.store.mended();
+		await().untilAsserted(
+				() -> assertThat(keys.subList(0, 16)).extracting(this::rivalsClaim).are(Samples.completed(megabyte)));
+		await()
+			.untilAsserted(() -> assertThat(rivalsClaim(keys.get(16))).is(Samples.completed(StoredResponse.notKept())));
+	}
+
+	@Test
+	void hasRoomAgainOnceTheWaitingResponsesAreStored() {
+		StoredResponse large = StoredResponse.of(new byte[16 * 1024 * 1024 - 100]);
+		for (int i = 0; i < 2; i++) {
+			IdempotencyKey each = Samples.key();
+			Claimant claimant = claimant(this.engine, each);
+			claimant.claim();
+			this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
+			claimant.complete(large);
+			await().until(() -> Samples.completed(large).matches(rivalsClaim(each)));
+			await().until(() -> this.store.count(Verb.COMPLETE, each) == 2);
+		}
+	}
+
+	@Test
+	void triesOutstandingResponsesOnceMoreWhenItCloses() {
+		this.runner.claim();
+		this.store.failingOnce(Fault.UNREACHABLE, Verb.COMPLETE);
+		this.runner.complete(RESPONSE);
+		this.engine.close();
+		assertThat(rivalsClaim()).is(Samples.completed(RESPONSE));
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsAnOutageAndItsEndInOneLineEach(CapturedOutput output) {
+		this.store.failing(Fault.UNREACHABLE, Verb.CLAIM);
+		for (int i = 0; i < 3; i++) {
+			refuseAndRelease(Samples.key());
+		}
+		this.store.mended();
+		claimant(this.engine, Samples.key()).claim();
+		claimant(this.engine, Samples.key()).claim();
+		assertThat(output.getOut().lines()).hasSize(2);
+		assertThat(output).contains("(FaultyStore) is unreachable")
+			.contains("idempotent.on-store-failure=reject")
+			.containsPattern("\\(FaultyStore\\) is reachable again, after \\d+ m?s");
+	}
+
+	/**
+	 * Such as of a Redis whose replicas are away: keys can be released without them.
+	 */
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void logsAnOutageOfClaimsOnceWhileReleasesSucceed(CapturedOutput output) {
+		this.store.failing(Fault.UNREACHABLE, Verb.CLAIM);
+		for (int i = 0; i < 3; i++) {
+			refuseAndRelease(Samples.key());
+		}
+		assertThat(output.getOut().lines()).hasSize(1);
+	}
+
+	private void refuseAndRelease(IdempotencyKey refused) {
+		assertThatExceptionOfType(IdempotencyStoreUnavailableException.class)
+			.isThrownBy(claimant(this.engine, refused)::claim);
+		await().until(() -> this.store.count(Verb.RELEASE, refused) == 1);
+	}
+
+	private IdempotencyEngine engine(OnStoreFailure onStoreFailure) {
+		return new IdempotencyEngine(this.store, onStoreFailure, Duration.ofMinutes(10));
+	}
+
+	private static Claimant claimant(IdempotencyEngine engine, IdempotencyKey key) {
+		return engine.claimant(Samples.operation(), key, REQUEST, LEASE, RETENTION);
+	}
+
+	private Claim rivalsClaim() {
+		return rivalsClaim(this.key);
+	}
+
+	private Claim rivalsClaim(IdempotencyKey claimed) {
+		return this.memory.claim(claimed, REQUEST, "rival", LEASE);
+	}
+
+}

@@ -1,0 +1,314 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.saga.SagaSnapshot;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The journal of sagas in its simplest form: the model for other stores, and the store of
+ * tests without a database. Its transactions are those of the thread, of any transaction
+ * manager that supports synchronization.
+ */
+public final class InMemorySagaStore implements SagaStore, SagaAdministration {
+
+	private static final Comparator<InMemorySaga> BY_DUE = Comparator.comparing((saga) -> saga.due,
+			Comparator.nullsLast(Comparator.naturalOrder()));
+
+	private final InMemorySagaRows rows;
+
+	private final InstantSource clock;
+
+	private final Duration lockTimeout;
+
+	/**
+	 * Creates an empty store.
+	 * @param clock the clock of the database
+	 * @param lockTimeout how long an operation waits for the transaction of another
+	 * thread
+	 */
+	public InMemorySagaStore(InstantSource clock, Duration lockTimeout) {
+		this(clock, lockTimeout, new InMemorySagaRows());
+	}
+
+	private InMemorySagaStore(InstantSource clock, Duration lockTimeout, InMemorySagaRows rows) {
+		this.clock = clock;
+		this.rows = rows;
+		this.lockTimeout = lockTimeout;
+	}
+
+	/**
+	 * Creates a store of the same sagas.
+	 */
+	public InMemorySagaStore withLockTimeout(Duration other) {
+		return new InMemorySagaStore(this.clock, other, this.rows);
+	}
+
+	@Override
+	public boolean insert(NewSaga saga, List<JournalEntry> entries) {
+		InMemorySaga row = new InMemorySaga(saga, now());
+		row.write(entries, now());
+		row.steps = entries.stream().mapToInt(JournalEntry::number).max().orElse(0);
+		return this.rows.insert(row, this.lockTimeout);
+	}
+
+	@Override
+	public boolean insertInTransaction(NewSaga saga) {
+		InMemorySaga row = new InMemorySaga(saga, now());
+		row.steps = (saga.status() == SagaStatus.EXECUTING) ? 1 : 0;
+		return this.rows.insertInTransaction(row, this.lockTimeout);
+	}
+
+	@Override
+	public @Nullable StoredSaga find(IdempotencyKey id) {
+		InMemorySaga row = this.rows.committed(id);
+		return (row != null) ? row.stored(now()) : null;
+	}
+
+	@Override
+	public boolean write(SagaOwner owner, SagaStatus status, int steps, List<JournalEntry> entries, Duration lease) {
+		return this.rows.change(owner.id(),
+				(row) -> row.steps <= steps && progress(row, owner, status, steps, entries, lease));
+	}
+
+	@Override
+	public boolean lockInTransaction(SagaOwner owner, SagaStatus status, int steps, Duration lease) {
+		return this.rows.changeInTransaction(owner.id(),
+				(row) -> row.steps < steps && progress(row, owner, status, steps, List.of(), lease));
+	}
+
+	private boolean progress(InMemorySaga row, SagaOwner owner, SagaStatus status, int steps,
+			List<JournalEntry> entries, Duration lease) {
+		if (!row.isOwnedBy(owner) || !row.isIn(status, now())) {
+			return false;
+		}
+		row.steps = steps;
+		row.attempts = 0;
+		row.lease(lease, now());
+		row.write(entries, now());
+		return true;
+	}
+
+	@Override
+	public boolean writeInTransaction(SagaOwner owner, int steps, List<JournalEntry> entries, Duration lease) {
+		return this.rows.changeInTransaction(owner.id(), (row) -> {
+			if (!row.isOwnedBy(owner) || row.steps != steps || !row.status.isOpen()) {
+				return false;
+			}
+			row.lease(lease, now());
+			row.write(entries, now());
+			return true;
+		});
+	}
+
+	@Override
+	public boolean change(SagaOwner owner, StatusChange change, List<JournalEntry> entries) {
+		return this.rows.change(owner.id(), (row) -> row.isOwnedBy(owner)
+				&& (row.status == change.to() || (isAllowed(row, change) && apply(row, change, entries))));
+	}
+
+	private boolean isAllowed(InMemorySaga row, StatusChange change) {
+		boolean inTime = change.from() != SagaStatus.EXECUTING || change.to() != SagaStatus.COMPLETED
+				|| row.deadline.isAfter(now());
+		return row.status == change.from() && inTime;
+	}
+
+	private boolean apply(InMemorySaga row, StatusChange change, List<JournalEntry> entries) {
+		row.status = change.to();
+		row.result = change.result();
+		row.write(entries, now());
+		row.due = now().plus(change.due());
+		if (change.to() == SagaStatus.HALTED) {
+			row.haltedIn = change.from();
+			row.haltReason = InMemorySaga.cut(change.reason());
+			row.due = null;
+		}
+		else {
+			row.reason = (change.reason() != null) ? InMemorySaga.cut(change.reason()) : row.reason;
+			row.attempts = 0;
+			if (!change.to().isOpen()) {
+				row.end();
+			}
+		}
+		return true;
+	}
+
+	@Override
+	public boolean release(SagaOwner owner, List<JournalEntry> entries, Duration delay) {
+		return this.rows.change(owner.id(), (row) -> {
+			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
+				return false;
+			}
+			row.process = null;
+			row.lease(delay, now());
+			row.write(entries, now());
+			return true;
+		});
+	}
+
+	@Override
+	public boolean releaseUnfit(SagaOwner owner, Duration delay) {
+		return this.rows.change(owner.id(), (row) -> {
+			if (!row.isOwnedBy(owner) || !row.status.isOpen()) {
+				return false;
+			}
+			row.process = null;
+			row.unfit++;
+			row.attempts = Math.max(0, row.attempts - 1);
+			row.lease(delay, now());
+			return true;
+		});
+	}
+
+	@Override
+	public @Nullable StoredSaga takeOver(IdempotencyKey id, String process, Duration lease) {
+		List<StoredSaga> taken = takeOver((row) -> row.id.equals(id) && row.isDue(now()), process, lease, 1);
+		return taken.isEmpty() ? null : taken.get(0);
+	}
+
+	@Override
+	public List<StoredSaga> takeOverDue(Collection<String> names, String process, Duration lease, int limit) {
+		return takeOver((row) -> row.isDue(now()) && names.contains(row.name), process, lease, limit);
+	}
+
+	private List<StoredSaga> takeOver(Predicate<InMemorySaga> condition, String process, Duration lease, int limit) {
+		synchronized (this.rows) {
+			List<StoredSaga> taken = new ArrayList<>();
+			this.rows.unlocked().stream().filter(condition).sorted(BY_DUE).limit(limit).forEach((due) -> {
+				this.rows.change(due.id, (row) -> own(row, process, lease));
+				taken.add(find(due.id));
+			});
+			return taken;
+		}
+	}
+
+	private boolean own(InMemorySaga row, String process, Duration lease) {
+		boolean late = row.status != SagaStatus.COMPENSATING && !row.deadline.isAfter(now());
+		row.status = (row.status == SagaStatus.COMPENSATING || late) ? SagaStatus.COMPENSATING : SagaStatus.EXECUTING;
+		row.epoch++;
+		row.attempts = late ? 1 : row.attempts + 1;
+		row.process = process;
+		row.lease(lease, now());
+		return true;
+	}
+
+	@Override
+	public void renew(List<SagaOwner> owners, Duration lease) {
+		synchronized (this.rows) {
+			this.rows.unlocked()
+				.stream()
+				.filter((row) -> owners.contains(new SagaOwner(row.id, row.epoch)))
+				.filter((row) -> row.status.isOpen() && row.process != null)
+				.forEach((held) -> this.rows.change(held.id, (row) -> {
+					row.lease(lease, now());
+					return true;
+				}));
+		}
+	}
+
+	@Override
+	public boolean retry(IdempotencyKey id) {
+		return this.rows.change(id, (row) -> {
+			if (row.status != SagaStatus.HALTED || row.haltedIn == null) {
+				return false;
+			}
+			row.status = row.haltedIn;
+			row.haltedIn = null;
+			row.haltReason = null;
+			row.process = null;
+			row.attempts = 0;
+			row.unfit = 0;
+			row.epoch++;
+			row.due = now();
+			return true;
+		});
+	}
+
+	@Override
+	public boolean skip(IdempotencyKey id, String step, String note) {
+		return this.rows.change(id, (row) -> {
+			InMemorySaga.Step stored = row.journal.get(step);
+			if (row.haltedIn != SagaStatus.COMPENSATING || stored == null
+					|| stored.entry().state() == StepState.COMPENSATED) {
+				return false;
+			}
+			row.journal.put(step, new InMemorySaga.Step(stored.entry().in(StepState.SKIPPED), stored.begunAt(),
+					stored.compensatingAt(), InMemorySaga.cut(note)));
+			row.epoch++;
+			return true;
+		});
+	}
+
+	@Override
+	public List<SagaSnapshot> list(@Nullable SagaStatus status, @Nullable String name, int limit) {
+		Predicate<InMemorySaga> wanted = (row) -> (status == null) ? !hasEnded(row) : row.status == status;
+		boolean ended = status == SagaStatus.COMPLETED || status == SagaStatus.COMPENSATED;
+		return this.rows.committed()
+			.stream()
+			.filter(wanted)
+			.filter((row) -> name == null || row.name.equals(name))
+			.sorted(ended ? BY_DUE.reversed() : BY_DUE)
+			.limit(limit)
+			.map((row) -> withoutSteps(row.stored(now()).toSnapshot()))
+			.toList();
+	}
+
+	private static SagaSnapshot withoutSteps(SagaSnapshot saga) {
+		return new SagaSnapshot(saga.id(), saga.name(), saga.status(), saga.reason(), saga.attempts(), saga.createdAt(),
+				saga.deadline(), List.of());
+	}
+
+	@Override
+	public Counts count(Collection<String> served, int limit) {
+		Map<SagaStatus, Integer> counts = new EnumMap<>(SagaStatus.class);
+		List<InMemorySaga> unended = this.rows.committed().stream().filter((row) -> !hasEnded(row)).toList();
+		unended.forEach((row) -> counts.merge(row.status, 1, Integer::sum));
+		boolean exact = counts.values().stream().allMatch((count) -> count <= limit);
+		counts.replaceAll((status, count) -> Math.min(count, limit));
+		long unserved = unended.stream().filter((row) -> row.status.isOpen() && !served.contains(row.name)).count();
+		Duration oldest = unended.stream()
+			.filter((row) -> row.isDue(now()))
+			.map((row) -> Duration.between(row.due, now()))
+			.max(Comparator.naturalOrder())
+			.orElse(Duration.ZERO);
+		return new Counts(counts, (int) unserved, oldest, exact);
+	}
+
+	/**
+	 * Deletes the ended sagas whose retention has ended.
+	 * @return how many
+	 */
+	public int sweep() {
+		List<InMemorySaga> over = this.rows.unlocked()
+			.stream()
+			.filter((row) -> hasEnded(row) && row.due != null && !row.due.isAfter(now()))
+			.toList();
+		over.forEach((row) -> this.rows.remove(row.id));
+		return over.size();
+	}
+
+	private static boolean hasEnded(InMemorySaga row) {
+		return row.status == SagaStatus.COMPLETED || row.status == SagaStatus.COMPENSATED;
+	}
+
+	private Instant now() {
+		return this.clock.instant();
+	}
+
+}

@@ -1,0 +1,52 @@
+package dev.idempotent.saga.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.StepState;
+import dev.idempotent.saga.engine.SagaStore.JournalEntry;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.engine.SagaStore.StepKind;
+
+/**
+ * Sagas and entries for the contract of their store.
+ */
+public final class SagaSamples {
+
+	public static final Duration LEASE = Duration.ofMinutes(1);
+
+	public static final Duration TIMEOUT = Duration.ofMinutes(10);
+
+	public static final byte[] RESULT = bytes("{\"id\":7}");
+
+	public static final byte[] ARGUMENTS = bytes("[\"order\"]");
+
+	private SagaSamples() {
+	}
+
+	public static NewSaga saga(String name, SagaStatus status) {
+		return new NewSaga(new SagaOwner(Samples.key(), 1), name, status, "first", Samples.fingerprint("order"),
+				ARGUMENTS, LEASE, TIMEOUT);
+	}
+
+	public static NewSaga sagaOf(NewSaga other, Duration lease, Duration timeout) {
+		return new NewSaga(other.owner(), other.name(), other.status(), other.process(), other.fingerprint(),
+				other.arguments(), lease, timeout);
+	}
+
+	public static JournalEntry acting(String name, int number) {
+		return new JournalEntry(name, number, StepKind.COMPENSATED_CALL, StepState.ACTING, null, null, 0);
+	}
+
+	public static JournalEntry done(String name, int number) {
+		return acting(name, number).done(RESULT);
+	}
+
+	static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+}

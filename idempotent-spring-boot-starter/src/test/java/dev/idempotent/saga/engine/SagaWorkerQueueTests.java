@@ -1,0 +1,100 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+import dev.idempotent.saga.engine.SagaStore.StoredSaga;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Started sagas do not wait for the end of their lease, whatever the threads do when they
+ * are started.
+ */
+class SagaWorkerQueueTests {
+
+	private final CountDownLatch ended = new CountDownLatch(3);
+
+	private final CountDownLatch inPoll = new CountDownLatch(1);
+
+	private final CountDownLatch endPoll = new CountDownLatch(1);
+
+	private SagaWorkers workers = workers((limit) -> List.of());
+
+	@AfterEach
+	void close() {
+		this.workers.close();
+	}
+
+	@Test
+	void runEachTaskAfterThoseBeforeIt() throws InterruptedException {
+		for (int i = 0; i < 3; i++) {
+			this.workers.submit(this.ended::countDown);
+		}
+		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
+	}
+
+	@Test
+	void runATaskThatCameWhileDueSagasWereRead() throws InterruptedException {
+		this.workers = workers((limit) -> {
+			this.inPoll.countDown();
+			await(this.endPoll);
+			return List.of();
+		});
+		this.workers.start(() -> {
+		});
+		this.inPoll.await();
+		for (int i = 0; i < 3; i++) {
+			this.workers.submit(this.ended::countDown);
+		}
+		assertThat(this.ended.getCount()).isEqualTo(3);
+		this.endPoll.countDown();
+		assertThat(this.ended.await(1, TimeUnit.MINUTES)).isTrue();
+	}
+
+	@Test
+	void renewLeasesUntilTheLastTaskHasEnded() throws InterruptedException {
+		CountDownLatch runs = new CountDownLatch(1);
+		CountDownLatch renewed = new CountDownLatch(1);
+		this.workers = workers(Duration.ofMillis(30), (limit) -> List.of());
+		this.workers.submit(() -> {
+			runs.countDown();
+			await(renewed);
+		});
+		runs.await();
+		Thread closing = new Thread(this.workers::close);
+		this.workers.start(() -> {
+			if (this.workers.isClosing()) {
+				renewed.countDown();
+			}
+		});
+		closing.start();
+		assertThat(renewed.await(15, TimeUnit.SECONDS)).isTrue();
+		closing.join();
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static SagaWorkers workers(IntFunction<List<StoredSaga>> due) {
+		return workers(Duration.ofHours(1), due);
+	}
+
+	private static SagaWorkers workers(Duration lease, IntFunction<List<StoredSaga>> due) {
+		Duration hour = Duration.ofHours(1);
+		return new SagaWorkers(new SagaSettings("process", lease, hour, 1, 1, hour, hour, hour), due, (saga) -> {
+		});
+	}
+
+}

@@ -1,0 +1,129 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.ManualClock;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the threads that run sagas in the background.
+ */
+class SagaWorkersTests {
+
+	/**
+	 * More than one worker takes in the time of the test if it waits for a poll each
+	 * time.
+	 */
+	private static final int MANY = 500;
+
+	/**
+	 * More than wait in memory.
+	 */
+	private static final int BURST = 1_500;
+
+	private final InMemorySagaStore store = new InMemorySagaStore(InstantSource.system(), Duration.ZERO);
+
+	private final SimulatedProcess process = new SimulatedProcess(this.store, 0, Integer.MAX_VALUE);
+
+	private final SagaDefinition healthy = saga("healthy", () -> this.process.engine().steps().step("a").run(() -> {
+	}));
+
+	@AfterEach
+	void stop() {
+		this.process.engine().close();
+	}
+
+	@Test
+	void runStartedSagasBehindOneThatAlwaysFails() {
+		AtomicInteger failures = new AtomicInteger();
+		SagaDefinition failing = saga("failing", () -> this.process.engine().steps().step("a").run(() -> {
+			failures.incrementAndGet();
+			throw new IllegalStateException("timeout");
+		}));
+		this.process.engine().open(List.of(failing, this.healthy));
+		start(failing);
+		List<IdempotencyKey> others = IntStream.range(0, MANY).mapToObj((i) -> start(this.healthy)).toList();
+		awaitEnd(others);
+		assertThat(failures).hasPositiveValue();
+	}
+
+	@Test
+	void runSagasThatAreDueOneAfterAnother() {
+		List<IdempotencyKey> due = IntStream.range(0, MANY).mapToObj((i) -> Samples.key()).toList();
+		due.forEach(
+				(id) -> this.store.insert(
+						new NewSaga(SagaOwner.first(id), "healthy", SagaStatus.STARTED, "dead",
+								Samples.fingerprint("order"), new byte[] { 1 }, Duration.ZERO, Duration.ofMinutes(10)),
+						List.of()));
+		this.process.engine().open(List.of(this.healthy));
+		awaitEnd(due);
+	}
+
+	@Test
+	void runMoreStartedSagasThanWaitInMemoryBeforeTheirLeasesEnd() {
+		InMemorySagaStore frozen = new InMemorySagaStore(new ManualClock(), Duration.ZERO);
+		SimulatedProcess stopped = new SimulatedProcess(frozen, 0, Integer.MAX_VALUE);
+		CountDownLatch all = new CountDownLatch(1);
+		stopped.engine().open(List.of(saga("first", () -> pass(all)), saga("next", () -> {
+		})));
+		try {
+			IdempotencyKey first = start(stopped, saga("first", () -> {
+			}));
+			await().until(() -> frozen.find(first), (saga) -> saga.status() == SagaStatus.EXECUTING);
+			List<IdempotencyKey> burst = IntStream.range(0, BURST).mapToObj((i) -> start(stopped, saga("next", () -> {
+			}))).toList();
+			all.countDown();
+			await().atMost(Duration.ofMinutes(1))
+				.until(() -> burst.stream().map(frozen::find).noneMatch((saga) -> saga.status().isOpen()));
+		}
+		finally {
+			all.countDown();
+			stopped.engine().close();
+		}
+	}
+
+	private static IdempotencyKey start(SimulatedProcess process, SagaDefinition saga) {
+		return process.engine().start(saga, Samples.key(), Samples.fingerprint("order"), new byte[] { 1 });
+	}
+
+	private static void pass(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void awaitEnd(List<IdempotencyKey> sagas) {
+		await().atMost(Duration.ofMinutes(2))
+			.until(() -> sagas.stream()
+				.allMatch((id) -> this.process.engine().find(id).orElseThrow().status() == SagaStatus.COMPLETED));
+	}
+
+	private IdempotencyKey start(SagaDefinition saga) {
+		return start(this.process, saga);
+	}
+
+	private static SagaDefinition saga(String name, Runnable body) {
+		return new LambdaSaga(name, Duration.ofMinutes(10), () -> {
+			body.run();
+			return null;
+		});
+	}
+
+}

@@ -1,0 +1,113 @@
+package dev.idempotent.saga.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotent.idempotency.IdempotencyKey;
+import dev.idempotent.idempotency.Samples;
+import dev.idempotent.saga.SagaStatus;
+import dev.idempotent.saga.engine.SagaStore.NewSaga;
+import dev.idempotent.saga.engine.SagaStore.SagaOwner;
+import dev.idempotent.saga.jdbc.JdbcSagaStore;
+import dev.idempotent.saga.jdbc.SagaTables;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for sagas that callbacks of a transaction start.
+ */
+class StartedSagasTests {
+
+	private final HikariDataSource dataSource = new HikariDataSource();
+
+	private final SagaStore store = new JdbcSagaStore(this.dataSource, new SagaTables("saga_"), Duration.ofSeconds(1));
+
+	private final List<IdempotencyKey> handedOver = new ArrayList<>();
+
+	@BeforeEach
+	void createTables() {
+		this.dataSource.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID());
+		new ResourceDatabasePopulator(new ClassPathResource("dev/idempotent/schema/h2/saga.sql"))
+			.execute(this.dataSource);
+	}
+
+	@AfterEach
+	void close() {
+		this.dataSource.close();
+	}
+
+	@Test
+	void areStoredIfACallbackStartsThemBeforeTheCommit() {
+		NewSaga saga = saga();
+		run(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				start(saga);
+			}
+		});
+		assertThat(this.store.find(saga.id())).isNotNull();
+		assertThat(this.handedOver).containsExactly(saga.id());
+	}
+
+	@Test
+	void areRefusedIfACallbackStartsThemAfterTheCommit() {
+		NewSaga first = saga();
+		assertThatIllegalStateException().isThrownBy(() -> run(new TransactionSynchronization() {
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				start(first);
+			}
+
+			@Override
+			public void afterCommit() {
+				start(saga());
+			}
+		})).withMessageContaining("REQUIRES_NEW");
+		assertThat(this.handedOver).containsExactly(first.id());
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void areReportedIfTheFirstIsStartedAfterTheCommit(CapturedOutput output) {
+		NewSaga lost = saga();
+		run(new TransactionSynchronization() {
+			@Override
+			public void afterCommit() {
+				start(lost);
+			}
+		});
+		assertThat(this.handedOver).isEmpty();
+		assertThat(output).contains("ERROR").contains(lost.id().digest()).contains("after the commit");
+	}
+
+	private void run(TransactionSynchronization callback) {
+		new TransactionTemplate(new JdbcTransactionManager(this.dataSource))
+			.executeWithoutResult((status) -> TransactionSynchronizationManager.registerSynchronization(callback));
+	}
+
+	private void start(NewSaga saga) {
+		StartedSagas.start(this.store, saga, this.handedOver::add);
+	}
+
+	private static NewSaga saga() {
+		return new NewSaga(SagaOwner.first(Samples.key()), "checkout", SagaStatus.STARTED, "process",
+				Samples.fingerprint("order"), new byte[] { 1 }, Duration.ofMinutes(1), Duration.ofMinutes(10));
+	}
+
+}
