@@ -34,14 +34,14 @@ class SagaArchitectureTests {
 			"java..", "org.jspecify..", "org.springframework.core");
 
 	@ArchTest
-	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(ENGINE, SAGA, ROOT, ENCRYPTION,
-			WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core", "org.springframework.dao..",
-			"org.springframework.transaction..");
+	static final ArchRule theEngineKnowsTransactionsAndNoDatabase = ArchitectureTests.room(ENGINE, SAGA, ROOT,
+			ENCRYPTION, WORK, "java..", "org.slf4j..", "org.jspecify..", "org.springframework.core",
+			"org.springframework.dao..", "org.springframework.transaction..");
 
 	@ArchTest
-	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA, ENGINE,
-			ROOT, DATABASE, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.dao..",
-			"org.springframework.jdbc..", "org.springframework.transaction.support..");
+	static final ArchRule theTablesKnowNoTransactionManager = ArchitectureTests.room(SAGA + ".jdbc", SHARED, SAGA,
+			ENGINE, ROOT, DATABASE, WORK, "java..", "javax.sql..", "org.slf4j..", "org.jspecify..",
+			"org.springframework.dao..", "org.springframework.jdbc..", "org.springframework.transaction.support..");
 
 	@ArchTest
 	static final ArchRule methodsKnowAdviceAndJsonAndNoStore = ArchitectureTests.room(SAGA + ".method", SAGA, ENGINE,

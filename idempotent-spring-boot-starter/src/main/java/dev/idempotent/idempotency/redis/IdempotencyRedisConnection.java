@@ -176,7 +176,7 @@ public abstract class IdempotencyRedisConnection implements AutoCloseable {
 
 	private static void warnOfUnreachable(String reason) {
 		logger.warn("Redis was not reachable while the application started: {}. Until it is reachable, "
-				+ "idempotent.on-store-failure applies. Its maxmemory-policy (must be noeviction) could not be checked",
+				+ "idempotent.on-store-failure applies to LEASE, and the database decides under TRANSACTION. Its maxmemory-policy (must be noeviction) could not be checked",
 				reason);
 	}
 

@@ -277,7 +277,7 @@ abstract class HandlerRun {
 	 */
 	void sendErrorIfUnanswered(HttpServletRequest request, BufferedResponse response) throws IOException {
 		Exception failure = this.disconnect;
-		// Resolved by a resolver that is asked instead of all.
+		// Happens if the application has replaced the resolvers that record failures.
 		boolean swallowed = this.method == Progress.FAILED && this.call == Progress.OPEN;
 		if ((failure != null || swallowed) && !request.isAsyncStarted() && response.isUntouched()) {
 			logger.error((failure != null) ? "A handler has failed because a connection was lost"

@@ -119,7 +119,8 @@ public final class SagaEngine implements AutoCloseable {
 		SagaBody.requireNone(definition.name());
 		if (TransactionSynchronizationManager.isActualTransactionActive()) {
 			throw new IllegalStateException("The saga " + definition.name() + " is called in a transaction, which "
-					+ "cannot include its steps. Call it outside, or start it with Sagas.start");
+					+ "cannot include its steps. Call it outside (an @Idempotent handler that calls it needs "
+					+ "guarantee = Guarantee.LEASE), or start it with Sagas.start");
 		}
 		NewSaga saga = create(definition, id, fingerprint, arguments, SagaStatus.EXECUTING);
 		try {
