@@ -14,9 +14,18 @@ public final class ErrorReply {
 
 	/**
 	 * An error of the server begins with its code, unlike the messages of clients. The
-	 * rest may contain data.
+	 * rest may contain data. Redis 6 puts the place in front of the error of a command in
+	 * a script.
 	 */
-	private static final Pattern CODE = Pattern.compile("-?([A-Z]{3,})(?: .*)?", Pattern.DOTALL);
+	private static final Pattern CODE = Pattern.compile("(?:@user_script: ?\\d+: )?-?([A-Z]{3,})(?: .*)?",
+			Pattern.DOTALL);
+
+	/**
+	 * The error of a command in a script for which its user lacks permission has no code
+	 * of its own.
+	 */
+	private static final Pattern FORBIDDEN = Pattern
+		.compile("The user executing the script can't|ACL failure in script");
 
 	/**
 	 * Redis 6 embeds the error of a command in a script in another message.
@@ -37,7 +46,11 @@ public final class ErrorReply {
 			if (each instanceof IOException) {
 				return null;
 			}
-			Matcher matcher = CODE.matcher(String.valueOf(each.getMessage()));
+			String message = String.valueOf(each.getMessage());
+			if (FORBIDDEN.matcher(message).find()) {
+				return "NOPERM";
+			}
+			Matcher matcher = CODE.matcher(message);
 			if (matcher.matches()) {
 				return matcher.group(1);
 			}
