@@ -15,6 +15,7 @@ import dev.idempotent.outbox.Outcome.Scope;
 import dev.idempotent.outbox.SerializedEvent;
 import dev.idempotent.outbox.TopicControl;
 import dev.idempotent.outbox.relay.WakeSet.Wake;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -155,6 +156,7 @@ class CircuitsTests {
 	}
 
 	@Test
+	@Tag("long")
 	void closesIfThereIsNoEventToProbeWithForAWhile() throws InterruptedException {
 		record(AWAY);
 		awaitIdle();

@@ -2,9 +2,12 @@ package dev.idempotent.outbox.relay;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
+
 /**
- * The rules on H2, where each event is claimed.
+ * The rules on H2.
  */
+@Tag("long")
 class H2DeadLetterPolicyTests extends DeadLetterPolicyRules {
 
 	@Override

@@ -3,7 +3,7 @@ package dev.idempotent.outbox.relay;
 import java.util.List;
 
 /**
- * The rules on H2, where each event is claimed.
+ * The rules on H2.
  */
 class H2DelayTests extends DelayRules {
 
