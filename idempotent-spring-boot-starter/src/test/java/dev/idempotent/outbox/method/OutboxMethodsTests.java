@@ -3,6 +3,7 @@ package dev.idempotent.outbox.method;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -148,14 +149,15 @@ class OutboxMethodsTests {
 	}
 
 	/**
-	 * All that there is, as there is nothing left to deliver.
+	 * All that there is, as there is nothing left to deliver, in the order of the
+	 * appends.
 	 */
 	private List<SerializedEvent> delivered() {
 		JdbcClient database = this.context.getBean(JdbcClient.class);
 		await().untilAsserted(
 				() -> assertThat(database.sql("select count(*) from outbox_event").query(Integer.class).single())
 					.isZero());
-		return published();
+		return published().stream().sorted(Comparator.comparing(SerializedEvent::sequence)).toList();
 	}
 
 }
