@@ -37,7 +37,7 @@ class SizeTests {
 
 	private static final int MOST_FLOORS = 6;
 
-	private static final int MOST_WORDS = 61_250;
+	private static final int MOST_WORDS = 61_300;
 
 	private static final Path SOURCES = Path.of("src/main/java");
 
