@@ -144,6 +144,15 @@ public enum Database {
 	}
 
 	/**
+	 * A time that is never reached.
+	 * @return an expression
+	 */
+	public String never() {
+		return (this == MYSQL) ? "timestamp '9999-12-31 00:00:00'"
+				: "timestamp with time zone '9999-12-31 00:00:00+00'";
+	}
+
+	/**
 	 * The age of a time in milliseconds.
 	 * @param column the column of the time
 	 * @return an expression

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * Pauses and resumes the delivery of topics on all instances. Events of a paused topic
  * can be appended, and are kept until it is resumed. Each relay learns of a change with
- * its next poll, within {@code idempotent.outbox.relay.idle-poll-interval}; it completes
- * a batch that it is publishing then. Failures are
+ * its scan, about every {@code idempotent.outbox.relay.scan-interval}; it completes a
+ * batch that it is publishing then. Failures are
  * {@link org.springframework.dao.DataAccessException}s.
  */
 public interface TopicControl {

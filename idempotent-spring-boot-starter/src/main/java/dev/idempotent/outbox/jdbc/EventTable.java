@@ -372,7 +372,7 @@ public class EventTable {
 	 * @return how many were still claimed by these attempts
 	 */
 	public int block(List<Failure> failures) {
-		return fail(failures, "due_at = " + never(this.database.kind()), (failure) -> List.of(failure.reason()));
+		return fail(failures, "due_at = " + this.database.kind().never(), (failure) -> List.of(failure.reason()));
 	}
 
 	private int fail(List<Failure> failures, String values, Function<Failure, List<Object>> state) {
@@ -484,7 +484,7 @@ public class EventTable {
 				+ "sum(case when row_in_lane = 1 and is_due = 0 and is_blocked = 0 then 1 else 0 end) over () as waiting, "
 				+ "sum(case when row_in_lane = 1 and is_blocked = 1 then 1 else 0 end) over () as blocked, "
 				+ "max(case when row_in_lane = 1 and is_fresh = 1 then age end) over () as oldest "
-				+ "from (select e.lane, e.id, e.topic, " + isDue() + " as is_due, case when e.due_at = " + never(kind)
+				+ "from (select e.lane, e.id, e.topic, " + isDue() + " as is_due, case when e.due_at = " + kind.never()
 				+ " then 1 else 0 end as is_blocked, " + fresh + " as is_fresh, " + kind.millisSince("e.created_at")
 				+ " as age, row_number() over (partition by e.lane order by e.id) as row_in_lane from "
 				+ "(select lane, id, topic, attempts, due_at, created_at, last_error from " + this.tables.event()
@@ -551,14 +551,6 @@ public class EventTable {
 
 	private String after(Duration lease) {
 		return this.database.kind().millisFromNow().replace("?", Long.toString(lease.toMillis()));
-	}
-
-	/**
-	 * When the next attempt of a blocked row is due.
-	 */
-	static String never(Database database) {
-		return (database == Database.MYSQL) ? "timestamp '9999-12-31 00:00:00'"
-				: "timestamp with time zone '9999-12-31 00:00:00+00'";
 	}
 
 	/**

@@ -106,7 +106,7 @@ public final class OutboxOperations {
 	}
 
 	private String isBlocked() {
-		return " and due_at = " + EventTable.never(this.database.kind());
+		return " and due_at = " + this.database.kind().never();
 	}
 
 	private Page list(String rows, String condition, DeadFilter filter, @Nullable String after, int limit) {
@@ -125,8 +125,8 @@ public final class OutboxOperations {
 		List<Object> parameters = new ArrayList<>();
 		String sql = "select lane, id, event_id, type, topic, attempts, last_error, bytes, "
 				+ kind.millisSince("created_at") + " as age, coalesce(" + kind.microsUntil("due_at") + ", 0) as due, "
-				+ "case when due_at = " + EventTable.never(kind) + " then 1 else 0 end as blocked from (" + range
-				+ " limit " + MAX_EXAMINED + ") examined where 1 = 1" + condition + matching(kind, filter, parameters)
+				+ "case when due_at = " + kind.never() + " then 1 else 0 end as blocked from (" + range + " limit "
+				+ MAX_EXAMINED + ") examined where 1 = 1" + condition + matching(kind, filter, parameters)
 				+ " order by lane, id limit " + limit;
 		return Statements.query(connection, sql, parameters, (row, number) -> event(row));
 	}

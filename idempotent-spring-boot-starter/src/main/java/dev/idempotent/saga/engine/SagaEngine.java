@@ -145,7 +145,7 @@ public final class SagaEngine implements AutoCloseable {
 		while (true) {
 			RunEnd end;
 			if (stored != null) {
-				end = goOn(definition, stored, waits, giveUp);
+				end = takeOverOrWait(definition, stored, waits, giveUp);
 			}
 			else if (firstRuns++ < MOST_FIRST_RUNS) {
 				end = drive(new SagaRun(this.resources, definition, saga));
@@ -214,7 +214,7 @@ public final class SagaEngine implements AutoCloseable {
 	 * Takes the saga of a call over if it has no owner. Otherwise waits, but only for a
 	 * saga that the call has run before.
 	 */
-	private RunEnd goOn(SagaDefinition definition, StoredSaga stored, boolean waits, long giveUp) {
+	private RunEnd takeOverOrWait(SagaDefinition definition, StoredSaga stored, boolean waits, long giveUp) {
 		IdempotencyKey id = stored.owner().id();
 		if (waits && this.stopping) {
 			throw new IdempotencyPendingException(id, Duration.ZERO);

@@ -68,9 +68,7 @@ final class SagaSql {
 	}
 
 	private static String lease(Database database, String unlimited) {
-		String never = (database == Database.MYSQL) ? "timestamp '9999-12-31 00:00:00'"
-				: "timestamp with time zone '9999-12-31 00:00:00+00'";
-		return "least(" + database.millisFromNow() + ", case when " + unlimited + " then " + never
+		return "least(" + database.millisFromNow() + ", case when " + unlimited + " then " + database.never()
 				+ " else deadline end)";
 	}
 

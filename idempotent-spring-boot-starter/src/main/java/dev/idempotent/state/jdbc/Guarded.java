@@ -352,7 +352,7 @@ public final class Guarded<S extends Enum<S>> {
 		private static final Logger logger = LoggerFactory.getLogger(CallerTransaction.class);
 
 		/**
-		 * Whose moves these are.
+		 * The guard that moves the rows.
 		 */
 		private final TransactionInspector owner;
 
