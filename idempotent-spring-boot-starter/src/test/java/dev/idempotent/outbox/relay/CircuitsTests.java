@@ -174,7 +174,7 @@ class CircuitsTests {
 		this.circuit.keep(wake(0, 1));
 		this.control.topics = Set.of("test:0");
 		this.paused.read();
-		Thread.sleep(1_100);
+		await().until(() -> this.circuit.open().stream().allMatch((open) -> open.nextProbe().isZero()));
 		assertThat(this.circuit.awaitProbe(Duration.ofMillis(1))).isNull();
 		this.control.topics = Set.of();
 		this.paused.read();
