@@ -18,7 +18,7 @@ class SagaFaultsTests {
 
 	@Test
 	void ofSagasHaveAResultAndATestThatExists() {
-		assertHaveTests(faults("## What happens when"), 3, 24);
+		assertHaveTests(faults("## What happens when"), 3, 23);
 	}
 
 	@Test
