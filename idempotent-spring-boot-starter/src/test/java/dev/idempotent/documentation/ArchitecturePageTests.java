@@ -55,7 +55,7 @@ class ArchitecturePageTests {
 	@Test
 	void namesClassesOfTheStarter() {
 		Set<String> known = CLASSES.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
-		known.add("Transactional");
+		known.addAll(Set.of("Transactional", "DefaultValue"));
 		known.addAll(Page.sources("src/test/java"));
 		assertThat(this.page.codeSpans()).filteredOn((span) -> span.matches("@?[A-Z]\\w*[a-z]\\w*"))
 			.hasSizeGreaterThan(60)
