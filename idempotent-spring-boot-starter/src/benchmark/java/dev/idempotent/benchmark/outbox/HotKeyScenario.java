@@ -9,8 +9,8 @@ import dev.idempotent.benchmark.Scenario;
 import dev.idempotent.benchmark.Throughput;
 
 /**
- * Several instances append and deliver events of one key: at a rate that one key can have,
- * and as fast as the clients can.
+ * Several instances append and deliver events of one key: at a rate that one key can
+ * have, and as fast as the clients can.
  */
 final class HotKeyScenario implements Scenario {
 
