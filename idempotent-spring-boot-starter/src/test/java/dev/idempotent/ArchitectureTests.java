@@ -153,9 +153,9 @@ class ArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, WORK, "java..", "javax.sql..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
-			"org.springframework.transaction.support..", "org.springframework.util..");
+	static final ArchRule theCommonOfTablesKnowsTransactionsAlone = room(DATABASE, SHARED, WORK, "java..",
+			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule transitionsKnowTheJdkAlone = room(STATE, "java..", "org.jspecify..");

@@ -15,18 +15,17 @@ import dev.idempotent.idempotency.Fingerprint;
 import dev.idempotent.idempotency.IdempotencyContext;
 import dev.idempotent.idempotency.IdempotencyKey;
 import dev.idempotent.idempotency.IdempotencyResultException;
-import dev.idempotent.idempotency.IdempotencyStore;
 import dev.idempotent.idempotency.StoredResponse;
 import dev.idempotent.idempotency.method.MethodArguments;
 import dev.idempotent.idempotency.method.ResultCodec;
 import dev.idempotent.idempotency.operation.KeyExpression;
+import dev.idempotent.idempotency.operation.OperationSettings;
 import dev.idempotent.saga.Saga;
 import dev.idempotent.saga.engine.SagaDefinition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,8 +36,6 @@ import tools.jackson.databind.json.JsonMapper;
 final class SagaMethod implements SagaDefinition {
 
 	private static final int MAX_NAME = 100;
-
-	private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
 
 	/**
 	 * Keys of a saga that come from expressions are JSON, which never begins with this.
@@ -122,21 +119,12 @@ final class SagaMethod implements SagaDefinition {
 
 	private static Duration timeout(AnnotatedMethod method, String text) {
 		try {
-			Duration timeout = DurationFormatterUtils.detectAndParse(text);
-			if (timeout.compareTo(MIN_TIMEOUT) >= 0 && timeout.compareTo(IdempotencyStore.MAX_DURATION) <= 0) {
-				return timeout;
-			}
+			return OperationSettings.duration(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw badTimeout(method, text, ex);
+			throw method.invalid("has the timeout '" + text + "', which is not a duration between 1 ms and 10 years",
+					"Use a format such as 30s, 10m or PT30S.", ex);
 		}
-		throw badTimeout(method, text, null);
-	}
-
-	private static IdempotentConfigurationException badTimeout(AnnotatedMethod method, String text,
-			@Nullable Exception cause) {
-		return method.invalid("has the timeout '" + text + "', which is not a duration between 1 ms and 10 years",
-				"Use a format such as 30s, 10m or PT30S.", cause);
 	}
 
 	private static @Nullable KeyExpression key(AnnotatedMethod method, String text, List<String> variables) {

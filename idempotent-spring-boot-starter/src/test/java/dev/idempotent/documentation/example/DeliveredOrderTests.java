@@ -18,10 +18,10 @@ import static org.awaitility.Awaitility.await;
 class DeliveredOrderTests {
 
 	@Autowired
-	MockMvcTester mvc;
+	RecordedEvents delivered;
 
 	@Autowired
-	RecordedEvents delivered;
+	MockMvcTester mvc;
 
 	@Test
 	void deliversAnEventForAnOrder() {
