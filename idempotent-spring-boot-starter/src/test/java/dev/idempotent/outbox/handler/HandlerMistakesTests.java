@@ -2,6 +2,7 @@ package dev.idempotent.outbox.handler;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
@@ -125,7 +126,7 @@ class HandlerMistakesTests {
 	private static void assertStops(ApplicationContextRunner runner, String... messages) {
 		runner.run((context) -> {
 			assertThat(context).hasFailed();
-			Throwable cause = context.getStartupFailure();
+			Throwable cause = Objects.requireNonNull(context.getStartupFailure());
 			while (!(cause instanceof IdempotentConfigurationException) && cause.getCause() != null) {
 				cause = cause.getCause();
 			}
@@ -174,6 +175,7 @@ class HandlerMistakesTests {
 	static class Hidden {
 
 		@OutboxHandler(type = "one")
+		@SuppressWarnings("UnusedMethod")
 		private void handle() {
 		}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,6 +19,7 @@ import dev.idempotent.outbox.OutboxEvent;
 import dev.idempotent.outbox.TopicControl;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -132,7 +134,7 @@ abstract class HandlerRules {
 	void repeatWorkThatIsMarkedAsRollbackOnly() {
 		HandlerShop shop = open(HandlerShop.OFTEN);
 		AtomicInteger calls = new AtomicInteger();
-		TransactionTemplate joined = new TransactionTemplate(shop.newTransaction().getTransactionManager());
+		TransactionTemplate joined = new TransactionTemplate(shop.bean(PlatformTransactionManager.class));
 		shop.handlers().whenBooking((id) -> {
 			if (calls.incrementAndGet() == 1) {
 				joined.executeWithoutResult((status) -> status.setRollbackOnly());
@@ -316,7 +318,7 @@ abstract class HandlerRules {
 		List<String> keys = new CopyOnWriteArrayList<>();
 		shop.handlers().whenMailing((id) -> {
 			assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isFalse();
-			keys.add(IdempotencyContext.current().key().digest());
+			keys.add(Objects.requireNonNull(IdempotencyContext.current()).key().digest());
 			if (keys.size() < 3) {
 				throw new IllegalStateException("not yet");
 			}

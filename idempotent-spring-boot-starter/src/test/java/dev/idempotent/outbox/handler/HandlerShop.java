@@ -1,5 +1,6 @@
 package dev.idempotent.outbox.handler;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -93,7 +94,8 @@ final class HandlerShop implements AutoCloseable {
 		jdbc().update(
 				"insert into handler_event (lane, event_id, topic, event_key, type, payload, attempts, due_at, headers) "
 						+ "values (?, ?, ?, ?, 'left', ?, ?, timestamp '2001-01-01 00:00:00', '{}')",
-				Lanes.of(topic, key), UUID.randomUUID(), topic, key, payload.getBytes(), attempts);
+				Lanes.of(topic, key), UUID.randomUUID(), topic, key, payload.getBytes(StandardCharsets.UTF_8),
+				attempts);
 	}
 
 	List<String> work(String handler) {
@@ -155,7 +157,7 @@ final class HandlerShop implements AutoCloseable {
 		@OutboxHandler(type = "order.placed")
 		void audit(Map<String, String> headers) {
 			this.headers.add(headers);
-			work("audit", headers.get("ce_type"));
+			work("audit", headers.getOrDefault("ce_type", "none"));
 		}
 
 		@OutboxHandler(type = "order.shipped", name = "mail", transactional = false)
