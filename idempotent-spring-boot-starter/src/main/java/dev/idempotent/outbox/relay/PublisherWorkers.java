@@ -134,15 +134,16 @@ final class PublisherWorkers {
 	 */
 	void drain() {
 		this.draining = true;
-		this.wakes.wakeUp();
+		this.wakes.stop();
+		this.circuits.stop();
 	}
 
 	/**
 	 * Sends nothing more.
 	 */
 	void abandon() {
-		this.draining = true;
 		this.abandoned = true;
+		drain();
 	}
 
 	/**
@@ -157,7 +158,7 @@ final class PublisherWorkers {
 	 * @return whether there were any
 	 */
 	boolean deliverWoken() throws InterruptedException {
-		List<Wake> woken = this.wakes.take(this.settings.batchSize(), this.draining ? Duration.ZERO : PATIENCE);
+		List<Wake> woken = this.wakes.take(this.settings.batchSize(), PATIENCE);
 		Map<Long, Wake> lanes = new TreeMap<>();
 		woken.stream().filter((wake) -> !keepsBack(wake)).forEach((wake) -> lanes.put(wake.lane(), wake));
 		if (lanes.isEmpty() || this.abandoned) {
