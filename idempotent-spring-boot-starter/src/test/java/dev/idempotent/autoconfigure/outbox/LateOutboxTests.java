@@ -159,8 +159,8 @@ class LateOutboxTests {
 	}
 
 	static void awaitDelivered(ApplicationContext context, String... types) {
-		await()
-			.untilAsserted(() -> assertThat(context.getBean(RecordingPublisher.class).types()).containsExactlyInAnyOrder(types));
+		await().untilAsserted(
+				() -> assertThat(context.getBean(RecordingPublisher.class).types()).containsExactlyInAnyOrder(types));
 	}
 
 	static int pending(ApplicationContext context) {
