@@ -90,11 +90,11 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", CONNECTIONS, METRICS,
-				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
-				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
-				ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPENAPI, OPERATION,
-				PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
-				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
+				ENCRYPTION, OUTBOX, OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json",
+				OUTBOX + ".method", OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing",
+				OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
+				OPENAPI, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc",
+				SAGA + ".method", SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
@@ -153,9 +153,9 @@ class ArchitectureTests {
 			"org.springframework.util..");
 
 	@ArchTest
-	static final ArchRule theCommonOfTablesKnowsConnectionsAlone = room(DATABASE, WORK, "java..", "javax.sql..",
-			"org.slf4j..", "org.jspecify..", "org.springframework.dao..", "org.springframework.jdbc..",
-			"org.springframework.transaction.support..", "org.springframework.util..");
+	static final ArchRule theCommonOfTablesKnowsTransactionsAlone = room(DATABASE, SHARED, WORK, "java..",
+			"javax.sql..", "org.slf4j..", "org.jspecify..", "org.springframework.beans..", "org.springframework.dao..",
+			"org.springframework.jdbc..", "org.springframework.transaction..", "org.springframework.util..");
 
 	@ArchTest
 	static final ArchRule transitionsKnowTheJdkAlone = room(STATE, "java..", "org.jspecify..");

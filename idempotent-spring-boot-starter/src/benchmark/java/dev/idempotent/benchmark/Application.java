@@ -9,15 +9,14 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A Boot application, which has what its class path brings but JPA and security, and Kafka
- * only if it is told where it is.
+ * A Boot application, which has what its class path brings but JPA and security, and
+ * Kafka only if it is told where it is.
  */
 public final class Application implements AutoCloseable {
 
 	private static final String BOOT = "org.springframework.boot.";
 
-	private static final List<String> LEFT_OUT = List.of(
-			BOOT + "hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+	private static final List<String> LEFT_OUT = List.of(BOOT + "hibernate.autoconfigure.HibernateJpaAutoConfiguration",
 			BOOT + "data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration",
 			BOOT + "security.autoconfigure.SecurityAutoConfiguration",
 			BOOT + "security.autoconfigure.UserDetailsServiceAutoConfiguration",

@@ -29,7 +29,8 @@ public final class MariaDb implements BeforeAllCallback {
 	 * @return to be followed by the name of a database
 	 */
 	public String url() {
-		Method connect = Objects.requireNonNull(ReflectionUtils.findMethod(this.server.getClass(), "connect", String.class));
+		Method connect = Objects
+			.requireNonNull(ReflectionUtils.findMethod(this.server.getClass(), "connect", String.class));
 		try (HikariDataSource pool = (HikariDataSource) Objects
 			.requireNonNull(ReflectionUtils.invokeMethod(connect, this.server, "jdbc:mariadb://127.0.0.1:%d/"))) {
 			return pool.getJdbcUrl();

@@ -67,7 +67,7 @@ public class ClaimMicro {
 		this.servers.afterPropertiesSet();
 		this.servers.start();
 		this.connection = IdempotencyRedisConnection.withTimeout(this.servers, LEASE);
-		this.store = new RedisIdempotencyStore(this.connection.factory(), "micro:");
+		this.store = new RedisIdempotencyStore(this.connection, "micro:");
 		this.client = RedisClient.create(url);
 		this.commands = this.client.connect().sync();
 		this.set = this.commands.scriptLoad(SET.getBytes(StandardCharsets.US_ASCII));

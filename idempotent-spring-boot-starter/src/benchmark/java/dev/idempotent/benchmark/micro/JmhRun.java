@@ -31,10 +31,11 @@ record JmhRun(Path work) {
 		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null);
 				Stream<Path> sources = Files.walk(SOURCES)) {
 			List<Path> micro = sources.filter((file) -> file.toString().endsWith("Micro.java")).toList();
-			boolean compiled = compiler.getTask(null, files, null,
-					List.of("-d", Files.createDirectories(this.work).toString(), "-cp", classPath(), "-nowarn",
-							"-processor", "org.openjdk.jmh.generators.BenchmarkProcessor"),
-					null, files.getJavaFileObjectsFromPaths(micro))
+			boolean compiled = compiler
+				.getTask(null, files, null,
+						List.of("-d", Files.createDirectories(this.work).toString(), "-cp", classPath(), "-nowarn",
+								"-processor", "org.openjdk.jmh.generators.BenchmarkProcessor"),
+						null, files.getJavaFileObjectsFromPaths(micro))
 				.call();
 			Assert.state(compiled, "The benchmarks were not compiled");
 		}

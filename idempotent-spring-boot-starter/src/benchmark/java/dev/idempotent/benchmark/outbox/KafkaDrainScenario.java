@@ -5,8 +5,8 @@ import dev.idempotent.benchmark.Report;
 import dev.idempotent.benchmark.Scenario;
 
 /**
- * A backlog is delivered to Kafka, beside a producer that sends as many records without an
- * outbox, before and after.
+ * A backlog is delivered to Kafka, beside a producer that sends as many records without
+ * an outbox, before and after.
  */
 final class KafkaDrainScenario implements Scenario {
 

@@ -160,7 +160,8 @@ final class ModulithOutbox implements OutboxContender {
 		@Override
 		public CompletableFuture<?> externalize(Object order, RoutingTarget target) {
 			return Objects.requireNonNull(this.redis)
-				.xadd(EventStream.nameFor(NAME), Map.of("type", "order.placed", "payload", this.json.writeValueAsString(order)))
+				.xadd(EventStream.nameFor(NAME),
+						Map.of("type", "order.placed", "payload", this.json.writeValueAsString(order)))
 				.toCompletableFuture();
 		}
 

@@ -71,22 +71,21 @@ class OutboxBenchmark {
 		Servers servers = new Servers(OutboxBenchmark::database, redis, settings.number("pool-size", 16));
 		BareShop bare = opened(new BareShop(servers), opened);
 		List<OutboxContender> contenders = contenders(servers, opened);
-		Map<String, Supplier<Scenario>> known = new HashMap<>(Map.of("append",
-				() -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
-				() -> new DrainScenario(
-						new BatchedInserts(bare.pool()), contenders, this.load, settings.number("backlog", 20_000)),
-				"latency",
-				() -> latency("latency", contenders), "row-writes",
-				() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
-				() -> ordered(contenders, servers, opened), "instances",
-				() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
-				() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5), 2_000), "kafka",
-				() -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
-						settings.number("backlog", 20_000))));
+		Map<String, Supplier<Scenario>> known = new HashMap<>(
+				Map.of("append", () -> new AppendScenario(bare, contenders, this.load, seconds("seconds", 5)), "drain",
+						() -> new DrainScenario(new BatchedInserts(bare.pool()), contenders, this.load,
+								settings.number("backlog", 20_000)),
+						"latency", () -> latency("latency", withFloor(contenders, servers, opened)), "row-writes",
+						() -> new RowWritesScenario(contenders, this.load, 2_000), "ordered",
+						() -> ordered(contenders, servers, opened), "instances",
+						() -> latency("instances", List.of(own("ours-2", KEYS, 2, servers, opened))), "hot-key",
+						() -> new HotKeyScenario(own("ours-3", 1, 3, servers, opened), this.load, seconds("seconds", 5),
+								2_000, settings.number("backlog", 20_000)),
+						"kafka", () -> new KafkaDrainScenario(opened(new KafkaOutbox(servers), opened), this.load,
+								settings.number("backlog", 20_000))));
 		known.put("recovery", () -> new RecoveryScenario(own("ours-recovery", 1, 1, servers, opened),
 				settings.number("recovery-keys", 1_000_000)));
-		return chosen("scenarios", "append,drain,latency,row-writes,ordered,instances,hot-key,kafka",
-				known);
+		return chosen("scenarios", "append,drain,latency,row-writes,ordered,instances,hot-key,kafka", known);
 	}
 
 	private static Database database(String name) {
@@ -96,6 +95,13 @@ class OutboxBenchmark {
 	private Scenario latency(String name, List<OutboxContender> contenders) {
 		return new LatencyScenario(name, contenders, this.load, settings.number("latency-rate", 200),
 				seconds("latency-seconds", 20));
+	}
+
+	private static List<OutboxContender> withFloor(List<OutboxContender> contenders, Servers servers,
+			List<Contender> opened) {
+		List<OutboxContender> all = new ArrayList<>(contenders);
+		all.add(opened(new DirectSender(servers), opened));
+		return all;
 	}
 
 	private Scenario ordered(List<OutboxContender> contenders, Servers servers, List<Contender> opened) {
@@ -122,9 +128,8 @@ class OutboxBenchmark {
 	private List<OutboxContender> contenders(Servers servers, List<Contender> opened) {
 		NamastackOutbox.Tuning tuning = new NamastackOutbox.Tuning(settings.number("namastack.batch-size", 1_000),
 				settings.number("namastack.poll-millis", 1), settings.number("namastack.threads", 12));
-		Map<String, Supplier<OutboxContender>> known = Map.of(ORDERED,
-				() -> own(ORDERED, KEYS, 1, servers, opened), OwnOutbox.NAME,
-				() -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
+		Map<String, Supplier<OutboxContender>> known = Map.of(ORDERED, () -> own(ORDERED, KEYS, 1, servers, opened),
+				OwnOutbox.NAME, () -> own(OwnOutbox.NAME, 0, 1, servers, opened), ModulithOutbox.NAME,
 				() -> opened(new ModulithOutbox(servers, settings.number("modulith.threads", 12)), opened), "namastack",
 				() -> opened(new NamastackOutbox("namastack", 0, servers, tuning), opened), "namastack-keyed",
 				() -> opened(new NamastackOutbox("namastack-keyed", 64, servers, tuning), opened));
@@ -152,7 +157,9 @@ class OutboxBenchmark {
 
 	private void publish(Report report) throws IOException {
 		String text = "%nJDK %s, %d processors, %s%n%s%n%n%s".formatted(Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), (mariadb instanceof MariaDb server) ? Database.describe(server) : Database.describe(postgres), settings, report);
+				Runtime.getRuntime().availableProcessors(),
+				(mariadb instanceof MariaDb server) ? Database.describe(server) : Database.describe(postgres), settings,
+				report);
 		System.out.println(text);
 		Files.writeString(Files.createDirectories(Path.of("target", "benchmark")).resolve("outbox.md"), text);
 	}

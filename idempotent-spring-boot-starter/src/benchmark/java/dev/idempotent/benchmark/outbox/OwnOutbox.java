@@ -108,7 +108,8 @@ final class OwnOutbox implements OutboxContender {
 	private record Instance(Shop shop, Outbox outbox, OutboxRelay relay) {
 
 		static Instance of(Shop shop) {
-			return new Instance(shop, shop.application().bean(Outbox.class), shop.application().bean(OutboxRelay.class));
+			return new Instance(shop, shop.application().bean(Outbox.class),
+					shop.application().bean(OutboxRelay.class));
 		}
 
 	}

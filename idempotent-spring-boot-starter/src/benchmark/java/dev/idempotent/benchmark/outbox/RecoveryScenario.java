@@ -36,16 +36,18 @@ final class RecoveryScenario implements Scenario {
 	public void round(int number, Report report) {
 		JdbcTemplate sql = this.outbox.shop().database().sql();
 		sql.execute("truncate outbox_event");
-		sql.update(INSERT + "select ? & ~1099511627775 | (random() * 1099511627775)::bigint, gen_random_uuid(), ?, "
-				+ "'key ' || i, 'order.placed', convert_to(repeat('x', 250), 'UTF8'), 1, 'refused', "
-				+ "clock_timestamp() + interval '1 day' from generate_series(1, ?) i",
+		sql.update(
+				INSERT + "select ? & ~1099511627775 | (random() * 1099511627775)::bigint, gen_random_uuid(), ?, "
+						+ "'key ' || i, 'order.placed', convert_to(repeat('x', 250), 'UTF8'), 1, 'refused', "
+						+ "clock_timestamp() + interval '1 day' from generate_series(1, ?) i",
 				Lanes.of(this.outbox.topic(), null), this.outbox.topic(), this.keys);
 		this.outbox.tidy();
 		this.outbox.startDelivery();
 		long begin = System.nanoTime();
-		sql.update(INSERT + "values (?, gen_random_uuid(), ?, 'orphan', 'order.placed', '', 1, null, "
-				+ "clock_timestamp() + ? * interval '1 second')", Lanes.of(this.outbox.topic(), "orphan"),
-				this.outbox.topic(), LEASE_SECONDS);
+		sql.update(
+				INSERT + "values (?, gen_random_uuid(), ?, 'orphan', 'order.placed', '', 1, null, "
+						+ "clock_timestamp() + ? * interval '1 second')",
+				Lanes.of(this.outbox.topic(), "orphan"), this.outbox.topic(), LEASE_SECONDS);
 		this.outbox.stream().awaitLength(1);
 		double seconds = (System.nanoTime() - begin) / NANOS_PER_SECOND;
 		this.outbox.stopDelivery();

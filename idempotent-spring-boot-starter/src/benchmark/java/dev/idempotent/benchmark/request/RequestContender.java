@@ -25,8 +25,7 @@ import org.springframework.web.bind.annotation.RestController;
  */
 final class RequestContender implements Contender {
 
-	private static final List<String> WITHOUT_METERS = List
-		.of(IdempotencyOperationsAutoConfiguration.class.getName());
+	private static final List<String> WITHOUT_METERS = List.of(IdempotencyOperationsAutoConfiguration.class.getName());
 
 	private final String name;
 
@@ -34,8 +33,8 @@ final class RequestContender implements Contender {
 
 	private final Database database;
 
-	private RequestContender(String name, RealPostgres postgres, RealRedis redis, Class<?> source,
-			List<String> leftOut, String... properties) {
+	private RequestContender(String name, RealPostgres postgres, RealRedis redis, Class<?> source, List<String> leftOut,
+			String... properties) {
 		this.name = name;
 		this.database = Database.create(postgres, "requests_" + name);
 		this.database.sql().execute("create table placed (item varchar(40), amount int)");
@@ -43,8 +42,7 @@ final class RequestContender implements Contender {
 		all.addAll(redis.properties());
 		all.addAll(List.of(properties));
 		all.addAll(List.of("idempotent.jdbc.initialize-schema=always", "namastack.outbox.enabled=false",
-				"server.tomcat.max-keep-alive-requests=-1",
-				"spring.application.name=" + name));
+				"server.tomcat.max-keep-alive-requests=-1", "spring.application.name=" + name));
 		this.application = Application.startWeb(source, leftOut, all);
 	}
 

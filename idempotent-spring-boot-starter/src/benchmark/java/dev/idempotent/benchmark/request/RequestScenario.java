@@ -106,8 +106,7 @@ final class RequestScenario implements Scenario {
 		try {
 			long before = processor.getProcessCpuTime();
 			Throughput requests = this.load.during(this.time, () -> own.get().post(path, keys.get()));
-			return new Cost(requests.perSecond(),
-					(processor.getProcessCpuTime() - before) / 1e3 / requests.count());
+			return new Cost(requests.perSecond(), (processor.getProcessCpuTime() - before) / 1e3 / requests.count());
 		}
 		finally {
 			opened.forEach(HttpConnection::close);

@@ -25,9 +25,7 @@ class SampledTraces {
 
 	@Bean(destroyMethod = "close")
 	SdkTracerProvider tracerProvider() {
-		return SdkTracerProvider.builder()
-			.setSampler(Sampler.parentBased(Sampler.traceIdRatioBased(SAMPLED)))
-			.build();
+		return SdkTracerProvider.builder().setSampler(Sampler.parentBased(Sampler.traceIdRatioBased(SAMPLED))).build();
 	}
 
 	@Bean

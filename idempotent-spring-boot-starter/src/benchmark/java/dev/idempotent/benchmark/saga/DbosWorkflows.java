@@ -15,8 +15,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Workflows of DBOS Transact: steps, and transactional steps of its factory for JDBC.
- * Its tables are in the database of the application, and it uses the same pool.
+ * Workflows of DBOS Transact: steps, and transactional steps of its factory for JDBC. Its
+ * tables are in the database of the application, and it uses the same pool.
  */
 final class DbosWorkflows implements SagaContender {
 

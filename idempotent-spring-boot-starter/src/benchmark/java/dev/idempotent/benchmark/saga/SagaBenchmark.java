@@ -71,9 +71,8 @@ class SagaBenchmark {
 				case "transactions" ->
 					new SagaScenario(name, contenders, SagaContender::transactions, this.load, this.time);
 				case "calls" -> new SagaScenario(name, contenders, SagaContender::calls, this.load, this.time);
-				case "ended" -> new SagaScenario(name,
-						List.of(opened(
-								new OwnSagas("ended", servers, settings.number("ended", 1_000_000), lease)), own),
+				case "ended" -> new SagaScenario(name, List
+					.of(opened(new OwnSagas("ended", servers, settings.number("ended", 1_000_000), lease)), own),
 						SagaContender::calls, this.load, this.time);
 				case "take-over" -> new TakeOverScenario(own);
 				default -> throw new IllegalArgumentException("Unknown scenario " + name);

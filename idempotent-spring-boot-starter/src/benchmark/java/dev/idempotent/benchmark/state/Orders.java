@@ -33,9 +33,8 @@ final class Orders {
 		this.database = database;
 		this.jdbc = new JdbcTemplate(pool);
 		this.transaction = new TransactionTemplate(new JdbcTransactionManager(pool));
-		this.guarded = Guarded
-			.table(pool, "orders",
-					Transitions.of(Status.class).allow(Status.OPEN, Status.HELD).allow(Status.HELD, Status.OPEN).build())
+		this.guarded = Guarded.table(pool, "orders",
+				Transitions.of(Status.class).allow(Status.OPEN, Status.HELD).allow(Status.HELD, Status.OPEN).build())
 			.build();
 	}
 
