@@ -18,10 +18,10 @@ import static org.awaitility.Awaitility.await;
 class DeliveredOrderTests {
 
 	@Autowired
-	RecordedEvents delivered;
+	MockMvcTester mvc;
 
 	@Autowired
-	MockMvcTester mvc;
+	RecordedEvents delivered;
 
 	@Test
 	void deliversAnEventForAnOrder() {
