@@ -31,6 +31,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -71,6 +72,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	MethodSettings idempotentMethodSettings(IdempotencyEngine engine, KeySettings keys, OperationSettings defaults,
 			IdempotencyMethodProperties properties, ObjectProvider<JsonMapper> mappers,
 			ObjectProvider<IdempotencyTransactionSource> transactionSource,
@@ -80,6 +82,7 @@ public final class IdempotencyMethodAutoConfiguration {
 	}
 
 	@Bean
+	@Lazy
 	@ConditionalOnMissingBean
 	IdempotencyTemplate idempotencyTemplate(MethodSettings settings) {
 		return new IdempotencyTemplate(settings);
