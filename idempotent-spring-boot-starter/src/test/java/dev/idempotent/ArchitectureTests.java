@@ -90,11 +90,11 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule thereAreNoOtherRooms = classes().should()
 		.resideInAnyPackage(SHARED, AUTOCONFIGURE + "..", ADVICE, STREAM, STREAM + ".tracing", CONNECTIONS, METRICS,
-				ENCRYPTION, OUTBOX, OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json", OUTBOX + ".method",
-				OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing", OUTBOX + ".transaction",
-				ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD, OPENAPI, OPERATION,
-				PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc", SAGA + ".method",
-				SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
+				ENCRYPTION, OUTBOX, OUTBOX + ".handler", OUTBOX + ".relay", OUTBOX + ".jdbc", OUTBOX + ".json",
+				OUTBOX + ".method", OUTBOX + ".kafka", OUTBOX + ".modulith", OUTBOX_REDIS, OUTBOX + ".tracing",
+				OUTBOX + ".transaction", ROOT, CAFFEINE, ENGINE, CLIENT, DATABASE, GRPC, JDBC, JSON, KAFKA, METHOD,
+				OPENAPI, OPERATION, PROPAGATION, REDIS, SECURITY, TRACING, WEB, WORK, SAGA, SAGA + ".jdbc",
+				SAGA + ".method", SAGA + ".engine", STATE, STATE + ".jdbc", TEST, TOKEN);
 
 	@ArchTest
 	static final ArchRule theSharedRootKnowsTheJdkAlone = room(SHARED, "java..", "org.jspecify..");
