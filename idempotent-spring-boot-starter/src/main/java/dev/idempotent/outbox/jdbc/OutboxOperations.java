@@ -351,4 +351,22 @@ public final class OutboxOperations {
 	private record Missing(InvalidDataAccessResourceUsageException failure, long since) {
 	}
 
+	/**
+	 * How many events there are outside of the table that the relays read.
+	 *
+	 * @param delayed those that are to be delivered later
+	 * @param dead those without a next attempt
+	 */
+	public record OutboxSummary(EventCount delayed, EventCount dead) {
+	}
+
+	/**
+	 * A number of events, counted up to a limit.
+	 *
+	 * @param events the number, at most the limit
+	 * @param exact {@code false} if there may be more
+	 */
+	public record EventCount(int events, boolean exact) {
+	}
+
 }

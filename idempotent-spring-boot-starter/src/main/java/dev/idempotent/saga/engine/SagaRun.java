@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import dev.idempotent.encryption.CipherContext;
 import dev.idempotent.encryption.PayloadCipher;
 import dev.idempotent.encryption.PayloadCipherException;
 import dev.idempotent.encryption.PayloadEncryption;
@@ -518,7 +517,7 @@ final class SagaRun {
 		}
 
 		private static byte[] context(IdempotencyKey id, String place) {
-			return CipherContext.of("saga", id.digest(), place);
+			return PayloadEncryption.context("saga", id.digest(), place);
 		}
 
 	}
